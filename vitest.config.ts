@@ -1,0 +1,28 @@
+import { defineConfig } from 'vitest/config'
+
+// `threads`: better-sqlite3 is a native addon and works in workers on Node and Bun.
+// e2e and torture run real processes, ports and network namespaces, so their files go one after another.
+const serial = {
+  pool: 'threads' as const,
+  fileParallelism: false,
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+}
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], pool: 'threads' } },
+      {
+        test: {
+          name: 'contract',
+          include: ['test/contract/**/*.test.ts'],
+          pool: 'threads',
+          testTimeout: 20_000,
+        },
+      },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...serial } },
+      { test: { name: 'torture', include: ['test/torture/**/*.test.ts'], ...serial } },
+    ],
+  },
+})
