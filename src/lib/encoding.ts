@@ -1,0 +1,33 @@
+/** Bytes to text and back, with Web APIs only. */
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export const utf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text)
+export const fromUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes)
+
+export function hex(bytes: Uint8Array): string {
+  let out = ''
+  for (const byte of bytes) out += byte.toString(16).padStart(2, '0')
+  return out
+}
+
+/** Standard base64 of bytes of any length. */
+export function base64(bytes: Uint8Array): string {
+  let binary = ''
+  for (let i = 0; i < bytes.length; i += 0x2000) {
+    binary += String.fromCharCode(...bytes.subarray(i, i + 0x2000))
+  }
+  return btoa(binary)
+}
+
+/** URL-safe base64 without padding (RFC 4648, section 5). */
+export function base64url(bytes: Uint8Array): string {
+  return base64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+/** The bytes of base64 or base64url text. Throws on other text. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(binary, (c) => c.charCodeAt(0))
+}

@@ -1,0 +1,93 @@
+/** IP addresses as 128-bit numbers: an IPv4 address is its IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2). */
+
+const MAPPED = 0xffffn << 32n
+
+function parseIpv4(text: string): bigint | null {
+  const parts = text.split('.')
+  if (parts.length !== 4) return null
+  let value = 0n
+  for (const part of parts) {
+    if (!/^\d{1,3}$/.test(part) || Number(part) > 255) return null
+    value = (value << 8n) | BigInt(part)
+  }
+  return value
+}
+
+function parseGroups(text: string): bigint[] | null {
+  if (text === '') return []
+  const groups: bigint[] = []
+  for (const part of text.split(':')) {
+    if (!/^[0-9a-fA-F]{1,4}$/.test(part)) return null
+    groups.push(BigInt(`0x${part}`))
+  }
+  return groups
+}
+
+/** The dotted tail of an IPv6 address (`::ffff:1.2.3.4`) as two hex groups. */
+function withoutDots(text: string): string | null {
+  if (!text.includes('.')) return text
+  const cut = text.lastIndexOf(':')
+  const tail = parseIpv4(text.slice(cut + 1))
+  if (tail === null) return null
+  return `${text.slice(0, cut + 1)}${(tail >> 16n).toString(16)}:${(tail & 0xffffn).toString(16)}`
+}
+
+function parseIpv6(input: string): bigint | null {
+  const text = withoutDots(input.split('%')[0] as string)
+  if (text === null) return null
+  const halves = text.split('::')
+  if (halves.length > 2) return null
+  const head = parseGroups(halves[0] as string)
+  const tail = halves.length === 2 ? parseGroups(halves[1] as string) : []
+  if (!head || !tail) return null
+  const missing = 8 - head.length - tail.length
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return null
+  const groups = [...head, ...Array<bigint>(missing).fill(0n), ...tail]
+  return groups.reduce((value, group) => (value << 16n) | group, 0n)
+}
+
+/** The number of an address, or null when the text is none. */
+export function parseIp(text: string): bigint | null {
+  const ipv4 = parseIpv4(text)
+  return ipv4 === null ? parseIpv6(text) : MAPPED | ipv4
+}
+
+export interface Network {
+  value: bigint
+  shift: bigint
+}
+
+/** A CIDR block, or a single address, as a network. Null when the text is neither. */
+export function parseNetwork(text: string): Network | null {
+  const [address, length, ...rest] = text.split('/')
+  const value = parseIp(address ?? '')
+  if (value === null || rest.length > 0) return null
+  const bits = address?.includes(':') ? 128 : 32
+  if (length !== undefined && !/^\d{1,3}$/.test(length)) return null
+  const prefix = length === undefined ? bits : Number(length)
+  if (prefix > bits) return null
+  const shift = BigInt(bits - prefix)
+  return { value: value >> shift, shift }
+}
+
+export function inNetworks(address: bigint, networks: Network[]): boolean {
+  return networks.some(({ value, shift }) => address >> shift === value)
+}
+
+const networks = (...cidrs: string[]) => cidrs.map((cidr) => parseNetwork(cidr) as Network)
+
+export const LOOPBACK = networks('127.0.0.0/8', '::1/128')
+export const PRIVATE = networks(
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  'fc00::/7',
+  'fe80::/10',
+)
+
+/** What attempts are counted by: IPv4 as it is, IPv6 by its /64, other text unchanged. */
+export function attemptKey(ip: string): string {
+  const value = parseIp(ip)
+  if (value === null || value >> 32n === 0xffffn) return ip
+  return `${(value >> 64n).toString(16).padStart(16, '0')}::/64`
+}

@@ -1,0 +1,31 @@
+/** The operator's log: a line per event, `time level message key=value …`, UTC. Values never break the line. */
+import { formatTimestamp } from './time.ts'
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+export type LogFields = Record<string, string | number | boolean | null | undefined>
+
+export type Log = Record<LogLevel, (message: string, fields?: LogFields) => void>
+
+const PLAIN = /^[\w.:/@+-]{1,200}$/
+
+function formatField([key, value]: [string, LogFields[string]]): string {
+  const text = String(value)
+  return `${key}=${PLAIN.test(text) ? text : JSON.stringify(text.slice(0, 1000))}`
+}
+
+/** A log that writes lines of `level` and above with `write`. `now` gives the time of a line. */
+export function createLog(level: LogLevel, now: () => Date, write: (line: string) => void): Log {
+  const lowest = LOG_LEVELS.indexOf(level)
+  const at =
+    (own: LogLevel) =>
+    (message: string, fields: LogFields = {}) => {
+      if (LOG_LEVELS.indexOf(own) < lowest) return
+      const pairs = Object.entries(fields).filter(([, value]) => value !== undefined)
+      const text = JSON.stringify(message).slice(1, -1)
+      write([formatTimestamp(now()), own, text, ...pairs.map(formatField)].join(' '))
+    }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
