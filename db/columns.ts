@@ -1,0 +1,15 @@
+/** Column builders of the schema: the small set that another SQL dialect has too. */
+import { core } from './orm.ts'
+
+export const table = core.sqliteTable
+export const index = core.index
+export const uniqueIndex = core.uniqueIndex
+export const primaryKey = core.primaryKey
+export const text = (name: string) => core.text(name)
+export const int = (name: string) => core.integer(name)
+export const real = (name: string) => core.real(name)
+export const bool = (name: string) => core.integer(name, { mode: 'boolean' })
+export const autoId = (name: string) => core.integer(name).primaryKey({ autoIncrement: true })
+export const json = <T>(name: string) => core.text(name, { mode: 'json' }).$type<T>()
+export const oneOf = <const T extends string>(name: string, _values: readonly T[]) =>
+  core.text(name).$type<T>()

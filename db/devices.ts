@@ -1,0 +1,49 @@
+/** Devices that fetched a list while the device limit was on. */
+import { type Database, type Query, run } from './open.ts'
+import { and, asc, eq, inArray, sql } from './orm.ts'
+import { type Device, devices } from './schema.ts'
+
+const ofUser = (q: Query) =>
+  q
+    .select()
+    .from(devices)
+    .where(eq(devices.tgId, sql.placeholder('tgId')))
+    .orderBy(asc(devices.id))
+    .prepare()
+
+export function listDevices(db: Database, tgId: number): Device[] {
+  return db.prepared(ofUser).all({ tgId })
+}
+
+/** Registers a device unless the user has `limit` others. True when it is registered now, by this call or before. */
+export function* admitDevice(tx: Query, device: typeof devices.$inferInsert, limit: number) {
+  const [known] = yield* run(
+    tx
+      .select({ id: devices.id })
+      .from(devices)
+      .where(and(eq(devices.tgId, device.tgId), eq(devices.hwid, device.hwid))),
+  )
+  if (known) return true
+  const [row] = yield* run(
+    tx.select({ n: sql<number>`count(*)` }).from(devices).where(eq(devices.tgId, device.tgId)),
+  )
+  if ((row?.n ?? 0) >= limit) return false
+  yield* run(tx.insert(devices).values(device))
+  return true
+}
+
+/** Removes a device when both ids belong together. True when it was there. */
+export function* deleteDevice(tx: Query, tgId: number, id: number) {
+  const rows = yield* run(
+    tx
+      .delete(devices)
+      .where(and(eq(devices.tgId, tgId), eq(devices.id, id)))
+      .returning({ id: devices.id }),
+  )
+  return rows.length > 0
+}
+
+/** Marks devices as seen at `now`. */
+export async function touchDevices(db: Database, ids: number[], now: string): Promise<void> {
+  await db.q.update(devices).set({ lastSeenAt: now }).where(inArray(devices.id, ids))
+}

@@ -1,0 +1,106 @@
+/** What is kept of the past: outbound events, the audit log, and how long. */
+import { type Database, type Query, run } from './open.ts'
+import { and, eq, inArray, like, lte, sql } from './orm.ts'
+import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
+import { type AuditEntry, auditLog, events, outbox, trafficSamples } from './schema.ts'
+
+export function* insertEvent(tx: Query, row: typeof events.$inferInsert) {
+  yield* run(tx.insert(events).values(row))
+}
+
+export function* insertAudit(tx: Query, row: typeof auditLog.$inferInsert) {
+  yield* run(tx.insert(auditLog).values(row))
+}
+
+export interface AuditFilter {
+  action?: string
+  admin?: string
+}
+
+/** One page of the audit log, newest first, and the count of all matches. */
+export async function listAudit(
+  db: Database,
+  filter: AuditFilter,
+  page: PageRequest,
+): Promise<{ rows: AuditEntry[]; total: number }> {
+  const where = and(
+    filter.action === undefined ? undefined : like(auditLog.action, `${filter.action}%`),
+    filter.admin === undefined ? undefined : eq(auditLog.admin, filter.admin),
+  )
+  const column = sql`${auditLog.at}`
+  const rowid = sql`${auditLog.id}`
+  const rows = await db.q
+    .select()
+    .from(auditLog)
+    .where(and(where, afterCursor(column, rowid, page)))
+    .orderBy(...pageOrder(column, rowid, page))
+    .limit(page.limit)
+  const total = await countCapped(
+    db.q,
+    sql`select 1 from ${auditLog} where ${where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
+  )
+  return { rows, total }
+}
+
+export interface RetentionLimits {
+  events: string
+  outbox: string
+  audit: string
+  /** A day, `YYYY-MM-DD`. */
+  samples: string
+}
+
+const BATCH = 200
+
+/**
+ * Deletes at most 200 rows of each table that are older than its limit; true when more are left. Small batches, because
+ * SQLite's writers wait for each other.
+ */
+export async function deleteOld(db: Database, before: RetentionLimits): Promise<boolean> {
+  const deleted = await Promise.all([
+    db.q
+      .delete(events)
+      .where(
+        inArray(
+          events.id,
+          db.q
+            .select({ id: events.id })
+            .from(events)
+            .where(lte(events.createdAt, before.events))
+            .limit(BATCH),
+        ),
+      )
+      .returning({ id: events.id }),
+    db.q
+      .delete(outbox)
+      .where(
+        inArray(
+          outbox.id,
+          db.q
+            .select({ id: outbox.id })
+            .from(outbox)
+            .where(lte(outbox.doneAt, before.outbox))
+            .limit(BATCH),
+        ),
+      )
+      .returning({ id: outbox.id }),
+    db.q
+      .delete(auditLog)
+      .where(
+        inArray(
+          auditLog.id,
+          db.q
+            .select({ id: auditLog.id })
+            .from(auditLog)
+            .where(lte(auditLog.at, before.audit))
+            .limit(BATCH),
+        ),
+      )
+      .returning({ id: auditLog.id }),
+    db.q
+      .delete(trafficSamples)
+      .where(lte(trafficSamples.day, before.samples))
+      .returning({ id: trafficSamples.node }),
+  ])
+  return deleted.slice(0, 3).some((rows) => rows.length === BATCH)
+}

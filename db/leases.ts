@@ -1,0 +1,48 @@
+/** Single-runner roles: a row says who runs a role until when. */
+import { type Database, type Query, run } from './open.ts'
+import { and, eq, lte, or, sql } from './orm.ts'
+import { leases } from './schema.ts'
+
+/**
+ * Takes or renews the lease: free, run out, or held by `owner`. Returns its fencing number, which grows with every
+ * change of owner, or null while another owner holds it.
+ */
+export async function acquireLease(
+  db: Database,
+  name: string,
+  owner: string,
+  nowMs: number,
+  ttlMs: number,
+): Promise<number | null> {
+  return db.tx(function* (tx: Query) {
+    const [row] = yield* run(
+      tx
+        .insert(leases)
+        .values({ name, owner, fence: 1, expiresAt: nowMs + ttlMs })
+        .onConflictDoUpdate({
+          target: leases.name,
+          set: {
+            fence: sql`${leases.fence} + (${leases.owner} <> ${owner})`,
+            owner,
+            expiresAt: nowMs + ttlMs,
+          },
+          // A lease that ends further ahead than any TTL was written before the clock jumped back.
+          setWhere: or(
+            eq(leases.owner, owner),
+            lte(leases.expiresAt, nowMs),
+            sql`${leases.expiresAt} > ${nowMs + 10 * ttlMs}`,
+          ) as ReturnType<typeof eq>,
+        })
+        .returning({ fence: leases.fence }),
+    )
+    return row?.fence ?? null
+  })
+}
+
+/** Gives the lease up, if it is still this owner's. */
+export async function releaseLease(db: Database, name: string, owner: string): Promise<void> {
+  await db.q
+    .update(leases)
+    .set({ expiresAt: 0 })
+    .where(and(eq(leases.name, name), eq(leases.owner, owner)))
+}

@@ -1,0 +1,107 @@
+/** Nodes in their display order. */
+import { type Database, type Query, run } from './open.ts'
+import { and, asc, eq, inArray, ne, sql } from './orm.ts'
+import { type Node, nodes, payments } from './schema.ts'
+
+const ordered = (q: Query) =>
+  q.select().from(nodes).orderBy(asc(nodes.sortOrder), asc(nodes.code)).prepare()
+
+export function listNodes(db: Database): Node[] {
+  return db.prepared(ordered).all()
+}
+
+const byCode = (q: Query) =>
+  q
+    .select()
+    .from(nodes)
+    .where(eq(nodes.code, sql.placeholder('code')))
+    .prepare()
+
+export function findNode(db: Database, code: string): Node | undefined {
+  return db.prepared(byCode).get({ code })
+}
+
+export function* readNode(tx: Query, code: string) {
+  const [node] = yield* run(tx.select().from(nodes).where(eq(nodes.code, code)))
+  return node as Node | undefined
+}
+
+/** Inserts a node at the end of the display order. Throws a unique violation when the code is taken. */
+export function* insertNode(tx: Query, row: Omit<typeof nodes.$inferInsert, 'sortOrder'>) {
+  const [inserted] = yield* run(
+    tx
+      .insert(nodes)
+      .values({ ...row, sortOrder: sql`(select coalesce(max(sort_order), 0) + 1 from nodes)` })
+      .returning(),
+  )
+  return inserted as Node
+}
+
+export function* updateNode(tx: Query, code: string, changes: Partial<typeof nodes.$inferInsert>) {
+  const [updated] = yield* run(
+    tx.update(nodes).set(changes).where(eq(nodes.code, code)).returning(),
+  )
+  return updated as Node | undefined
+}
+
+export function* deleteNode(tx: Query, code: string) {
+  yield* run(tx.delete(nodes).where(eq(nodes.code, code)))
+}
+
+/** Gives the nodes the order of `codes`. */
+export function* reorderNodes(tx: Query, codes: string[]) {
+  for (const [index, code] of codes.entries()) {
+    yield* run(
+      tx
+        .update(nodes)
+        .set({ sortOrder: index + 1 })
+        .where(eq(nodes.code, code)),
+    )
+  }
+}
+
+/** The codes of all nodes, inside a transaction. */
+export function* readNodeCodes(tx: Query) {
+  const rows = yield* run(tx.select({ code: nodes.code }).from(nodes))
+  return rows.map((row) => row.code)
+}
+
+/** The number of pending payments for a node that were made after `since`. */
+export function* countPendingPayments(tx: Query, node: string, since: string) {
+  const [row] = yield* run(
+    tx
+      .select({ n: sql<number>`count(*)` })
+      .from(payments)
+      .where(
+        and(
+          eq(payments.node, node),
+          eq(payments.status, 'pending'),
+          sql`${payments.createdAt} > ${since}`,
+        ),
+      ),
+  )
+  return row?.n ?? 0
+}
+
+/** Stores what a sync learned of the health of nodes. */
+export async function recordHealth(
+  db: Database,
+  codes: string[],
+  health: Partial<Pick<Node, 'lastSeenAt' | 'lastError' | 'coreVersion'>>,
+): Promise<void> {
+  await db.q.update(nodes).set(health).where(inArray(nodes.code, codes))
+}
+
+/** Sets or clears the removal brake's alarm; true when this changed it. */
+export async function setSyncBlocked(
+  db: Database,
+  code: string,
+  blocked: boolean,
+): Promise<boolean> {
+  const rows = await db.q
+    .update(nodes)
+    .set({ syncBlocked: blocked })
+    .where(and(eq(nodes.code, code), ne(nodes.syncBlocked, blocked)))
+    .returning({ code: nodes.code })
+  return rows.length > 0
+}

@@ -1,0 +1,196 @@
+/** Opens the database: owner-only files, WAL, migrations under a lock, and the only kind of transaction there is. */
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { errorCode } from '#src/lib/errors.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import { type BetterSQLite3Database, drizzle, readMigrationFiles } from './orm.ts'
+import { TRIGGER_STATEMENTS } from './triggers.ts'
+
+/** What queries are built from: the part of drizzle that other dialects have too. Always awaited. */
+export type Query = Pick<
+  BetterSQLite3Database,
+  'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'with' | '$count'
+>
+
+/** The body of a transaction: `const rows = yield* run(tx.select()…)`. Nothing else can be awaited inside. */
+export type TxBody<T> = (tx: Query) => Generator<unknown, T, unknown>
+
+export interface Database {
+  q: Query
+  /** Runs the body in one immediate transaction, rolled back when it throws. */
+  tx<T>(body: TxBody<T>): Promise<T>
+  /** A statement built once per database, for hot paths. `build` must be a constant function. */
+  prepared<S>(build: (q: Query) => S): S
+  /** The driver, for snapshots, pragmas and tests. */
+  raw: Sqlite.Database
+  close(): void
+}
+
+interface Step {
+  _prepare(): { execute(): { sync(): unknown } }
+}
+
+/** One query as a step of a transaction. */
+export function* run<T>(query: PromiseLike<T>): Generator<unknown, T, unknown> {
+  return (yield query) as T
+}
+
+function drive<T>(body: TxBody<T>, tx: Query): T {
+  const steps = body(tx)
+  let step = steps.next()
+  while (!step.done) {
+    let value: unknown
+    try {
+      value = (step.value as Step)._prepare().execute().sync()
+    } catch (error) {
+      step = steps.throw(error)
+      continue
+    }
+    step = steps.next(value)
+  }
+  return step.value
+}
+
+/** Whether a unique or primary key refused a row. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = errorCode(error)
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
+}
+
+/** Whether the database file can no longer be trusted: the process must end (PostgreSQL's lesson of failed fsyncs). */
+export function isDamage(error: unknown): boolean {
+  return /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(errorCode(error) ?? '')
+}
+
+/** Whether a write failed for want of space. */
+export const isFull = (error: unknown): boolean => errorCode(error) === 'SQLITE_FULL'
+
+/** Whether another process held the write lock for longer than the busy timeout. */
+export const isBusy = (error: unknown): boolean => /^SQLITE_BUSY/.test(errorCode(error) ?? '')
+
+const MIGRATIONS = join(import.meta.dirname, 'migrations')
+
+function appliedMigration(raw: Sqlite.Database): number {
+  raw.exec(
+    'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)',
+  )
+  return (raw.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get() ??
+    0) as number
+}
+
+/**
+ * Applies the missing migrations and the triggers in one transaction. Foreign keys are off meanwhile: drizzle-kit
+ * rebuilds tables, and with them on the rebuild of a parent deletes its children (drizzle-team/drizzle-orm#4938).
+ */
+export function migrate(raw: Sqlite.Database): void {
+  const known = readMigrationFiles({ migrationsFolder: MIGRATIONS })
+  raw.pragma('foreign_keys = OFF')
+  raw
+    .transaction(() => {
+      const last = appliedMigration(raw)
+      const newest = known.at(-1)?.folderMillis ?? 0
+      if (last > newest) {
+        throw new Error(
+          'the database was written by a newer version of Subpanel: update the program',
+        )
+      }
+      const missing = known.filter((migration) => migration.folderMillis > last)
+      for (const migration of missing) {
+        for (const statement of migration.sql) raw.exec(statement)
+        raw
+          .prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)')
+          .run(migration.hash, migration.folderMillis)
+      }
+      if (missing.length > 0 && (raw.pragma('foreign_key_check') as unknown[]).length > 0) {
+        throw new Error('a migration left rows that point nowhere: nothing was changed')
+      }
+      for (const statement of TRIGGER_STATEMENTS) raw.exec(statement)
+    })
+    .immediate()
+  raw.pragma('foreign_keys = ON')
+}
+
+function needsMigration(raw: Sqlite.Database): boolean {
+  const newest = readMigrationFiles({ migrationsFolder: MIGRATIONS }).at(-1)?.folderMillis ?? 0
+  return appliedMigration(raw) !== newest
+}
+
+function hasRows(raw: Sqlite.Database): boolean {
+  return appliedMigration(raw) > 0
+}
+
+function configure(raw: Sqlite.Database): void {
+  raw.pragma('journal_mode = WAL')
+  // better-sqlite3 re-opens WAL databases with synchronous=NORMAL, which loses acknowledged commits in a power cut.
+  raw.pragma('synchronous = FULL')
+  raw.pragma('foreign_keys = ON')
+  raw.pragma('trusted_schema = OFF')
+  raw.pragma('cell_size_check = ON')
+  raw.pragma('temp_store = MEMORY')
+  raw.pragma('cache_size = -32768')
+}
+
+/**
+ * Runs `work` while no other process of this machine does the same for this database: first starts and migrations.
+ * The lock is a second SQLite file, because opening WAL is itself not safe to race.
+ */
+export async function withStartLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  process.umask(0o077)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const lock = new Sqlite(`${path}.lock`, { timeout: 60_000 })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+    return await work()
+  } finally {
+    lock.close()
+  }
+}
+
+/** A database handle over an open driver connection. */
+export function wrap(raw: Sqlite.Database): Database {
+  const db = drizzle({ client: raw })
+  const statements = new Map<unknown, unknown>()
+  return {
+    q: db,
+    raw,
+    tx: async (body) => db.transaction((tx) => drive(body, tx), { behavior: 'immediate' }),
+    prepared<S>(build: (q: Query) => S): S {
+      let statement = statements.get(build) as S | undefined
+      if (statement === undefined) {
+        statement = build(db)
+        statements.set(build, statement)
+      }
+      return statement
+    },
+    close: () => {
+      if (raw.open) raw.close()
+    },
+  }
+}
+
+/**
+ * Opens and migrates the database at `path` (`:memory:` in tests). Call it inside `withStartLock`. A database with rows is
+ * copied to `DIR/snapshots` before a migration touches it; a damaged one throws its SQLITE_* error.
+ */
+export function openDatabase(
+  path: string,
+  options: { now: Date; busyTimeoutMs?: number },
+): Database {
+  const existed = path !== ':memory:' && existsSync(path)
+  const raw = new Sqlite(path, { timeout: options.busyTimeoutMs ?? 2000 })
+  try {
+    configure(raw)
+    if (existed && needsMigration(raw) && hasRows(raw)) {
+      const directory = join(dirname(path), 'snapshots')
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      const name = `before-migration-${formatTimestamp(options.now).replace(/[-:]/g, '')}.db`
+      raw.prepare('VACUUM INTO ?').run(join(directory, name))
+    }
+    migrate(raw)
+    return wrap(raw)
+  } catch (error) {
+    raw.close()
+    throw error
+  }
+}

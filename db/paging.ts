@@ -1,0 +1,57 @@
+/** Lists paged by key: newest first by default, by a timestamp column and the row's number. */
+import type { Query } from './open.ts'
+import { and, type SQL, sql } from './orm.ts'
+
+/** Where a page starts: after the row with this sort value and rowid. */
+export interface Cursor {
+  value: string
+  rowid: number
+}
+
+export interface PageRequest {
+  limit: number
+  cursor: Cursor | null
+  order: 'asc' | 'desc'
+}
+
+/** Counts above this are reported as this (counting all rows of a large table costs more than the page). */
+export const COUNT_CAP = 10_000
+
+/** The condition that skips the rows up to the cursor, for rows ordered by (column, rowid). */
+export function afterCursor(column: SQL, rowid: SQL, page: PageRequest): SQL | undefined {
+  if (!page.cursor) return undefined
+  const { value, rowid: row } = page.cursor
+  return page.order === 'desc'
+    ? sql`(${column}, ${rowid}) < (${value}, ${row})`
+    : sql`(${column}, ${rowid}) > (${value}, ${row})`
+}
+
+/** The ORDER BY terms that belong to `afterCursor`. */
+export function pageOrder(column: SQL, rowid: SQL, page: PageRequest): SQL[] {
+  const direction = page.order === 'desc' ? sql`desc` : sql`asc`
+  return [sql`${column} ${direction}`, sql`${rowid} ${direction}`]
+}
+
+/** The number of rows of a subquery that selects at most COUNT_CAP + 1 rows. */
+export async function countCapped(q: Query, rows: SQL): Promise<number> {
+  const [row] = await q.select({ n: sql<number>`count(*)` }).from(sql`(${rows}) as counted`)
+  return row?.n ?? 0
+}
+
+export const all = (...conditions: (SQL | undefined)[]) => and(...conditions)
+
+const LARGEST_ID = Number.MAX_SAFE_INTEGER
+
+/** The ranges of integers whose decimal digits begin with `digits`. */
+export function prefixRanges(digits: string): [from: number, to: number][] {
+  const ranges: [number, number][] = []
+  let from = Number(digits)
+  let size = 1
+  if (from === 0) return [[0, 0]]
+  while (from <= LARGEST_ID) {
+    ranges.push([from, Math.min(from + size - 1, LARGEST_ID)])
+    from *= 10
+    size *= 10
+  }
+  return ranges
+}

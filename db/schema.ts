@@ -1,0 +1,435 @@
+/**
+ * All tables. SQL names are the interface's names; row types are inferred here and declared nowhere else.
+ * Timestamps are text, `YYYY-MM-DDTHH:MM:SS` in UTC, and compare as they sort.
+ */
+import {
+  autoId,
+  bool,
+  index,
+  int,
+  json,
+  oneOf,
+  primaryKey,
+  table,
+  text,
+  uniqueIndex,
+} from './columns.ts'
+import { sql } from './orm.ts'
+
+export interface Transport {
+  type: 'ws' | 'xhttp' | 'hysteria2'
+  port: number
+  path?: string
+  /** PEM of the node's own certificate; absent until the node has reported it. */
+  cert?: string
+}
+
+export const users = table(
+  'users',
+  {
+    tgId: int('tg_id').primaryKey(),
+    username: text('username'),
+    token: text('token').notNull().unique(),
+    hwidLimit: int('hwid_limit'),
+    lang: text('lang'),
+    blockedAt: text('blocked_at'),
+    bannedAt: text('banned_at'),
+    note: text('note'),
+    createdAt: text('created_at').notNull(),
+    /** Counts every change that may alter the user's connection list (db/triggers.ts). */
+    revision: int('revision').notNull().default(0),
+  },
+  (t) => [
+    index('users_username').on(sql`lower(${t.username})`),
+    index('users_created_at').on(t.createdAt),
+  ],
+)
+
+export const subscriptions = table(
+  'subscriptions',
+  {
+    uuid: text('uuid').primaryKey(),
+    tgId: int('tg_id')
+      .notNull()
+      .references(() => users.tgId, { onDelete: 'cascade' }),
+    node: text('node').notNull(),
+    plan: text('plan').notNull(),
+    expiresAt: text('expires_at').notNull(),
+    active: bool('active').notNull().default(true),
+    heldAt: text('held_at'),
+    revokedAt: text('revoked_at'),
+    source: oneOf('source', ['payment', 'admin', 'gift']).notNull(),
+    paymentId: text('payment_id').unique(),
+    giftCode: text('gift_code'),
+    upBytes: int('up_bytes').notNull().default(0),
+    downBytes: int('down_bytes').notNull().default(0),
+    createdAt: text('created_at').notNull(),
+  },
+  (t) => [
+    index('subscriptions_tg_id').on(t.tgId),
+    index('subscriptions_created_at').on(t.createdAt),
+    index('subscriptions_plan').on(t.plan),
+    index('subscriptions_node').on(t.node, t.createdAt),
+    index('subscriptions_expires_at').on(t.expiresAt),
+    index('subscriptions_clients')
+      .on(t.node, t.uuid, t.expiresAt)
+      .where(sql`active = 1 and held_at is null`),
+    index('subscriptions_held').on(t.createdAt).where(sql`held_at is not null`),
+    index('subscriptions_revoked').on(t.createdAt).where(sql`active = 0`),
+    index('subscriptions_traffic').on(sql`(up_bytes + down_bytes)`),
+  ],
+)
+
+export const nodes = table('nodes', {
+  code: text('code').primaryKey(),
+  label: text('label').notNull(),
+  kind: oneOf('kind', ['local', 'managed', 'external']).notNull().default('external'),
+  address: text('address').notNull(),
+  port: int('port').notNull().default(443),
+  publicKey: text('public_key').notNull().default(''),
+  privateKey: text('private_key').notNull().default(''),
+  shortId: text('short_id').notNull().default(''),
+  sni: text('sni').notNull().default(''),
+  flow: text('flow').notNull().default('xtls-rprx-vision'),
+  sharedUuid: text('shared_uuid'),
+  enabled: bool('enabled').notNull().default(true),
+  status: oneOf('status', ['pending', 'active', 'failed']).notNull().default('active'),
+  sortOrder: int('sort_order').notNull(),
+  transportsJson: json<Transport[]>('transports_json').notNull().default([]),
+  hysteriaPort: int('hysteria_port'),
+  hysteriaPassword: text('hysteria_password'),
+  hysteriaObfsPassword: text('hysteria_obfs_password'),
+  provisionToken: text('provision_token').unique(),
+  provisionExpiresAt: text('provision_expires_at'),
+  sshPort: int('ssh_port').notNull().default(22),
+  sshUser: text('ssh_user'),
+  hostKey: text('host_key'),
+  coreVersion: text('core_version'),
+  lastSeenAt: text('last_seen_at'),
+  lastError: text('last_error'),
+  syncBlocked: bool('sync_blocked').notNull().default(false),
+  createdAt: text('created_at').notNull(),
+})
+
+export const plans = table('plans', {
+  code: text('code').primaryKey(),
+  label: text('label').notNull(),
+  days: int('days').notNull(),
+  /** Whole units of CURRENCY; 0 = not for sale. */
+  price: int('price').notNull(),
+  priceStars: int('price_stars'),
+  sortOrder: int('sort_order').notNull(),
+  archived: bool('archived').notNull().default(false),
+})
+
+export const payments = table(
+  'payments',
+  {
+    id: text('id').primaryKey(),
+    tgId: int('tg_id').notNull(),
+    node: text('node').notNull(),
+    plan: text('plan').notNull(),
+    provider: oneOf('provider', ['provider_a', 'provider_b', 'stars', 'cryptobot']).notNull(),
+    externalId: text('external_id').notNull().default(''),
+    status: oneOf('status', ['pending', 'paid', 'failed']).notNull().default('pending'),
+    amount: int('amount').notNull(),
+    currency: text('currency').notNull(),
+    days: int('days').notNull(),
+    shopId: text('shop_id'),
+    payUrl: text('pay_url'),
+    payUrlExpiresAt: text('pay_url_expires_at'),
+    createdAt: text('created_at').notNull(),
+    paidAt: text('paid_at'),
+    failedReason: text('failed_reason'),
+    reviewReason: text('review_reason'),
+    refundedAt: text('refunded_at'),
+    deletedUser: bool('deleted_user').notNull().default(false),
+    nextCheckAt: text('next_check_at'),
+    checks: int('checks').notNull().default(0),
+    source: oneOf('source', ['bot', 'site', 'admin']).notNull(),
+    renewsUuid: text('renews_uuid').references(() => subscriptions.uuid, {
+      onUpdate: 'cascade',
+      onDelete: 'set null',
+    }),
+    subscriptionUuid: text('subscription_uuid').references(() => subscriptions.uuid, {
+      onUpdate: 'cascade',
+      onDelete: 'set null',
+    }),
+  },
+  (t) => [
+    uniqueIndex('payments_external_id').on(t.provider, t.externalId).where(sql`external_id <> ''`),
+    index('payments_tg_id').on(t.tgId),
+    index('payments_created_at').on(t.createdAt),
+    index('payments_next_check_at').on(t.nextCheckAt).where(sql`status = 'pending'`),
+    index('payments_review').on(t.createdAt).where(sql`review_reason is not null`),
+    index('payments_renews_uuid').on(t.renewsUuid).where(sql`renews_uuid is not null`),
+    index('payments_subscription_uuid')
+      .on(t.subscriptionUuid)
+      .where(sql`subscription_uuid is not null`),
+  ],
+)
+
+export const giftCodes = table(
+  'gift_codes',
+  {
+    code: text('code').primaryKey(),
+    node: text('node').notNull(),
+    plan: text('plan').notNull(),
+    createdBy: int('created_by').notNull().default(0),
+    createdAt: text('created_at').notNull(),
+    expiresAt: text('expires_at'),
+    usedAt: text('used_at'),
+    usedBy: int('used_by'),
+    revokedAt: text('revoked_at'),
+  },
+  (t) => [index('gift_codes_created_at').on(t.createdAt)],
+)
+
+export const devices = table(
+  'devices',
+  {
+    id: autoId('id'),
+    tgId: int('tg_id')
+      .notNull()
+      .references(() => users.tgId, { onDelete: 'cascade' }),
+    hwid: text('hwid').notNull(),
+    deviceOs: text('device_os'),
+    deviceModel: text('device_model'),
+    userAgent: text('user_agent'),
+    createdAt: text('created_at').notNull(),
+    lastSeenAt: text('last_seen_at').notNull(),
+  },
+  (t) => [uniqueIndex('devices_tg_id_hwid').on(t.tgId, t.hwid)],
+)
+
+export const admins = table(
+  'admins',
+  {
+    id: autoId('id'),
+    username: text('username').notNull(),
+    passwordHash: text('password_hash').notNull(),
+    totpSecret: text('totp_secret'),
+    /** The last accepted TOTP step: a step is never accepted twice. */
+    totpLastStep: int('totp_last_step'),
+    createdAt: text('created_at').notNull(),
+    lastLoginAt: text('last_login_at'),
+  },
+  (t) => [uniqueIndex('admins_username').on(sql`lower(${t.username})`)],
+)
+
+export const adminSessions = table(
+  'admin_sessions',
+  {
+    id: autoId('id'),
+    /** SHA-256 of the cookie's value. */
+    token: text('token').notNull().unique(),
+    adminId: int('admin_id')
+      .notNull()
+      .references(() => admins.id, { onDelete: 'cascade' }),
+    createdAt: text('created_at').notNull(),
+    expiresAt: text('expires_at').notNull(),
+    lastSeenAt: text('last_seen_at').notNull(),
+    ip: text('ip').notNull(),
+    userAgent: text('user_agent'),
+  },
+  (t) => [index('admin_sessions_admin_id').on(t.adminId)],
+)
+
+export const pendingLogins = table('pending_logins', {
+  /** SHA-256 of the pending token. */
+  token: text('token').primaryKey(),
+  adminId: int('admin_id')
+    .notNull()
+    .references(() => admins.id, { onDelete: 'cascade' }),
+  expiresAt: text('expires_at').notNull(),
+  wrongCodes: int('wrong_codes').notNull().default(0),
+})
+
+export const loginAttempts = table(
+  'login_attempts',
+  {
+    id: autoId('id'),
+    ip: text('ip').notNull(),
+    kind: oneOf('kind', ['password', 'totp']).notNull(),
+    at: text('at').notNull(),
+  },
+  (t) => [index('login_attempts_ip').on(t.ip, t.kind, t.at), index('login_attempts_at').on(t.at)],
+)
+
+/** Live settings, and INSTANCE_ID: a key without a row takes its value from the environment. */
+export const settings = table('settings', {
+  key: text('key').primaryKey(),
+  value: text('value').notNull(),
+})
+
+/** Bot messages, written by the transaction that causes them. */
+export const outbox = table(
+  'outbox',
+  {
+    id: autoId('id'),
+    tgId: int('tg_id').notNull(),
+    kind: text('kind').notNull(),
+    payload: json<Record<string, unknown>>('payload').notNull(),
+    status: oneOf('status', ['ready', 'sending', 'done', 'failed', 'skipped'])
+      .notNull()
+      .default('ready'),
+    attempts: int('attempts').notNull().default(0),
+    nextTryAt: text('next_try_at').notNull(),
+    error: text('error'),
+    createdAt: text('created_at').notNull(),
+    doneAt: text('done_at'),
+  },
+  (t) => [
+    index('outbox_ready').on(t.nextTryAt).where(sql`status = 'ready'`),
+    index('outbox_tg_id').on(t.tgId),
+  ],
+)
+
+/** Every outbound event with the result of its one delivery attempt. */
+export const events = table(
+  'events',
+  {
+    id: text('id').primaryKey(),
+    event: text('event').notNull(),
+    /** The JSON of `data`, as it is signed and sent. */
+    data: text('data').notNull(),
+    status: oneOf('status', ['ready', 'sending', 'done', 'failed', 'skipped', 'interrupted'])
+      .notNull()
+      .default('ready'),
+    httpStatus: int('http_status'),
+    error: text('error'),
+    attempts: int('attempts').notNull().default(0),
+    createdAt: text('created_at').notNull(),
+  },
+  (t) => [
+    index('events_created_at').on(t.createdAt),
+    index('events_open').on(t.createdAt).where(sql`status in ('ready', 'sending')`),
+  ],
+)
+
+/** Payments that a provider knows as paid and this database does not know at all. */
+export const orphanPayments = table(
+  'orphan_payments',
+  {
+    id: autoId('id'),
+    provider: text('provider').notNull(),
+    externalId: text('external_id').notNull(),
+    amount: text('amount'),
+    currency: text('currency'),
+    foundAt: text('found_at').notNull(),
+    resolvedAt: text('resolved_at'),
+  },
+  (t) => [uniqueIndex('orphan_payments_external_id').on(t.provider, t.externalId)],
+)
+
+export const auditLog = table(
+  'audit_log',
+  {
+    id: autoId('id'),
+    at: text('at').notNull(),
+    admin: text('admin'),
+    ip: text('ip').notNull(),
+    action: text('action').notNull(),
+    object: text('object').notNull().default(''),
+    detail: text('detail').notNull().default(''),
+  },
+  (t) => [index('audit_log_at').on(t.at)],
+)
+
+export const knownHosts = table(
+  'known_hosts',
+  {
+    host: text('host').notNull(),
+    port: int('port').notNull(),
+    keyType: text('key_type').notNull(),
+    key: text('key').notNull(),
+    createdAt: text('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.host, t.port, t.keyType] })],
+)
+
+/** One row: the ed25519 key with which the panel manages its nodes. */
+export const managementKey = table('management_key', {
+  id: int('id').primaryKey(),
+  privateKey: text('private_key').notNull(),
+  publicKey: text('public_key').notNull(),
+  createdAt: text('created_at').notNull(),
+})
+
+export const trafficSamples = table(
+  'traffic_samples',
+  {
+    node: text('node').notNull(),
+    /** `YYYY-MM-DD`, UTC. */
+    day: text('day').notNull(),
+    up: int('up').notNull().default(0),
+    down: int('down').notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.node, t.day] }), index('traffic_samples_day').on(t.day)],
+)
+
+/** What a core last reported of a client: the base from which the next reading is counted. */
+export const counters = table(
+  'counters',
+  {
+    core: text('core').notNull(),
+    uuid: text('uuid')
+      .notNull()
+      .references(() => subscriptions.uuid, { onDelete: 'cascade', onUpdate: 'cascade' }),
+    epoch: text('epoch').notNull(),
+    up: int('up').notNull(),
+    down: int('down').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.uuid, t.core] })],
+)
+
+/** The last reading of each core that was counted; sent back as its acknowledgement. */
+export const readings = table('readings', {
+  core: text('core').primaryKey(),
+  reading: text('reading').notNull(),
+})
+
+/** Change counters kept by triggers: `lists` for what every connection list depends on. */
+export const revisions = table('revisions', {
+  name: text('name').primaryKey(),
+  n: int('n').notNull(),
+})
+
+export const botState = table('bot_state', {
+  id: int('id').primaryKey(),
+  wantedGeneration: int('wanted_generation').notNull().default(0),
+  runningGeneration: int('running_generation').notNull().default(0),
+  heartbeatAt: text('heartbeat_at'),
+  username: text('username'),
+})
+
+export const leases = table('leases', {
+  name: text('name').primaryKey(),
+  owner: text('owner').notNull(),
+  fence: int('fence').notNull(),
+  /** Milliseconds since 1970: leases are shorter than the timestamps' second. */
+  expiresAt: int('expires_at').notNull(),
+})
+
+/** Deleted nodes whose server is still to be cleaned. */
+export const retiredNodes = table('retired_nodes', {
+  code: text('code').primaryKey(),
+  address: text('address').notNull(),
+  sshPort: int('ssh_port').notNull(),
+  sshUser: text('ssh_user'),
+  hostKey: text('host_key'),
+  tries: int('tries').notNull().default(0),
+  createdAt: text('created_at').notNull(),
+})
+
+export type User = typeof users.$inferSelect
+export type Subscription = typeof subscriptions.$inferSelect
+export type Node = typeof nodes.$inferSelect
+export type Plan = typeof plans.$inferSelect
+export type Payment = typeof payments.$inferSelect
+export type GiftCode = typeof giftCodes.$inferSelect
+export type Device = typeof devices.$inferSelect
+export type Admin = typeof admins.$inferSelect
+export type AdminSession = typeof adminSessions.$inferSelect
+export type Event = typeof events.$inferSelect
+export type AuditEntry = typeof auditLog.$inferSelect

@@ -1,0 +1,264 @@
+/** Subscriptions: the owner's list, the admin's listing, the clients of a node, and the conditional changes. */
+import { type Database, type Query, run } from './open.ts'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from './orm.ts'
+import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
+import { nodes, plans, type Subscription, subscriptions, users } from './schema.ts'
+import { userSearch } from './users.ts'
+
+/** What makes a subscription active at a time (interface, "States and transitions"). */
+const isActive = (now: string) =>
+  and(
+    eq(subscriptions.active, true),
+    isNull(subscriptions.heldAt),
+    gt(subscriptions.expiresAt, now),
+  )
+
+const ofOwner = (q: Query) =>
+  q
+    .select({
+      uuid: subscriptions.uuid,
+      node: subscriptions.node,
+      plan: subscriptions.plan,
+      expiresAt: subscriptions.expiresAt,
+      upBytes: subscriptions.upBytes,
+      downBytes: subscriptions.downBytes,
+    })
+    .from(subscriptions)
+    .where(
+      and(
+        eq(subscriptions.tgId, sql.placeholder('tgId')),
+        eq(subscriptions.active, true),
+        isNull(subscriptions.heldAt),
+        gt(subscriptions.expiresAt, sql.placeholder('now')),
+      ),
+    )
+    .orderBy(subscriptions.createdAt, sql`subscriptions.rowid`)
+    .prepare()
+
+/** The active subscriptions of a user, oldest first: the order of his list. */
+export function listActiveOfUser(db: Database, tgId: number, now: string) {
+  return db.prepared(ofOwner).all({ tgId, now })
+}
+
+const rowid = sql`subscriptions.rowid`
+
+const listedColumns = {
+  row: subscriptions,
+  rowid: sql<number>`subscriptions.rowid`,
+  username: users.username,
+  nodeLabel: nodes.label,
+  planLabel: plans.label,
+}
+
+const listed = (q: Query) =>
+  q
+    .select(listedColumns)
+    .from(subscriptions)
+    .leftJoin(users, eq(users.tgId, subscriptions.tgId))
+    .leftJoin(nodes, eq(nodes.code, subscriptions.node))
+    .leftJoin(plans, eq(plans.code, subscriptions.plan))
+    .$dynamic()
+
+/** A subscription with what its one view shows beside it. */
+export interface ListedSubscription {
+  row: Subscription
+  rowid: number
+  username: string | null
+  nodeLabel: string | null
+  planLabel: string | null
+}
+
+export async function findSubscription(
+  db: Pick<Database, 'q'>,
+  uuid: string,
+): Promise<ListedSubscription | undefined> {
+  const [found] = await listed(db.q).where(eq(subscriptions.uuid, uuid))
+  return found
+}
+
+/** The same inside a transaction. */
+export function* readSubscription(tx: Query, uuid: string) {
+  const [found] = yield* run(listed(tx).where(eq(subscriptions.uuid, uuid)))
+  return found as ListedSubscription | undefined
+}
+
+const listedOfUser = (q: Query) =>
+  listed(q)
+    .where(eq(subscriptions.tgId, sql.placeholder('tgId')))
+    .orderBy(desc(subscriptions.createdAt), desc(rowid))
+    .prepare()
+
+export function listOfUser(db: Database, tgId: number): ListedSubscription[] {
+  return db.prepared(listedOfUser).all({ tgId })
+}
+
+export type SubscriptionState = 'active' | 'held' | 'expired' | 'revoked'
+
+/** The rows of a state; precedence revoked, held, expired, active. */
+function inState(state: SubscriptionState, now: string): SQL | undefined {
+  if (state === 'revoked') return eq(subscriptions.active, false)
+  const unrevoked = eq(subscriptions.active, true)
+  if (state === 'held') return and(unrevoked, isNotNull(subscriptions.heldAt))
+  if (state === 'expired')
+    return and(unrevoked, isNull(subscriptions.heldAt), lte(subscriptions.expiresAt, now))
+  return isActive(now)
+}
+
+export interface SubscriptionFilter {
+  state?: SubscriptionState
+  node?: string
+  plan?: string
+  tgId?: number
+  text?: string
+  expiresBefore?: string
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+function matching(q: Query, filter: SubscriptionFilter, now: string): SQL | undefined {
+  const { text } = filter
+  const search = () => {
+    if (!text) return undefined
+    if (UUID.test(text)) return eq(subscriptions.uuid, text.toLowerCase())
+    return inArray(
+      subscriptions.tgId,
+      q.select({ id: users.tgId }).from(users).where(userSearch(text)),
+    )
+  }
+  return and(
+    filter.state && inState(filter.state, now),
+    filter.node === undefined ? undefined : eq(subscriptions.node, filter.node),
+    filter.plan === undefined ? undefined : eq(subscriptions.plan, filter.plan),
+    filter.tgId === undefined ? undefined : eq(subscriptions.tgId, filter.tgId),
+    filter.expiresBefore === undefined
+      ? undefined
+      : lt(subscriptions.expiresAt, filter.expiresBefore),
+    search(),
+  )
+}
+
+export const SUBSCRIPTION_SORTS = ['created_at', 'expires_at'] as const
+export type SubscriptionSort = (typeof SUBSCRIPTION_SORTS)[number]
+
+/** One page of the admin's listing, and the count of all matches (capped at COUNT_CAP + 1). */
+export async function listSubscriptions(
+  db: Database,
+  filter: SubscriptionFilter,
+  sort: SubscriptionSort,
+  page: PageRequest,
+  now: string,
+): Promise<{ rows: ListedSubscription[]; total: number }> {
+  const column =
+    sort === 'created_at' ? sql`${subscriptions.createdAt}` : sql`${subscriptions.expiresAt}`
+  const where = matching(db.q, filter, now)
+  const rows = await listed(db.q)
+    .where(and(where, afterCursor(column, rowid, page)))
+    .orderBy(...pageOrder(column, rowid, page))
+    .limit(page.limit)
+  const total = await countCapped(
+    db.q,
+    sql`select 1 from ${subscriptions} where ${where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
+  )
+  return { rows, total }
+}
+
+export function* insertSubscription(tx: Query, row: typeof subscriptions.$inferInsert) {
+  const [inserted] = yield* run(tx.insert(subscriptions).values(row).returning())
+  return inserted as Subscription
+}
+
+/** Pauses an active, unheld, unexpired subscription; undefined when it is none. */
+export function* holdSubscription(tx: Query, uuid: string, now: string) {
+  const [held] = yield* run(
+    tx
+      .update(subscriptions)
+      .set({ heldAt: now })
+      .where(and(eq(subscriptions.uuid, uuid), isActive(now)))
+      .returning(),
+  )
+  return held as Subscription | undefined
+}
+
+/** Ends a pause with the given expiry; undefined when the subscription is not held since `heldAt`. */
+export function* resumeSubscription(tx: Query, uuid: string, heldAt: string, expiresAt: string) {
+  const [resumed] = yield* run(
+    tx
+      .update(subscriptions)
+      .set({ heldAt: null, expiresAt })
+      .where(
+        and(
+          eq(subscriptions.uuid, uuid),
+          eq(subscriptions.active, true),
+          eq(subscriptions.heldAt, heldAt),
+        ),
+      )
+      .returning(),
+  )
+  return resumed as Subscription | undefined
+}
+
+/** Revokes an unrevoked subscription; undefined when it was revoked before or does not exist. */
+export function* revokeSubscription(tx: Query, uuid: string, now: string) {
+  const [revoked] = yield* run(
+    tx
+      .update(subscriptions)
+      .set({ active: false, heldAt: null, revokedAt: now })
+      .where(and(eq(subscriptions.uuid, uuid), eq(subscriptions.active, true)))
+      .returning(),
+  )
+  return revoked as Subscription | undefined
+}
+
+const clientsOfNode = (q: Query) =>
+  q
+    .select({ uuid: subscriptions.uuid })
+    .from(subscriptions)
+    .where(
+      and(
+        eq(subscriptions.node, sql.placeholder('node')),
+        sql`${subscriptions.active} = 1`,
+        isNull(subscriptions.heldAt),
+        gt(subscriptions.expiresAt, sql.placeholder('now')),
+      ),
+    )
+    .orderBy(subscriptions.uuid)
+    .prepare()
+
+/** The client ids that a node must serve now, sorted. */
+export function listClientsOfNode(db: Database, node: string, now: string): string[] {
+  return db
+    .prepared(clientsOfNode)
+    .all({ node, now })
+    .map((row) => row.uuid)
+}
+
+/** Which of these subscriptions their node must serve now, by uuid. */
+export async function listServed(
+  db: Database,
+  uuids: string[],
+  now: string,
+): Promise<Map<string, string>> {
+  const rows = await db.q
+    .select({ uuid: subscriptions.uuid, node: subscriptions.node })
+    .from(subscriptions)
+    .where(and(inArray(subscriptions.uuid, uuids), isActive(now)))
+  return new Map(rows.map((row) => [row.uuid, row.node]))
+}
+
+/** Unrevoked and still to be served: held subscriptions keep their time, so they never run out. */
+const unexpired = (node: string, now: string) =>
+  and(
+    eq(subscriptions.node, node),
+    eq(subscriptions.active, true),
+    sql`(${subscriptions.heldAt} is not null or ${subscriptions.expiresAt} > ${now})`,
+  )
+
+/** The number of subscriptions that still need this node, held ones included. */
+export function* countUnexpired(tx: Query, node: string, now: string) {
+  const [row] = yield* run(
+    tx.select({ n: sql<number>`count(*)` }).from(subscriptions).where(unexpired(node, now)),
+  )
+  return row?.n ?? 0
+}
+
+export type ActiveOfUser = ReturnType<typeof listActiveOfUser>[number]

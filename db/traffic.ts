@@ -1,0 +1,111 @@
+/** Traffic: counted once from the cores' readings, read as stored totals. */
+import { type Database, type Query, run } from './open.ts'
+import { and, desc, eq, gt, inArray, sql } from './orm.ts'
+import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema.ts'
+
+export interface CounterReading {
+  uuid: string
+  up: number
+  down: number
+}
+
+/** The reading of a core that was counted last; empty before the first. */
+export async function findReading(db: Database, core: string): Promise<string> {
+  const [row] = await db.q.select().from(readings).where(eq(readings.core, core))
+  return row?.reading ?? ''
+}
+
+export function* putReading(tx: Query, core: string, reading: string) {
+  yield* run(
+    tx
+      .insert(readings)
+      .values({ core, reading })
+      .onConflictDoUpdate({ target: readings.core, set: { reading } }),
+  )
+}
+
+/** The bases of these clients on a core, and the nodes their subscriptions are on. Clients without a subscription are left out. */
+export function* readBases(tx: Query, core: string, uuids: string[]) {
+  return yield* run(
+    tx
+      .select({
+        uuid: subscriptions.uuid,
+        node: subscriptions.node,
+        epoch: counters.epoch,
+        up: counters.up,
+        down: counters.down,
+      })
+      .from(subscriptions)
+      .leftJoin(counters, and(eq(counters.uuid, subscriptions.uuid), eq(counters.core, core)))
+      .where(inArray(subscriptions.uuid, uuids)),
+  )
+}
+
+/** Sets a client's base on a core. */
+export function* putBase(tx: Query, core: string, epoch: string, reading: CounterReading) {
+  const { uuid, up, down } = reading
+  yield* run(
+    tx
+      .insert(counters)
+      .values({ core, uuid, epoch, up, down })
+      .onConflictDoUpdate({ target: [counters.uuid, counters.core], set: { epoch, up, down } }),
+  )
+}
+
+export function* addTraffic(tx: Query, uuid: string, up: number, down: number) {
+  yield* run(
+    tx
+      .update(subscriptions)
+      .set({
+        upBytes: sql`${subscriptions.upBytes} + ${up}`,
+        downBytes: sql`${subscriptions.downBytes} + ${down}`,
+      })
+      .where(eq(subscriptions.uuid, uuid)),
+  )
+}
+
+export function* addSample(tx: Query, node: string, day: string, up: number, down: number) {
+  yield* run(
+    tx
+      .insert(trafficSamples)
+      .values({ node, day, up, down })
+      .onConflictDoUpdate({
+        target: [trafficSamples.node, trafficSamples.day],
+        set: { up: sql`${trafficSamples.up} + ${up}`, down: sql`${trafficSamples.down} + ${down}` },
+      }),
+  )
+}
+
+/** Sets the totals of a subscription to zero; the core's next reading, a full one, becomes the base. */
+export function* resetTraffic(tx: Query, uuid: string, core: string) {
+  yield* run(
+    tx.update(subscriptions).set({ upBytes: 0, downBytes: 0 }).where(eq(subscriptions.uuid, uuid)),
+  )
+  yield* putBase(tx, core, RESET_EPOCH, { uuid, up: 0, down: 0 })
+  yield* run(tx.delete(readings).where(eq(readings.core, core)))
+}
+
+/** The epoch of a base whose next reading counts nothing. */
+export const RESET_EPOCH = 'reset'
+
+const total = sql<number>`(up_bytes + down_bytes)`
+
+/** The subscriptions with traffic, largest first, at most `limit`. */
+export async function listTraffic(db: Database, limit: number) {
+  return db.q
+    .select({
+      uuid: subscriptions.uuid,
+      tgId: subscriptions.tgId,
+      username: users.username,
+      node: subscriptions.node,
+      nodeLabel: nodes.label,
+      up: subscriptions.upBytes,
+      down: subscriptions.downBytes,
+    })
+    .from(subscriptions)
+    .leftJoin(users, eq(users.tgId, subscriptions.tgId))
+    .leftJoin(nodes, eq(nodes.code, subscriptions.node))
+    .where(gt(total, 0))
+    .orderBy(desc(total))
+    .limit(limit)
+}
