@@ -1,0 +1,191 @@
+/** Turns a user's active subscriptions into the entries of a connection list, free of any format. */
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { base64url, utf8 } from '#src/lib/encoding.ts'
+import { readCertificate } from './certificates.ts'
+
+interface EntryBase {
+  name: string
+  address: string
+  port: number
+  sni: string
+}
+
+export type RealityEntry = EntryBase & {
+  kind: 'reality'
+  uuid: string
+  flow: string
+  publicKey: string
+  shortId: string
+  coreVersion: string | null
+}
+
+/** XHTTP behind the REALITY port of the same node. */
+export type XhttpEntry = EntryBase & {
+  kind: 'xhttp'
+  uuid: string
+  publicKey: string
+  shortId: string
+  path: string
+}
+
+export type WsEntry = EntryBase & {
+  kind: 'ws'
+  uuid: string
+  path: string
+  certPem: string
+  certSha256: string
+}
+
+export type Hysteria2Entry = EntryBase & {
+  kind: 'hysteria2'
+  auth: string
+  obfsPassword: string | null
+  certPem: string
+  certSha256: string
+}
+
+export type ListEntry = RealityEntry | XhttpEntry | WsEntry | Hysteria2Entry
+
+export interface ListTransport {
+  type: 'ws' | 'xhttp' | 'hysteria2'
+  port: number
+  path?: string
+  cert?: string
+}
+
+/** One active subscription with what its node says about itself. */
+export interface ListSource {
+  uuid: string
+  planLabel: string
+  node: {
+    code: string
+    label: string
+    address: string
+    port: number
+    publicKey: string
+    shortId: string
+    sni: string
+    flow: string
+    sharedUuid: string | null
+    coreVersion: string | null
+    hysteriaPassword: string | null
+    hysteriaObfsPassword: string | null
+    transports: ListTransport[]
+  }
+}
+
+const SUFFIX = { ws: ' · WS', xhttp: ' · XHTTP', hysteria2: ' · HY2' } as const
+
+/** Names that mean something in a client's config: its built-in outbounds and the groups of ours. */
+const RESERVED_NAMES = [
+  ...['DIRECT', 'REJECT', 'REJECT-DROP', 'PASS', 'PASS-RULE', 'COMPATIBLE', 'GLOBAL'],
+  ...['Proxy', 'Auto', 'direct'],
+]
+
+/** Controls, line breaks and the characters that reorder the text around them. */
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]+/gu
+
+/**
+ * The entries of all sources, in their order, REALITY first within each. Names are unique.
+ * A transport whose certificate is not known (or is none) is left out.
+ */
+export function listEntries(sources: ListSource[]): ListEntry[] {
+  const occurrences = new Map<string, number>()
+  for (const { node } of sources) {
+    occurrences.set(node.code, (occurrences.get(node.code) ?? 0) + 1)
+  }
+  const unique = uniqueNames()
+  const entries: ListEntry[] = []
+  for (const source of sources) {
+    const { node } = source
+    const label = printable(node.label) || node.code
+    const plan = (occurrences.get(node.code) ?? 0) > 1 ? printable(source.planLabel) : ''
+    const base = {
+      name: unique(plan === '' ? label : `${label} · ${plan}`),
+      address: hostName(node.address),
+      port: node.port,
+      sni: hostName(node.sni),
+    }
+    entries.push(realityEntry(source, base))
+    for (const transport of node.transports) {
+      const entry = transportEntry(source, transport, base)
+      if (entry) entries.push({ ...entry, name: unique(base.name + SUFFIX[transport.type]) })
+    }
+  }
+  return entries
+}
+
+/** The Hysteria2 password of one subscription: 43 characters base64url, the same on node and list. */
+export function hysteriaAuth(hysteriaPassword: string, uuid: string): string {
+  return base64url(hmac(sha256, utf8(hysteriaPassword), utf8(uuid)))
+}
+
+/**
+ * True for a node whose Xray refuses every REALITY ClientHello without an X25519MLKEM768 share:
+ * 26.9.8 and later (3x-ui issue 6568, sing-box issue 4520).
+ */
+export function wantsHybridKeyShare(coreVersion: string | null): boolean {
+  const match = /^v?(\d+)\.(\d+)\.(\d+)/.exec(coreVersion ?? '')
+  if (!match) return false
+  const [major = 0, minor = 0, patch = 0] = match.slice(1).map(Number)
+  return (major * 1000 + minor) * 1000 + patch >= 26_009_008
+}
+
+function realityEntry({ uuid, node }: ListSource, base: EntryBase): RealityEntry {
+  return {
+    kind: 'reality',
+    ...base,
+    uuid: node.sharedUuid || uuid,
+    flow: node.flow,
+    publicKey: node.publicKey,
+    shortId: node.shortId,
+    coreVersion: node.coreVersion,
+  }
+}
+
+function transportEntry(
+  { uuid, node }: ListSource,
+  transport: ListTransport,
+  base: EntryBase,
+): ListEntry | null {
+  const clientId = node.sharedUuid || uuid
+  const path = `/${(transport.path ?? '').replace(/^\/+/, '')}`
+  if (transport.type === 'xhttp') {
+    const { publicKey, shortId } = node
+    return { kind: 'xhttp', ...base, uuid: clientId, publicKey, shortId, path }
+  }
+  const cert = readCertificate(transport.cert ?? '')
+  if (!cert) return null
+  const pinned = { port: transport.port, certPem: cert.pem, certSha256: cert.sha256 }
+  if (transport.type === 'ws') return { kind: 'ws', ...base, ...pinned, uuid: clientId, path }
+  if (!node.hysteriaPassword) return null
+  const auth = hysteriaAuth(node.hysteriaPassword, uuid)
+  return { kind: 'hysteria2', ...base, ...pinned, auth, obfsPassword: node.hysteriaObfsPassword }
+}
+
+function printable(text: string): string {
+  return text.toWellFormed().replace(UNPRINTABLE, ' ').trim()
+}
+
+/** A function that returns each wanted name, numbered when it was given away already. */
+function uniqueNames(): (wanted: string) => string {
+  const taken = new Set(RESERVED_NAMES)
+  const numbers = new Map<string, number>()
+  return (wanted) => {
+    let name = wanted
+    let number = numbers.get(wanted) ?? 1
+    while (taken.has(name)) name = `${wanted} ${++number}`
+    numbers.set(wanted, number)
+    taken.add(name)
+    return name
+  }
+}
+
+/** A host as links and configs want it: IPv6 without brackets, an international name as punycode. */
+function hostName(text: string): string {
+  const host = text.trim().replace(/^\[(.*)\]$/, '$1')
+  if (/^[A-Za-z0-9.-]*$/.test(host) || /[/?#@\\\s%]/.test(host)) return host
+  const authority = host.includes(':') ? `[${host}]` : host
+  return URL.parse(`http://${authority}`)?.hostname.replace(/^\[(.*)\]$/, '$1') ?? host
+}

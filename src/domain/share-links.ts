@@ -1,0 +1,109 @@
+/** Share links, one per entry, and the two list bodies made of them. */
+import type {
+  Hysteria2Entry,
+  ListEntry,
+  RealityEntry,
+  WsEntry,
+  XhttpEntry,
+} from './list-entries.ts'
+
+/**
+ * The link of one entry, pure ASCII. VLESS parameters: Xray-core discussion 716 (every value encoded,
+ * each key once); v2rayNG knows `tcp`, not `raw`, and cuts a value at a raw `=`.
+ */
+export function shareLink(entry: ListEntry): string {
+  switch (entry.kind) {
+    case 'reality':
+      return vless(entry, {
+        encryption: 'none',
+        flow: entry.flow,
+        type: 'tcp',
+        headerType: 'none',
+        ...reality(entry),
+      })
+    case 'xhttp':
+      return vless(entry, {
+        encryption: 'none',
+        type: 'xhttp',
+        path: entry.path,
+        mode: 'auto',
+        ...reality(entry),
+      })
+    case 'ws':
+      return vless(entry, {
+        encryption: 'none',
+        type: 'ws',
+        security: 'tls',
+        sni: entry.sni,
+        host: entry.sni,
+        path: entry.path,
+        fp: 'chrome',
+        alpn: 'http/1.1',
+        pcs: entry.certSha256,
+      })
+    case 'hysteria2':
+      return hysteria2(entry)
+  }
+}
+
+/** All links, one per line. Empty without entries. */
+export function linksBody(entries: ListEntry[]): string {
+  return entries.map(shareLink).join('\n')
+}
+
+/** All links as one base64 text. Empty without entries. Links are ASCII, which btoa takes as it is. */
+export function base64Body(entries: ListEntry[]): string {
+  return btoa(linksBody(entries))
+}
+
+function reality(entry: RealityEntry | XhttpEntry): Record<string, string> {
+  return {
+    security: 'reality',
+    sni: entry.sni,
+    fp: 'chrome',
+    pbk: entry.publicKey,
+    sid: entry.shortId,
+    spx: '/',
+  }
+}
+
+function vless(
+  entry: RealityEntry | XhttpEntry | WsEntry,
+  parameters: Record<string, string>,
+): string {
+  return `vless://${encode(entry.uuid)}@${authority(entry)}?${query(parameters)}#${encode(entry.name)}`
+}
+
+/**
+ * Hysteria URI scheme, v2.hysteria.network/docs/developers/URI-Scheme. `insecure` and the pin go
+ * together: with both the official client enforces the pin, with the pin alone it asks a public CA.
+ */
+function hysteria2(entry: Hysteria2Entry): string {
+  const parameters = {
+    sni: entry.sni,
+    insecure: '1',
+    pinSHA256: entry.certSha256,
+    obfs: entry.obfsPassword ? 'salamander' : '',
+    'obfs-password': entry.obfsPassword ?? '',
+  }
+  return `hysteria2://${encode(entry.auth)}@${authority(entry)}/?${query(parameters)}#${encode(entry.name)}`
+}
+
+function authority({ address, port }: ListEntry): string {
+  return /^[0-9a-f.]*:[0-9a-f:.]*$/i.test(address)
+    ? `[${address}]:${port}`
+    : `${encode(address)}:${port}`
+}
+
+function query(parameters: Record<string, string>): string {
+  const pairs: string[] = []
+  for (const [key, value] of Object.entries(parameters)) {
+    if (value !== '') pairs.push(`${key}=${encode(value)}`)
+  }
+  return pairs.join('&')
+}
+
+/** encodeURIComponent throws on a lone surrogate, which a stored text could hold. */
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}

@@ -1,0 +1,66 @@
+/** Which User-Agents are proxy client apps, and what each of them reads. */
+import { LIST_FORMATS, type ListFormat } from '#src/domain/connection-list.ts'
+
+/** How to answer one client. */
+export interface ListChoice {
+  format: ListFormat
+  singboxVersion: string | null
+  wsAndXhttp: boolean
+}
+
+const AGENT_MAX_LENGTH = 512
+
+const CLIENT_APPS = ['v2ray', 'xray', 'sing-box', 'happ', 'hiddify', 'streisand', 'shadowrocket']
+CLIENT_APPS.push('clash', 'mihomo', 'stash', 'karing', 'nekobox', 'throne', 'v2box', 'incy')
+CLIENT_APPS.push('prizrak')
+
+const MIHOMO_APPS = ['clash', 'mihomo', 'stash', 'nekobox', 'throne', 'prizrak', 'karing']
+const XRAY_APPS = ['v2ray', 'xray', 'happ', 'incy', 'streisand']
+
+/** True when the agent contains one of the 16 names, in any case. */
+export function isClientApp(userAgent: string | null | undefined): boolean {
+  return containsAny(lowered(userAgent), CLIENT_APPS)
+}
+
+/** The value of `?format=`; undefined when it names no format, which counts as not given. */
+export function parseListFormat(value: string | null | undefined): ListFormat | undefined {
+  return LIST_FORMATS.find((format) => format === value)
+}
+
+/** How to answer this agent, or null when it is no client app and no known format was asked for. */
+export function listFormat(
+  userAgent: string | null | undefined,
+  explicitFormat: string | null | undefined,
+): ListChoice | null {
+  const agent = lowered(userAgent)
+  const explicit = parseListFormat(explicitFormat)
+  if (!explicit && !containsAny(agent, CLIENT_APPS)) return null
+  const format = explicit ?? formatOf(agent)
+  return {
+    format,
+    singboxVersion: format === 'singbox' ? singboxVersion(agent) : null,
+    wsAndXhttp:
+      explicit !== undefined || (containsAny(agent, XRAY_APPS) && !agent.includes('hiddify')),
+  }
+}
+
+function formatOf(agent: string): ListFormat {
+  if (/^sf[aimt][/ (]/.test(agent)) return 'singbox'
+  // Hiddify calls itself "like ClashMeta v2ray sing-box", but reads headers only beside links.
+  if (agent.includes('hiddify')) return 'base64'
+  return containsAny(agent, MIHOMO_APPS) ? 'mihomo' : 'base64'
+}
+
+/** `SFA/1.14.0 (600; sing-box 1.14.0; language ru_RU)`: the core's version, not the app's. */
+function singboxVersion(agent: string): string | null {
+  return /sing-box[ /]v?(\d+\.\d+[\w.+-]*)/.exec(agent)?.[1] ?? null
+}
+
+function lowered(userAgent: string | null | undefined): string {
+  return (userAgent ?? '').slice(0, AGENT_MAX_LENGTH).toLowerCase()
+}
+
+function containsAny(agent: string, names: string[]): boolean {
+  for (const name of names) if (agent.includes(name)) return true
+  return false
+}
