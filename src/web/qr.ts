@@ -1,0 +1,28 @@
+/** QR codes as SVG that a strict CSP allows: qrcode-svg's own output carries style attributes. */
+import QRCode from 'qrcode-svg'
+import { html, type Markup } from './markup.ts'
+
+/** Light modules around the code (ISO/IEC 18004, section 6.3.8). */
+const QUIET_ZONE = 4
+
+/** The text as a QR code, dark on white in every colour scheme. Throws when it is too long for one. */
+export function qrSvg(text: string, label = 'QR'): Markup {
+  const { modules } = new QRCode({ content: text, ecl: 'M', padding: 0 }).qrcode
+  const size = modules.length + 2 * QUIET_ZONE
+  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges"><rect width="${size}" height="${size}" fill="#fff"/><path fill="#14171f" d="${pathOf(modules)}"/></svg>`
+}
+
+/** One rectangle per run of dark modules. `modules` is row by column; the library's own svg() swaps them. */
+function pathOf(modules: boolean[][]): string {
+  let path = ''
+  for (const [y, row] of modules.entries()) {
+    let x = 0
+    while (x < row.length) {
+      let width = 0
+      while (row[x + width]) width++
+      if (width > 0) path += `M${x + QUIET_ZONE} ${y + QUIET_ZONE}h${width}v1h-${width}z`
+      x += width + 1
+    }
+  }
+  return path
+}

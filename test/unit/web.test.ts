@@ -1,0 +1,442 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { adminPage } from '#src/web/admin-page.ts'
+import { APPS, addLink, findApp } from '#src/web/apps.ts'
+import { adminAssets, adminAssetUrl, assets, assetUrl } from '#src/web/assets.ts'
+import { botLink } from '#src/web/bot-link.ts'
+import { cabinetPage } from '#src/web/cabinet-page.ts'
+import { apiHeaders, type PageKind, pageCsp, pageHeaders, transportHeaders } from '#src/web/csp.ts'
+import { errorPage } from '#src/web/error-page.ts'
+import { expiredPage } from '#src/web/expired-page.ts'
+import { landingPage } from '#src/web/landing-page.ts'
+import { LANGS, type Lang, pickLang } from '#src/web/lang.ts'
+import { accentsOf, contrast } from '#src/web/palette.ts'
+import { payDonePage } from '#src/web/pay-done-page.ts'
+import { qrSvg } from '#src/web/qr.ts'
+import { stringsOf } from '#src/web/strings.ts'
+import { openPage, subPage } from '#src/web/sub-page.ts'
+
+const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo'
+const HUE = 270
+const BOT = { botLinkBase: 'https://t.me', botUsername: 'aurora_bot' }
+
+/** Every page with `text` wherever a person or a node may choose the words. */
+function pages(lang: Lang, text: string): Record<string, { kind: PageKind; markup: string }> {
+  const base = { lang, brandName: text, brandHue: HUE }
+  const app = findApp('happ')
+  if (!app) throw new Error('no happ')
+  const subscription = { nodeLabel: text, planLabel: text, expiresOn: text, daysLeft: 23 }
+  const botUrl = botLink('https://t.me', text)
+  const plans = [{ code: text, label: text, price: 199 }]
+  const shop = { plans, currency: text, nodeLabels: [text], siteUrl: 'https://site.test' }
+  const of = (kind: PageKind, markup: string) => ({ kind, markup })
+  return {
+    sub: of('static', subPage({ ...base, subUrl: SUB_URL, botUrl, subscriptions: [subscription] })),
+    hostileUrl: of('static', subPage({ ...base, subUrl: text, botUrl: text, subscriptions: [] })),
+    open: of('static', openPage({ ...base, app, subUrl: text })),
+    expired: of('static', expiredPage({ ...base, botUrl: text })),
+    expiredWithoutBot: of('static', expiredPage({ ...base, botUrl: null })),
+    landing: of('static', landingPage({ ...base, ...shop, ...BOT, botUsername: text })),
+    paid: of('static', payDonePage({ ...base, botUrl })),
+    error: of('static', errorPage({ ...base, status: 404, message: text })),
+    cabinet: of('script', cabinetPage({ ...base, botUrl, timezone: text })),
+    admin: of(
+      'admin',
+      adminPage({ ...base, basePath: '/secret', subUrlBase: text, timezone: text }),
+    ),
+  }
+}
+
+const everyPage = (text: string) =>
+  LANGS.flatMap((lang) =>
+    Object.entries(pages(lang, text)).map(([name, page]) => ({ name, lang, ...page })),
+  )
+
+const HOSTILE = `"><img src=x onerror=alert(1)> style="x" 'onclick='a' </title><script>alert(1)</script>&lt;`
+const withoutStyle = (markup: string) => markup.replace(/<style>[\s\S]*?<\/style>/, '')
+/** Tags as a browser reads them: quoted attribute values skipped. */
+const tagsOf = (markup: string) =>
+  [...withoutStyle(markup).matchAll(/<[a-z](?:"[^"]*"|[^">])*>/gi)].map(([tag]) => tag)
+const namesOf = (tag: string) =>
+  [...tag.replace(/"[^"]*"/g, '""').matchAll(/\s([^\s=>"/]+)/g)].map((match) => match[1] as string)
+
+describe('every page', () => {
+  test.each(everyPage(HOSTILE))('escapes hostile text: $name in $lang', ({ markup }) => {
+    expect(markup).not.toContain('<img')
+    expect(markup).not.toContain('<script>')
+    expect(markup.match(/<\/title>/g)).toHaveLength(1)
+    for (const tag of tagsOf(markup)) {
+      expect(tag).not.toMatch(/^<(img|iframe|object|base)\b/i)
+      for (const name of namesOf(tag)) expect(name).not.toMatch(/^(on.*|style)$/i)
+      if (tag.startsWith('<script')) expect(tag).toMatch(/ src="\/[\w./-]+"/)
+    }
+  })
+
+  test.each(everyPage('Aurora'))(
+    'has one style, allowed by its hash: $name in $lang',
+    ({ kind, markup }) => {
+      const styles = [...markup.matchAll(/<style>([\s\S]*?)<\/style>/g)]
+      expect(styles).toHaveLength(1)
+      const hash = createHash('sha256').update(String(styles[0]?.[1])).digest('base64')
+      const csp = pageCsp({ brandHue: HUE, kind })
+      expect(csp).toContain(`style-src 'sha256-${hash}'`)
+      expect(csp).not.toContain('unsafe')
+      expect(csp.includes('script-src')).toBe(markup.includes('<script'))
+      expect(markup).not.toMatch(/<script(?![^>]* src=)/)
+      expect(withoutStyle(markup)).not.toMatch(/\sstyle=|\son\w+=/)
+    },
+  )
+
+  test.each(everyPage('Aurora'))('is a whole document: $name in $lang', ({ lang, markup }) => {
+    expect(markup.startsWith('<!doctype html>')).toBe(true)
+    expect(markup).toContain(`<html lang="${lang}">`)
+    expect(markup.match(/<main/g)).toHaveLength(1)
+    expect(markup.match(/<title>[^<]*Aurora<\/title>/g)).toHaveLength(1)
+    expect(markup).not.toMatch(/undefined|\[object|null|NaN/)
+    const opened = markup.match(/<(section|div|ul|ol|li|p|form|a|span|details)\b/g)?.length
+    const closed = markup.match(/<\/(section|div|ul|ol|li|p|form|a|span|details)>/g)?.length
+    expect(opened).toBe(closed)
+    const ids = [...markup.matchAll(/\sid="([^"]+)"/g)].map((match) => match[1])
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('speaks both languages', () => {
+    const [en, ru] = [pages('en', 'A'), pages('ru', 'A')]
+    for (const name of Object.keys(en)) {
+      expect(en[name]?.markup).toContain('hreflang="ru"')
+      expect(ru[name]?.markup).toMatch(/[а-яё]{4}/i)
+      expect(withoutStyle(en[name]?.markup ?? '').replace('Русский', '')).not.toMatch(/[а-яё]/i)
+    }
+  })
+
+  test('keeps out of search engines, the landing page apart', () => {
+    for (const { name, markup } of everyPage('A')) {
+      expect(markup.includes('noindex'), name).toBe(name !== 'landing')
+    }
+  })
+})
+
+describe('the subscription page', () => {
+  const { markup } = pages('en', 'Aurora').sub as { markup: string }
+
+  test('offers happ://add/<sub_url> before any other app', () => {
+    const links = [...markup.matchAll(/href="([a-z0-9]+):\/\/([^"]*)"/g)]
+    const schemes = links.filter((match) => match[1] !== 'https')
+    expect(schemes[0]?.[0]).toBe(`href="happ://add/${SUB_URL}"`)
+    expect(markup).toContain('href="https://t.me/Aurora"')
+    expect(markup).toContain(`>${SUB_URL}</code>`)
+  })
+
+  test('shows each subscription with its date and days', () => {
+    const subscriptions = [
+      { nodeLabel: 'Frankfurt', planLabel: '90 days', expiresOn: '13.12.2026', daysLeft: 23 },
+      { nodeLabel: 'Oslo', planLabel: '30 days', expiresOn: '21.11.2026', daysLeft: 1 },
+    ]
+    const input = { brandName: 'A', brandHue: HUE, subUrl: SUB_URL, botUrl: null, subscriptions }
+    const en = subPage({ ...input, lang: 'en' })
+    for (const text of ['Frankfurt', '90 days, until 13.12.2026', '23 days left', '1 day left']) {
+      expect(en).toContain(text)
+    }
+    const russian = subPage({ ...input, lang: 'ru' })
+    expect(russian).toContain('ещё 23 дня')
+    expect(russian).toContain('ещё 1 день')
+  })
+
+  test('is at most 12 KB gzipped', () => {
+    const nodes = Array.from({ length: 10 }, (_, i) => ({
+      nodeLabel: `Node ${i}`,
+      planLabel: `Plan ${i}`,
+      expiresOn: '13.12.2026',
+      daysLeft: i,
+    }))
+    for (const lang of LANGS) {
+      const input = { lang, brandName: 'Aurora', brandHue: HUE, subUrl: SUB_URL, botUrl: null }
+      const page = subPage({ ...input, subscriptions: nodes })
+      expect(gzipSync(page).length).toBeLessThanOrEqual(12 * 1024)
+    }
+  })
+})
+
+describe('links to apps', () => {
+  test('are the scheme and the subscription URL', () => {
+    const links = Object.fromEntries(APPS.map((app) => [app.id, addLink(app, SUB_URL)]))
+    expect(links).toEqual({
+      happ: `happ://add/${SUB_URL}`,
+      incy: `incy://add/${SUB_URL}`,
+      hiddify: `hiddify://import/${SUB_URL}`,
+      streisand: `streisand://import/${SUB_URL}`,
+      v2rayng: `v2rayng://install-config?url=${encodeURIComponent(SUB_URL)}`,
+    })
+  })
+
+  test('are found by the id of an app only', () => {
+    expect(findApp('happ')?.name).toBe('Happ')
+    for (const id of ['', 'HAPP', '__proto__', 'constructor', 'happ/..'])
+      expect(findApp(id)).toBeUndefined()
+  })
+
+  test('lead to stores by https', () => {
+    const stores = APPS.flatMap((app) => Object.values(app.stores).flat())
+    for (const { url } of stores) expect(new URL(url).protocol).toBe('https:')
+  })
+})
+
+test.each([
+  ['https://t.me', 'aurora_bot', undefined, 'https://t.me/aurora_bot'],
+  ['https://t.me/', '@aurora_bot', 'buy_a b', 'https://t.me/aurora_bot?start=buy_a%20b'],
+  ['https://t.me', '  ', undefined, null],
+  ['javascript:alert(1)//', 'aurora_bot', undefined, null],
+  ['https://t.me', 'a/../b"', undefined, 'https://t.me/a%2F..%2Fb%22'],
+])('bot link of %s and %s', (base, username, start, expected) => {
+  expect(botLink(base, username, start)).toBe(expected)
+})
+
+describe('the landing page', () => {
+  const base = { brandName: 'Aurora', brandHue: HUE, nodeLabels: ['Oslo'], siteUrl: '' }
+  const plans = [
+    { code: '12m', label: 'A year', price: 1799 },
+    { code: 'free', label: 'Given away', price: 0 },
+  ]
+
+  test('shows the plans that cost something, in the currency', () => {
+    const ru = landingPage({ ...base, ...BOT, lang: 'ru', plans, currency: 'RUB' })
+    expect(ru).toMatch(/1\s799\s₽/)
+    expect(ru).not.toContain('Given away')
+    expect(ru).toContain('https://t.me/aurora_bot?start=buy_12m')
+    expect(landingPage({ ...base, ...BOT, lang: 'en', plans, currency: 'POINTS' })).toContain(
+      '1799 POINTS',
+    )
+  })
+
+  test('does without plans, servers and a bot', () => {
+    const empty = { ...base, lang: 'en' as const, plans: [], nodeLabels: [], currency: 'RUB' }
+    const page = landingPage({ ...empty, ...BOT, botUsername: '' })
+    expect(page).toContain(stringsOf('en').plansEmpty)
+    expect(page).not.toContain('t.me')
+    expect(page).not.toContain('Servers')
+  })
+})
+
+test('the return page never says that the payment is confirmed', () => {
+  const base = { brandName: 'A', brandHue: HUE, botUrl: null }
+  expect(payDonePage({ ...base, lang: 'en' })).toContain('As soon as the payment is confirmed')
+})
+
+test.each([
+  [404, 'Page not found'],
+  [429, 'Too many requests'],
+  [400, 'This did not work'],
+  [503, 'Something went wrong'],
+])('error page of %i', (status, title) => {
+  const page = errorPage({ lang: 'en', brandName: 'A', brandHue: HUE, status, message: 'why' })
+  expect(page).toContain(`<h1>${title}</h1>`)
+  expect(page).toContain(`${status} · `)
+  expect(page).toContain('why')
+})
+
+test.each<[string | null, string | undefined, string, Lang]>([
+  ['ru-RU,ru;q=0.9,en;q=0.8', undefined, 'en', 'ru'],
+  ['en;q=0.5, ru;q=0.7', undefined, 'en', 'ru'],
+  ['ru;q=0, en;q=0.1', undefined, 'ru', 'en'],
+  ['de, fr', undefined, 'ru', 'ru'],
+  ['de', undefined, 'xx', 'en'],
+  [null, undefined, 'ru', 'ru'],
+  ['ru', 'en', 'ru', 'en'],
+  ['ru', 'xx', 'en', 'ru'],
+  ['ru;q=9, en;q=0.2', undefined, 'en', 'ru'],
+])('language of %s with ?lang=%s and default %s', (accept, query, fallback, expected) => {
+  expect(pickLang(accept, query, fallback)).toBe(expected)
+})
+
+describe('security headers', () => {
+  test('allow scripts only where a page has them', () => {
+    const csp = (kind: PageKind) => pageCsp({ brandHue: HUE, kind })
+    expect(csp('static')).not.toContain('script-src')
+    expect(csp('script')).toContain("script-src 'self'; connect-src 'self'")
+    expect(csp('admin')).toContain("require-trusted-types-for 'script'; trusted-types 'none'")
+    for (const kind of ['static', 'script', 'admin'] as const) {
+      expect(csp(kind)).toMatch(/^default-src 'none'; .*base-uri 'none'; frame-ancestors 'none'/)
+    }
+  })
+
+  test('promise https only where it is', () => {
+    expect(transportHeaders('http')).toEqual({})
+    expect(transportHeaders('https')).toHaveProperty('Strict-Transport-Security')
+    expect(pageHeaders).not.toHaveProperty('Strict-Transport-Security')
+    expect(apiHeaders['Content-Security-Policy']).toContain('sandbox')
+  })
+
+  test('follow the brand hue', () => {
+    for (const brandHue of [0, 90, 359, 360, -1, 12.4, Number.NaN]) {
+      const page = errorPage({ lang: 'en', brandName: 'A', brandHue, status: 404, message: '' })
+      const css = String(/<style>([\s\S]*?)<\/style>/.exec(page)?.[1])
+      const hash = createHash('sha256').update(css).digest('base64')
+      expect(pageCsp({ brandHue, kind: 'static' })).toContain(hash)
+    }
+  })
+})
+
+test('accents are readable in every hue', () => {
+  for (let hue = 0; hue < 360; hue += 5) {
+    const { light, dark } = accentsOf(hue)
+    const pairs: [string, string][] = [
+      ['#ffffff', light.accent],
+      ['#ffffff', light.accentHover],
+      ['#ffffff', light.accentText],
+      [light.accentSoft, light.accentText],
+      ['#ffffff', dark.accent],
+      ['#ffffff', dark.accentHover],
+      ['#13161d', dark.accentText],
+      [dark.accentSoft, dark.accentText],
+    ]
+    for (const [a, b] of pairs) expect(contrast(a, b), `${hue}: ${a} ${b}`).toBeGreaterThan(4.5)
+  }
+})
+
+describe('assets', () => {
+  test('are named by their content', () => {
+    for (const [path, { body, type }] of [...assets, ...adminAssets]) {
+      const hash = createHash('sha256').update(body).digest('hex').slice(0, 8)
+      expect(path).toMatch(new RegExp(`^/assets/[a-z-]+\\.${hash}\\.(js|css)$`))
+      expect(type).toMatch(/^text\/(javascript|css); charset=utf-8$/)
+    }
+  })
+
+  test('of the panel are not among the public ones', () => {
+    expect([...assets.keys()].some((path) => path.includes('admin'))).toBe(false)
+    expect(() => assetUrl('admin.js')).toThrow()
+    expect(assets.get(assetUrl('cabinet.js'))?.body).toContain('/api/cabinet/')
+    const url = adminAssetUrl('/secret', 'admin.js')
+    expect(adminAssets.has(url.slice('/secret'.length))).toBe(true)
+    expect(pages('en', 'A').admin?.markup).toContain(`src="${url}"`)
+    expect(pages('en', 'A').cabinet?.markup).toContain(`src="${assetUrl('cabinet.js')}"`)
+  })
+
+  test('never turn a string into markup or code', () => {
+    for (const { body } of [...assets.values(), ...adminAssets.values()]) {
+      expect(body).not.toMatch(
+        /innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(/,
+      )
+      expect(body).not.toMatch(/localStorage|sessionStorage|\.style\b/)
+    }
+  })
+})
+
+type Modules = boolean[][]
+
+const QUIET = 4
+
+/** The modules that the path of an SVG darkens, quiet zone included. */
+function draw(svg: string): Modules {
+  const size = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1])
+  const modules = Array.from({ length: size }, () => Array<boolean>(size).fill(false))
+  const path = String(/<path [^>]*d="([^"]*)"/.exec(svg)?.[1])
+  for (const [, x, y, width] of path.matchAll(/M(\d+) (\d+)h(\d+)v1h-\3z/g)) {
+    const row = modules[Number(y)] as boolean[]
+    row.fill(true, Number(x), Number(x) + Number(width))
+  }
+  expect(path.replace(/M\d+ \d+h(\d+)v1h-\1z/g, '')).toBe('')
+  return modules
+}
+
+const MASKS: ((row: number, column: number) => boolean)[] = [
+  (i, j) => (i + j) % 2 === 0,
+  (i) => i % 2 === 0,
+  (_, j) => j % 3 === 0,
+  (i, j) => (i + j) % 3 === 0,
+  (i, j) => (Math.floor(i / 2) + Math.floor(j / 3)) % 2 === 0,
+  (i, j) => ((i * j) % 2) + ((i * j) % 3) === 0,
+  (i, j) => (((i * j) % 2) + ((i * j) % 3)) % 2 === 0,
+  (i, j) => (((i + j) % 2) + ((i * j) % 3)) % 2 === 0,
+]
+
+/** Blocks and data codewords per block at level M (ISO/IEC 18004, table 9), for versions with equal blocks. */
+const BLOCKS: Record<number, [blocks: number, dataPerBlock: number]> = {
+  1: [1, 16],
+  5: [2, 43],
+  6: [4, 27],
+}
+
+/** Finder, timing, alignment and format modules of versions 1 to 6. */
+function isFunction(size: number, i: number, j: number): boolean {
+  const finder = (i < 9 && (j < 9 || j >= size - 8)) || (i >= size - 8 && j < 9)
+  const center = size - 7
+  const alignment = size > 21 && Math.abs(i - center) <= 2 && Math.abs(j - center) <= 2
+  return finder || alignment || i === 6 || j === 6
+}
+
+/** Mask of the format information beside the top left finder; fails unless the level is M. */
+function readMask(code: Modules): number {
+  const columns = [0, 1, 2, 3, 4]
+  const bits = columns.reduce((value, j) => (value << 1) | Number(code[8]?.[j]), 0) ^ 0b10101
+  expect(bits >> 3).toBe(0)
+  return bits & 7
+}
+
+function readCodewords(code: Modules): number[] {
+  const size = code.length
+  const mask = MASKS[readMask(code)] as (i: number, j: number) => boolean
+  const bits: number[] = []
+  let upwards = true
+  for (let right = size - 1; right > 0; right -= 2) {
+    if (right === 6) right--
+    for (let step = 0; step < size; step++) {
+      const i = upwards ? size - 1 - step : step
+      for (const j of [right, right - 1]) {
+        if (!isFunction(size, i, j)) bits.push(Number(code[i]?.[j] !== mask(i, j)))
+      }
+    }
+    upwards = !upwards
+  }
+  return Array.from({ length: bits.length >> 3 }, (_, at) =>
+    Number.parseInt(bits.slice(at * 8, at * 8 + 8).join(''), 2),
+  )
+}
+
+/** The text of a code in byte mode, without error correction: a wrong module shows. */
+function decode(modules: Modules): string {
+  const code = modules.slice(QUIET, -QUIET).map((row) => row.slice(QUIET, -QUIET))
+  const [blocks, length] = BLOCKS[(code.length - 17) / 4] as [number, number]
+  const codewords = readCodewords(code)
+  const data: number[] = []
+  for (let block = 0; block < blocks; block++) {
+    for (let at = 0; at < length; at++) data.push(codewords[at * blocks + block] as number)
+  }
+  const bits = data.map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  expect(bits.slice(0, 4)).toBe('0100')
+  const count = Number.parseInt(bits.slice(4, 12), 2)
+  return Array.from({ length: count }, (_, at) =>
+    String.fromCharCode(Number.parseInt(bits.slice(12 + at * 8, 20 + at * 8), 2)),
+  ).join('')
+}
+
+describe('a QR code', () => {
+  test.each([
+    'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo',
+    'http://sub.localhost:3000/sub/AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK',
+    'https://subscriptions.some-long-name.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo',
+    'short',
+  ])('reads as the text it was made of, not mirrored: %s', (text) => {
+    expect(decode(draw(qrSvg(text).toString()))).toBe(text)
+  })
+
+  test('has a quiet zone of four light modules on white', () => {
+    const svg = qrSvg('https://sub.example.test/sub/abc').toString()
+    const modules = draw(svg)
+    const size = modules.length
+    expect((size - 2 * QUIET - 17) % 4).toBe(0)
+    for (const [y, row] of modules.entries()) {
+      for (const [x, dark] of row.entries()) {
+        if (Math.min(x, y, size - 1 - x, size - 1 - y) < QUIET) expect(dark).toBe(false)
+      }
+    }
+    expect(svg).toContain(`<rect width="${size}" height="${size}" fill="#fff"/>`)
+    expect(svg.match(/<path/g)).toHaveLength(1)
+    expect(svg).not.toContain('style')
+  })
+
+  test('has a label that cannot leave its attribute', () => {
+    expect(qrSvg('x', '"><b>').toString()).toContain('aria-label="&quot;&gt;&lt;b&gt;"')
+  })
+})
