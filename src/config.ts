@@ -1,0 +1,238 @@
+/** Environment at process start -> a frozen Config. The only reader of process.env. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import * as v from 'valibot'
+import { parseEnvFile } from './lib/env-file.ts'
+import { type Network, parseNetwork } from './lib/ip.ts'
+import { LOG_LEVELS, type LogLevel } from './lib/log.ts'
+
+/** A setting that stops the start: one line that names it. */
+export class ConfigError extends Error {}
+
+/** Keys that apply live: a row of `settings` wins over the environment (domain/settings.ts). */
+export const LIVE_KEYS = [
+  'BOT_TOKEN',
+  'BOT_USERNAME',
+  'BRAND_NAME',
+  'BRAND_HUE',
+  'PAYMENTS_ENABLED',
+  'HWID_LIMIT_ENABLED',
+  'HWID_FALLBACK_LIMIT',
+  'WEBHOOK_URL',
+  'WEBHOOK_SECRET',
+  'LEGAL_NAME',
+  'LEGAL_INN',
+  'REFUND_HOURS',
+  'SUPPORT_CONTACT',
+  'SUPPORT_EMAIL',
+  'OFFER_EFFECTIVE_DATE',
+  'PROVIDER_A_SHOP_ID',
+  'PROVIDER_A_SECRET_KEY',
+  'PROVIDER_A_ENABLED',
+  'PROVIDER_B_PRESET',
+  'PROVIDER_B_MERCHANT_ID',
+  'PROVIDER_B_SECRET',
+  'PROVIDER_B_ENABLED',
+  'PROVIDER_B_API_URL',
+  'STARS_ENABLED',
+  'CRYPTOBOT_TOKEN',
+  'CRYPTOBOT_ENABLED',
+  'RECEIPT_MODE',
+  'RECEIPT_EMAIL',
+  'VAT_CODE',
+  'ADMIN_TG_IDS',
+] as const
+export type LiveKey = (typeof LIVE_KEYS)[number]
+
+export interface Config {
+  port: number
+  host: string
+  dataDir: string
+  envFile: string
+  databasePath: string
+  /** As links show them: with a port where one is configured. */
+  domains: { sub: string; site: string; panel: string }
+  publicScheme: 'http' | 'https'
+  /** True when none of the three domains was set: a developer's machine. */
+  defaultDomains: boolean
+  adminPath: string
+  panelPassword: string
+  /** Null: unset, so private peers are trusted. */
+  trustedProxies: Network[] | null
+  hostIsolation: boolean
+  logLevel: LogLevel
+  defaultLang: string
+  currency: string
+  timezone: string
+  localNode: {
+    on: boolean
+    address: string
+    /** Null: 443, or 2053 where 443 can't be bound at the first start. */
+    port: number | null
+    sni: string
+    target: string
+    core: 'embedded' | 'system'
+    socket: string
+  }
+  xrayBin: string
+  hysteriaBin: string
+  coresDir: string
+  coresUrl: string
+  xrayVersion: string
+  hysteriaVersion: string
+  botLinkBase: string
+  syncIntervalMs: number
+  /** Values of the live keys, for those without a row. */
+  live: Partial<Record<LiveKey, string>>
+  /** INSTANCE_ID of the env file; empty when it has none. */
+  envInstanceId: string
+}
+
+const RESERVED_SEGMENTS = new Set(
+  'sub api install nodes payments pay offer privacy healthz assets robots.txt favicon.ico cabinet.html mgmt-pubkey.txt'.split(
+    ' ',
+  ),
+)
+
+/** ADMIN_PATH without its outer slashes; `admin` when nothing is left. */
+export function parseAdminPath(text: string): string {
+  const path = text.trim().replace(/^\/+|\/+$/g, '')
+  if (path === '') return 'admin'
+  if (!/^[A-Za-z0-9._~-]+(\/[A-Za-z0-9._~-]+)*$/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path)) {
+    throw new ConfigError('ADMIN_PATH may hold letters, digits and ._~- between slashes')
+  }
+  const first = path.split('/')[0] as string
+  if (RESERVED_SEGMENTS.has(first) || /^admin\/api(\/|$)/.test(path)) {
+    throw new ConfigError(`ADMIN_PATH must not begin with the reserved path "${first}"`)
+  }
+  return path
+}
+
+const HOST =
+  /^(?=.{1,253}(:|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/
+
+function reader(values: Record<string, string | undefined>) {
+  const parse = <T>(
+    key: string,
+    schema: v.GenericSchema<string, T>,
+    fallback: T,
+    need: string,
+  ): T => {
+    const text = values[key]?.trim()
+    if (text === undefined || text === '') return fallback
+    const result = v.safeParse(schema, text)
+    if (!result.success) throw new ConfigError(`${key} must be ${need}`)
+    return result.output
+  }
+  const integer = (min: number, max: number) =>
+    v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number), v.minValue(min), v.maxValue(max))
+  return {
+    text: (key: string, fallback = '') => values[key]?.trim() || fallback,
+    int: (key: string, fallback: number, min: number, max: number) =>
+      parse(key, integer(min, max), fallback, `a whole number from ${min} to ${max}`),
+    oneOf: <const T extends string>(key: string, choices: readonly T[], fallback: T) =>
+      parse(key, v.picklist(choices), fallback, choices.join(' or ')) as T,
+    domain: (key: string, fallback: string) =>
+      parse(
+        key,
+        v.pipe(v.string(), v.toLowerCase(), v.regex(HOST)),
+        fallback,
+        'a host name, with a port where one is needed',
+      ),
+  }
+}
+
+function parseTrustedProxies(text: string): Network[] | null {
+  if (text === '') return null
+  return text.split(/[\s,]+/).map((item) => {
+    const network = parseNetwork(item)
+    if (!network)
+      throw new ConfigError('TRUSTED_PROXIES must be a list of addresses or CIDR blocks')
+    return network
+  })
+}
+
+function parseTimezone(zone: string): string {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+    return zone
+  } catch {
+    throw new ConfigError('TIMEZONE must be a zone of the IANA database, such as Europe/Berlin')
+  }
+}
+
+function parseDatabasePath(url: string, cwd: string): string {
+  const path = /^file:(?:\/\/)?(.+)$/.exec(url)?.[1]
+  if (!path) throw new ConfigError('DATABASE_URL must be file:<path>')
+  return resolve(cwd, path)
+}
+
+function parsePassword(password: string): string {
+  if (password !== '' && password.length < 8) {
+    throw new ConfigError('PANEL_PASSWORD needs at least 8 characters (or none: one is generated)')
+  }
+  return password
+}
+
+/** Builds the Config from the process's variables and the env file, which they name. Throws ConfigError. */
+export function loadConfig(processEnv: Record<string, string | undefined>, cwd: string): Config {
+  const envFile = resolve(cwd, processEnv.ENV_FILE?.trim() || '.env')
+  const fileValues = existsSync(envFile) ? parseEnvFile(readFileSync(envFile, 'utf8')) : {}
+  const values: Record<string, string | undefined> = { ...fileValues }
+  for (const [key, value] of Object.entries(processEnv)) if (value) values[key] = value
+  const read = reader(values)
+
+  const port = read.int('PORT', 3000, 0, 65_535)
+  const dataDir = resolve(cwd, read.text('DATA_DIR', 'data'))
+  const defaultDomains = !['SUB_DOMAIN', 'SITE_DOMAIN', 'PANEL_DOMAIN'].some((key) =>
+    read.text(key),
+  )
+  const panel = read.domain('PANEL_DOMAIN', `panel.localhost:${port}`)
+  const live: Config['live'] = {}
+  for (const key of LIVE_KEYS) if (read.text(key)) live[key] = read.text(key)
+
+  return Object.freeze({
+    port,
+    host: read.text('HOST', '127.0.0.1'),
+    dataDir,
+    envFile,
+    databasePath: parseDatabasePath(
+      read.text('DATABASE_URL', `file:${join(dataDir, 'panel.db')}`),
+      cwd,
+    ),
+    domains: {
+      sub: read.domain('SUB_DOMAIN', `sub.localhost:${port}`),
+      site: read.domain('SITE_DOMAIN', `site.localhost:${port}`),
+      panel,
+    },
+    publicScheme: read.oneOf('PUBLIC_SCHEME', ['https', 'http'], defaultDomains ? 'http' : 'https'),
+    defaultDomains,
+    adminPath: parseAdminPath(values.ADMIN_PATH ?? ''),
+    panelPassword: parsePassword(values.PANEL_PASSWORD ?? ''),
+    trustedProxies: parseTrustedProxies(read.text('TRUSTED_PROXIES')),
+    hostIsolation: read.oneOf('HOST_ISOLATION', ['off', 'strict'], 'off') === 'strict',
+    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    defaultLang: read.oneOf('DEFAULT_LANG', ['en', 'ru'], 'en'),
+    currency: read.text('CURRENCY', 'RUB'),
+    timezone: parseTimezone(read.text('TIMEZONE', 'UTC')),
+    localNode: {
+      on: read.oneOf('LOCAL_NODE', ['on', 'off'], 'on') === 'on',
+      address: read.text('LOCAL_NODE_ADDRESS', panel.replace(/:\d+$/, '')),
+      port: read.text('LOCAL_NODE_PORT') ? read.int('LOCAL_NODE_PORT', 443, 1, 65_535) : null,
+      sni: read.text('LOCAL_NODE_SNI', 'dl.google.com'),
+      target: read.text('LOCAL_NODE_TARGET'),
+      core: read.oneOf('LOCAL_CORE', ['embedded', 'system'], 'embedded'),
+      socket: read.text('LOCAL_NODE_SOCKET', '/run/subpanel/node.sock'),
+    },
+    xrayBin: read.text('XRAY_BIN'),
+    hysteriaBin: read.text('HYSTERIA_BIN'),
+    coresDir: resolve(cwd, read.text('CORES_DIR', join(dataDir, 'cores'))),
+    coresUrl: read.text('CORES_URL', 'https://github.com'),
+    xrayVersion: read.text('XRAY_VERSION', 'v26.7.28'),
+    hysteriaVersion: read.text('HYSTERIA_VERSION', 'app/v2.12.1'),
+    botLinkBase: read.text('BOT_LINK_BASE', 'https://t.me'),
+    syncIntervalMs: read.int('SYNC_INTERVAL_MS', 90_000, 100, 3_600_000),
+    live,
+    envInstanceId: fileValues.INSTANCE_ID ?? '',
+  })
+}

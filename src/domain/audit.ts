@@ -1,0 +1,19 @@
+/** The audit log: who changed what, from where; written by the transaction of the change. */
+import { insertAudit } from '#db/history.ts'
+import type { Query } from '#db/open.ts'
+
+/** Who acts: an admin at an address, or null for the program itself. */
+export interface Actor {
+  admin: string | null
+  ip: string
+}
+
+/** Notes an action on an object. `detail` must hold no secret. */
+export function* audit(
+  tx: Query,
+  actor: Actor,
+  at: string,
+  entry: { action: string; object?: string; detail?: string },
+) {
+  yield* insertAudit(tx, { at, ...actor, ...entry })
+}

@@ -1,0 +1,117 @@
+/** The device limit: who may fetch a list, and which devices a user has. */
+import { admitDevice, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
+import type { Database } from '#db/open.ts'
+import { findUser, type ListOwner, updateHwidLimit } from '#db/users.ts'
+import { notFound } from '#src/lib/errors.ts'
+import { formatTimestamp, HOUR_MS, timestampBefore } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import { type Actor, audit } from './audit.ts'
+import { readSettings, type Settings } from './settings.ts'
+
+type Deps = Pick<Services, 'db' | 'config' | 'clock'>
+
+const HWID = /^[a-zA-Z0-9=-]{10,64}$/
+const MAX_TEXT = 256
+
+/** Device strings come from strangers: cut, and without control or direction characters. */
+export function cleanDeviceText(text: string | null | undefined): string | null {
+  if (!text) return null
+  const clean = text
+    .slice(0, MAX_TEXT)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .trim()
+  return clean === '' ? null : clean
+}
+
+export interface DeviceClaim {
+  hwid: string
+  deviceOs: string | null
+  deviceModel: string | null
+  userAgent: string | null
+}
+
+const REFUSED = { 'x-hwid-active': 'true', 'x-hwid-limit': 'true' }
+
+export const isHwid = (text: string): boolean => HWID.test(text)
+
+const hwidRequired = () => notFound('hwid required', { ...REFUSED, 'x-hwid-not-supported': 'true' })
+
+const limitReached = () =>
+  notFound('device limit reached', { ...REFUSED, 'x-hwid-max-devices-reached': 'true' })
+
+/**
+ * Lets a device fetch its owner's list, or throws the 404 of the interface. A new device is counted and registered in one
+ * transaction; `register: false` (HEAD) answers the same and stores nothing. A known device passes a lowered limit, but not an
+ * explicit 0.
+ */
+export async function admit(
+  s: Deps,
+  owner: ListOwner,
+  claim: DeviceClaim,
+  settings: Settings,
+  register: boolean,
+): Promise<void> {
+  if (!isHwid(claim.hwid)) throw hwidRequired()
+  if (owner.hwidLimit === 0) throw limitReached()
+  if (owner.deviceId !== null) return
+  const limit = owner.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT')
+  if (!register) {
+    if (listDevices(s.db, owner.tgId).length >= limit) throw limitReached()
+    return
+  }
+  const now = formatTimestamp(s.clock.now())
+  const device = { tgId: owner.tgId, ...claim, createdAt: now, lastSeenAt: now }
+  const admitted = await s.db.tx((tx) => admitDevice(tx, device, limit))
+  if (!admitted) throw limitReached()
+}
+
+/** Whether `last_seen_at` is old enough to be written again: once an hour. */
+export function isSeenStale(lastSeenAt: string, now: Date): boolean {
+  return lastSeenAt < timestampBefore(now, HOUR_MS)
+}
+
+/** Writes collected sightings of known devices, at most 200 per statement. */
+export async function recordSeen(db: Database, ids: number[], now: string): Promise<void> {
+  for (let i = 0; i < ids.length; i += 200) await touchDevices(db, ids.slice(i, i + 200), now)
+}
+
+/** A user's devices with his own and the fallback limit. Throws 404 for an unknown user. */
+export function userDevices(s: Deps, tgId: number) {
+  const user = findUser(s.db, tgId)
+  if (!user) throw notFound('user not found')
+  return {
+    devices: listDevices(s.db, tgId),
+    limit: user.hwidLimit,
+    fallbackLimit: readSettings(s).int('HWID_FALLBACK_LIMIT'),
+  }
+}
+
+/** Removes a user's device; an unknown one is no fault. Throws 404 for an unknown user. */
+export async function removeDevice(s: Deps, actor: Actor, tgId: number, id: number | null) {
+  if (!findUser(s.db, tgId)) throw notFound('user not found')
+  if (id === null) return
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    if (yield* deleteDevice(tx, tgId, id)) {
+      yield* audit(tx, actor, now, {
+        action: 'device.remove',
+        object: String(id),
+        detail: `tg_id=${tgId}`,
+      })
+    }
+  })
+}
+
+/** Sets a user's own device limit; null means the fallback limit. Throws 404 for an unknown user. */
+export async function setHwidLimit(s: Deps, actor: Actor, tgId: number, limit: number | null) {
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    if (!(yield* updateHwidLimit(tx, tgId, limit))) throw notFound('user not found')
+    yield* audit(tx, actor, now, {
+      action: 'user.hwid-limit',
+      object: String(tgId),
+      detail: `limit=${limit}`,
+    })
+  })
+}

@@ -1,0 +1,188 @@
+/** Nodes as an admin manages them. The node `de1` belongs to this machine: only its label is editable, and it stays. */
+import {
+  countPendingPayments,
+  deleteNode,
+  findNode,
+  insertNode,
+  readNode,
+  readNodeCodes,
+  reorderNodes,
+  updateNode,
+} from '#db/nodes.ts'
+import { isUniqueViolation } from '#db/open.ts'
+import type { Node } from '#db/schema.ts'
+import { countUnexpired } from '#db/subscriptions.ts'
+import { badRequest, NodeError, notFound } from '#src/lib/errors.ts'
+import { given } from '#src/lib/given.ts'
+import { randomHex } from '#src/lib/random.ts'
+import { formatTimestamp, HOUR_MS, timestampBefore } from '#src/lib/time.ts'
+import type { HostMetrics, NodeSyncResult, Services } from '#src/services.ts'
+import { type Actor, audit } from './audit.ts'
+import { emit, nodeData } from './events.ts'
+import { LOCAL_NODE } from './first-start.ts'
+import { generateRealityKeys } from './provisioning.ts'
+import { readSettings } from './settings.ts'
+
+type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores' | 'dial'>
+
+const DIAL_MS = 5000
+const METRICS_MS = 5000
+const PENDING_PAYMENT_MS = 48 * HOUR_MS
+
+type NodeFields = Pick<
+  Node,
+  | 'code'
+  | 'label'
+  | 'kind'
+  | 'address'
+  | 'port'
+  | 'publicKey'
+  | 'shortId'
+  | 'sni'
+  | 'flow'
+  | 'sharedUuid'
+>
+
+const notFoundNode = () => notFound('node not found')
+
+/** Puts the configuration and clients of changed nodes right, without holding the answer up. */
+function syncSoon(s: Deps): void {
+  s.background.run('sync after a node change', () =>
+    s.nodeSync.syncAll({ force: false, remove: true }),
+  )
+}
+
+/**
+ * Creates a node that is active and enabled. A local one gets a key pair and short id of its own, since its inbound runs here.
+ * Throws 400 when the code is taken.
+ */
+export async function createNode(s: Deps, actor: Actor, fields: NodeFields): Promise<Node> {
+  const now = formatTimestamp(s.clock.now())
+  const settings = readSettings(s)
+  const own =
+    fields.kind === 'local'
+      ? { ...(await generateRealityKeys()), shortId: fields.shortId || randomHex(8) }
+      : {}
+  try {
+    const node = await s.db.tx(function* (tx) {
+      const inserted = yield* insertNode(tx, { ...fields, ...own, createdAt: now })
+      yield* emit(tx, settings, now, 'node.added', nodeData(inserted))
+      yield* audit(tx, actor, now, { action: 'node.create', object: inserted.code })
+      return inserted
+    })
+    if (node.kind === 'local') syncSoon(s)
+    return node
+  } catch (error) {
+    if (isUniqueViolation(error)) throw badRequest('node code is taken')
+    throw error
+  }
+}
+
+type NodeChanges = {
+  [K in keyof Omit<NodeFields, 'code' | 'kind'>]?: NodeFields[K] | undefined
+} & {
+  enabled?: boolean | undefined
+}
+
+/** Changes the editable fields of a node; without any it stays as it is. Throws 404. */
+export async function editNode(
+  s: Deps,
+  actor: Actor,
+  code: string,
+  changes: NodeChanges,
+): Promise<Node> {
+  const now = formatTimestamp(s.clock.now())
+  const fields = code === LOCAL_NODE ? given({ label: changes.label }) : given(changes)
+  const node = await s.db.tx(function* (tx) {
+    const present = yield* readNode(tx, code)
+    if (!present) throw notFoundNode()
+    const keys = Object.keys(fields)
+    if (keys.length === 0) return present
+    const updated = yield* updateNode(tx, code, fields)
+    yield* audit(tx, actor, now, { action: 'node.edit', object: code, detail: keys.join(' ') })
+    return updated as Node
+  })
+  if (node.kind === 'local') syncSoon(s)
+  return node
+}
+
+/** Gives the nodes a new order. Throws 400 unless `codes` names every node exactly once. */
+export async function orderNodes(s: Deps, actor: Actor, codes: string[]): Promise<void> {
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    const present = new Set(yield* readNodeCodes(tx))
+    const complete = codes.length === present.size && new Set(codes).size === codes.length
+    if (!complete || !codes.every((code) => present.has(code))) {
+      throw badRequest('codes must name every node exactly once')
+    }
+    yield* reorderNodes(tx, codes)
+    yield* audit(tx, actor, now, { action: 'node.reorder' })
+  })
+}
+
+/** Deletes a node that nobody needs any more. Throws 404, or 400 with the reason. */
+export async function removeNode(s: Deps, actor: Actor, code: string): Promise<void> {
+  const at = s.clock.now()
+  const now = formatTimestamp(at)
+  const kind = await s.db.tx(function* (tx) {
+    const node = yield* readNode(tx, code)
+    if (!node) throw notFoundNode()
+    if (code === LOCAL_NODE) throw badRequest('the local node cannot be deleted')
+    if ((yield* countUnexpired(tx, code, now)) > 0) {
+      throw badRequest('node has active subscriptions')
+    }
+    const since = timestampBefore(at, PENDING_PAYMENT_MS)
+    if ((yield* countPendingPayments(tx, code, since)) > 0) {
+      throw badRequest('node has pending payments')
+    }
+    yield* deleteNode(tx, code)
+    yield* audit(tx, actor, now, { action: 'node.delete', object: code })
+    return node.kind
+  })
+  if (kind === 'local') syncSoon(s)
+}
+
+/** Whether the node's port accepts a connection within 5 s. Throws 404. */
+export async function checkNode(s: Deps, code: string): Promise<boolean> {
+  const node = findNode(s.db, code)
+  if (!node) throw notFoundNode()
+  return s.dial(node.address, node.port, DIAL_MS)
+}
+
+export interface NodeMetrics {
+  ok: boolean
+  error: string | null
+  metrics: HostMetrics | null
+}
+
+/** The state of a node's machine; an unreachable one is reported, never thrown. Throws 404 for an unknown node. */
+export async function nodeMetrics(s: Deps, code: string): Promise<NodeMetrics> {
+  const node = findNode(s.db, code)
+  if (!node) throw notFoundNode()
+  const core = s.cores.of(node)
+  if (!core) {
+    const error = node.kind === 'external' ? null : 'the node is not managed by this machine'
+    return { ok: false, error, metrics: null }
+  }
+  try {
+    const metrics = await core.program.metrics(METRICS_MS)
+    const error = metrics.coreUp
+      ? null
+      : metrics.coreVersion === null
+        ? 'no proxy core is installed: run `npm run cores`'
+        : 'the proxy core is not running'
+    return { ok: true, error, metrics }
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error
+    return { ok: false, error: error.message, metrics: null }
+  }
+}
+
+/** Syncs all nodes now; `force` passes the removal brake. */
+export async function syncNow(s: Deps, actor: Actor, force: boolean): Promise<NodeSyncResult[]> {
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx((tx) =>
+    audit(tx, actor, now, { action: 'nodes.sync', detail: force ? 'force' : '' }),
+  )
+  return s.nodeSync.syncAll({ force, remove: true })
+}

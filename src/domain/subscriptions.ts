@@ -1,0 +1,190 @@
+/** Grant, hold, resume, revoke: each one transaction with its event and audit row, then the node. */
+
+import { readNode } from '#db/nodes.ts'
+import { readPlan } from '#db/plans.ts'
+import {
+  holdSubscription,
+  insertSubscription,
+  type ListedSubscription,
+  readSubscription,
+  resumeSubscription,
+  revokeSubscription,
+} from '#db/subscriptions.ts'
+import { resetTraffic } from '#db/traffic.ts'
+import { ensureUser } from '#db/users.ts'
+import { badRequest, notFound } from '#src/lib/errors.ts'
+import { randomToken, randomUuid } from '#src/lib/random.ts'
+import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import { type Actor, audit } from './audit.ts'
+import { type EventName, emit, subscriptionData } from './events.ts'
+import { readSettings } from './settings.ts'
+
+type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores'>
+
+/** The state of a subscription; precedence revoked, held, expired, active. */
+export function subscriptionState(
+  row: { active: boolean; heldAt: string | null; expiresAt: string },
+  now: string,
+): 'active' | 'held' | 'expired' | 'revoked' {
+  if (!row.active) return 'revoked'
+  if (row.heldAt !== null) return 'held'
+  return row.expiresAt > now ? 'active' : 'expired'
+}
+
+/**
+ * Grants a user `plan` on `node`, creating him if missing. The client is added to the node in the background.
+ * Throws 400 when node or plan is unknown or the plan is archived.
+ */
+export async function grant(
+  s: Deps,
+  actor: Actor,
+  tgId: number,
+  order: { node: string; plan: string },
+): Promise<ListedSubscription> {
+  const at = s.clock.now()
+  const now = formatTimestamp(at)
+  const settings = readSettings(s)
+  const granted = await s.db.tx(function* (tx) {
+    const node = yield* readNode(tx, order.node)
+    if (!node) throw badRequest('unknown node')
+    const plan = yield* readPlan(tx, order.plan)
+    if (!plan) throw badRequest('unknown plan')
+    if (plan.archived) throw badRequest('plan is archived')
+    const user = yield* ensureUser(tx, tgId, randomToken(), now)
+    const row = yield* insertSubscription(tx, {
+      uuid: randomUuid(),
+      tgId,
+      node: node.code,
+      plan: plan.code,
+      expiresAt: formatTimestamp(addDays(at, plan.days)),
+      source: 'admin',
+      createdAt: now,
+    })
+    const listed: ListedSubscription = {
+      row,
+      rowid: 0,
+      username: user.username,
+      nodeLabel: node.label,
+      planLabel: plan.label,
+    }
+    yield* emit(tx, settings, now, 'subscription.granted_by_admin', subscriptionData(listed))
+    yield* audit(tx, actor, now, {
+      action: 'subscription.grant',
+      object: row.uuid,
+      detail: `tg_id=${tgId} node=${node.code} plan=${plan.code}`,
+    })
+    return listed
+  })
+  s.background.run('add client', () => s.nodeSync.touch([granted.row]))
+  return granted
+}
+
+/** What a change of one subscription has in common: find it, change it, tell of it, put its node right. */
+async function change(
+  s: Deps,
+  actor: Actor,
+  uuid: string,
+  event: EventName,
+  action: string,
+  apply: (
+    tx: Parameters<Parameters<Deps['db']['tx']>[0]>[0],
+    found: ListedSubscription,
+    at: Date,
+  ) => Generator<unknown, ListedSubscription['row'] | null, unknown>,
+): Promise<ListedSubscription['row']> {
+  const at = s.clock.now()
+  const now = formatTimestamp(at)
+  const settings = readSettings(s)
+  const { row, changed } = await s.db.tx(function* (tx) {
+    const found = yield* readSubscription(tx, uuid)
+    if (!found) throw notFound('subscription not found')
+    const next = yield* apply(tx, found, at)
+    if (!next) return { row: found.row, changed: false }
+    yield* emit(tx, settings, now, event, subscriptionData({ ...found, row: next }))
+    yield* audit(tx, actor, now, {
+      action,
+      object: uuid,
+      detail: `tg_id=${next.tgId} node=${next.node}`,
+    })
+    return { row: next, changed: true }
+  })
+  if (changed) await s.nodeSync.touch([row])
+  return row
+}
+
+/** Pauses a subscription and removes its client from the node. Throws 404, or 400 when it is not active, held or expired. */
+export function hold(s: Deps, actor: Actor, uuid: string) {
+  return change(
+    s,
+    actor,
+    uuid,
+    'subscription.held',
+    'subscription.hold',
+    function* (tx, found, at) {
+      const now = formatTimestamp(at)
+      const held = yield* holdSubscription(tx, uuid, now)
+      if (held) return held
+      const state = subscriptionState(found.row, now)
+      throw badRequest(
+        { held: 'already held', expired: 'expired' }[state as string] ??
+          'subscription is not active',
+      )
+    },
+  )
+}
+
+/** Ends a pause: the expiry moves by the time it lasted, the client returns. Throws 404, or 400 when it is not held. */
+export function resume(s: Deps, actor: Actor, uuid: string) {
+  return change(
+    s,
+    actor,
+    uuid,
+    'subscription.resumed',
+    'subscription.resume',
+    function* (tx, found, at) {
+      const { heldAt, expiresAt } = found.row
+      if (heldAt === null || !found.row.active) throw badRequest('subscription is not held')
+      // A clock that jumped back must not take time away.
+      const pausedMs = Math.max(0, at.getTime() - parseTimestamp(heldAt).getTime())
+      const moved = formatTimestamp(new Date(parseTimestamp(expiresAt).getTime() + pausedMs))
+      return (yield* resumeSubscription(tx, uuid, heldAt, moved)) ?? null
+    },
+  )
+}
+
+/** Ends a subscription and removes its client. A revoked one stays as it is, without an event. Throws 404. */
+export function revoke(s: Deps, actor: Actor, uuid: string) {
+  return change(
+    s,
+    actor,
+    uuid,
+    'subscription.revoked',
+    'subscription.revoke',
+    function* (tx, _found, at) {
+      return (yield* revokeSubscription(tx, uuid, formatTimestamp(at))) ?? null
+    },
+  )
+}
+
+/**
+ * Sets a subscription's traffic to zero; the node's next reading becomes the base. True when the node answered now.
+ * Throws 404 when the subscription or its node is missing.
+ */
+export async function resetSubscriptionTraffic(
+  s: Deps,
+  actor: Actor,
+  uuid: string,
+): Promise<boolean> {
+  const now = formatTimestamp(s.clock.now())
+  const node = await s.db.tx(function* (tx) {
+    const found = yield* readSubscription(tx, uuid)
+    if (!found) throw notFound('subscription not found')
+    const own = yield* readNode(tx, found.row.node)
+    if (!own) throw notFound('node not found')
+    yield* resetTraffic(tx, uuid, own.kind === 'local' ? 'local' : own.code)
+    yield* audit(tx, actor, now, { action: 'subscription.reset-traffic', object: uuid })
+    return own
+  })
+  return s.nodeSync.readNode(node.code, 5000)
+}

@@ -1,0 +1,88 @@
+/** Traffic: every byte of a reading counted once, across restarts of a core and of the panel. */
+import {
+  addSample,
+  addTraffic,
+  listTraffic,
+  putBase,
+  putReading,
+  RESET_EPOCH,
+  readBases,
+} from '#db/traffic.ts'
+import { formatBytes } from '#src/lib/format.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import type { CoreStatus, Services } from '#src/services.ts'
+
+type Deps = Pick<Services, 'db' | 'clock'>
+
+const BATCH = 200
+/** The most subscriptions that GET /admin/api/traffic considers. */
+export const TRAFFIC_CONSIDERED = 5000
+
+/** What came since the base. A core that restarted, or whose numbers fell, counts from zero. */
+export function trafficDelta(
+  base: { epoch: string; up: number; down: number } | null,
+  reading: { epoch: string; up: number; down: number },
+): { up: number; down: number } {
+  if (base?.epoch === RESET_EPOCH) return { up: 0, down: 0 }
+  const continues =
+    base !== null &&
+    base.epoch === reading.epoch &&
+    reading.up >= base.up &&
+    reading.down >= base.down
+  if (!continues) return { up: reading.up, down: reading.down }
+  return { up: reading.up - base.up, down: reading.down - base.down }
+}
+
+/**
+ * Adds a core's reading to the stored totals, 200 clients a transaction. Counting the same reading again adds nothing, so a
+ * crash between two batches is harmless; the reading is acknowledged after the last one.
+ */
+export async function countReading(s: Deps, core: string, status: CoreStatus): Promise<void> {
+  const { epoch } = status.core
+  if (epoch === null) return
+  const day = formatTimestamp(s.clock.now()).slice(0, 10)
+  const { counters } = status
+  for (let start = 0; start < counters.length; start += BATCH) {
+    const batch = new Map(
+      counters.slice(start, start + BATCH).map(([uuid, up, down]) => [uuid, { uuid, up, down }]),
+    )
+    await s.db.tx(function* (tx) {
+      const perNode = new Map<string, { up: number; down: number }>()
+      for (const row of yield* readBases(tx, core, [...batch.keys()])) {
+        const reading = batch.get(row.uuid) as { uuid: string; up: number; down: number }
+        const base =
+          row.epoch === null ? null : (row as { epoch: string; up: number; down: number })
+        const delta = trafficDelta(base, { epoch, ...reading })
+        yield* putBase(tx, core, epoch, reading)
+        if (delta.up + delta.down === 0) continue
+        yield* addTraffic(tx, row.uuid, delta.up, delta.down)
+        const sum = perNode.get(row.node) ?? { up: 0, down: 0 }
+        perNode.set(row.node, { up: sum.up + delta.up, down: sum.down + delta.down })
+      }
+      for (const [node, sum] of perNode) yield* addSample(tx, node, day, sum.up, sum.down)
+    })
+  }
+  await s.db.tx((tx) => putReading(tx, core, status.reading))
+}
+
+/** The stored totals of the 5000 subscriptions with the most traffic, largest first. */
+export async function trafficReport(s: Pick<Services, 'db'>) {
+  const rows = await listTraffic(s.db, TRAFFIC_CONSIDERED)
+  let up = 0
+  let down = 0
+  const entries = rows.map((row) => {
+    up += row.up
+    down += row.down
+    return {
+      uuid: row.uuid,
+      username: row.username === null ? `tg${row.tgId}` : `@${row.username}`,
+      nodeLabel: row.nodeLabel ?? row.node,
+      up: row.up,
+      down: row.down,
+      upFmt: formatBytes(row.up),
+      downFmt: formatBytes(row.down),
+      totalFmt: formatBytes(row.up + row.down),
+    }
+  })
+  return { entries, up, down, totalFmt: formatBytes(up + down) }
+}

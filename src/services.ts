@@ -1,0 +1,128 @@
+/** Types only: what a process is made of, and what outside systems must offer it. */
+import type { Database } from '#db/open.ts'
+import type { Node } from '#db/schema.ts'
+import type { Config } from './config.ts'
+import type { Background } from './lib/background.ts'
+import type { Batch } from './lib/batch.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Limiter } from './lib/limiter.ts'
+import type { Log } from './lib/log.ts'
+
+export interface Services {
+  config: Config
+  db: Database
+  clock: Clock
+  log: Log
+  background: Background
+  cores: Cores
+  nodeSync: NodeSync
+  /** Whether something listens at an address; false after `timeoutMs`. */
+  dial: (address: string, port: number, timeoutMs: number) => Promise<boolean>
+  /** At most 4 password hashes at a time. */
+  hashing: Limiter
+  /** Ids of known devices that fetched a list, written together after the answers. */
+  seenDevices: Batch<number>
+  /** INSTANCE_ID: whose clients the nodes hold. */
+  instanceId: string
+  /** Ends the process with code 70 when the error means that the database can't be trusted any more; else does nothing. */
+  fatal(error: unknown): void
+}
+
+/** Why a node program gave no answer that could be used. */
+export type NodeFailure =
+  | 'unreachable'
+  | 'timeout'
+  | 'garbage'
+  | 'stale'
+  | 'busy'
+  | 'owner'
+  | 'bad-input'
+  | 'bad-config'
+  | 'no-core'
+
+/** Clients of a core by uuid; the value is the group (node code) whose inbounds they may use. */
+export type ClientMap = Map<string, string>
+
+export interface CoreStatus {
+  owner: string
+  /** SHA-256 of the configuration without clients; empty before the first one. */
+  config: string
+  /** SHA-256 of the sorted `UUID GROUP` lines. */
+  clients: string
+  count: number
+  core: { up: boolean; version: string | null; uptimeS: number | null; epoch: string | null }
+  reading: string
+  /** Absolute bytes since the core's start: [uuid, up, down]. */
+  counters: [string, number, number][]
+}
+
+export interface ApplyRequest {
+  owner: string
+  from: string
+  to: string
+  force: boolean
+  add: [uuid: string, group: string][]
+  remove: string[]
+}
+
+export interface ApplyResult {
+  clients: string
+  added: number
+  removed: number
+  live: boolean
+  dropped: number
+}
+
+export interface HostMetrics {
+  memTotalMb: number
+  memUsedMb: number
+  uptimeS: number
+  load1: number
+  cpuCount: number
+  coreVersion: string | null
+  coreUp: boolean
+  clients: number
+}
+
+/** The node program of one machine (docs/node-program.md). Every call ends in time or throws NodeError. */
+export interface NodeProgram {
+  status(acknowledge: string, timeoutMs: number): Promise<CoreStatus>
+  list(): Promise<{ clients: string; lines: ClientMap }>
+  apply(request: ApplyRequest, timeoutMs: number): Promise<ApplyResult>
+  configure(owner: string, base: string): Promise<void>
+  metrics(timeoutMs: number): Promise<HostMetrics>
+}
+
+/** One proxy core: the local one serves all nodes of kind 'local', every managed node has its own. */
+export interface Core {
+  /** `local`, or the code of a managed node. */
+  name: string
+  program: NodeProgram
+  /** What the core was last seen to hold; saves fetching the list when one client changes. */
+  known: { revision: string; clients: ClientMap } | null
+}
+
+export interface Cores {
+  /** The core of a node; null for external nodes and while the local node is off. */
+  of(node: Pick<Node, 'code' | 'kind'>): Core | null
+}
+
+export interface NodeSyncResult {
+  code: string
+  ok: boolean
+  added: number
+  removed: number
+  error: string | null
+}
+
+/** Keeps the clients of every core equal to the active subscriptions. */
+export interface NodeSync {
+  /** Puts these clients right on their nodes. True when all of them are in place; false within `timeoutMs` otherwise. */
+  touch(subscriptions: { uuid: string; node: string }[], timeoutMs?: number): Promise<boolean>
+  /** One pass over all nodes: configuration, clients, traffic. */
+  syncAll(options: { force: boolean; remove: boolean }): Promise<NodeSyncResult[]>
+  /** Reads the counters of every core, bounded in time. */
+  readTraffic(timeoutMs: number): Promise<void>
+  /** Reads one node's core now; false when it did not answer. */
+  readNode(code: string, timeoutMs: number): Promise<boolean>
+}
