@@ -1,0 +1,97 @@
+/** Runs words on a machine that has the node program: here as a child process, or through a root unit's socket. */
+import { spawn } from 'node:child_process'
+import { connect } from 'node:net'
+import { NodeError } from '#src/lib/errors.ts'
+
+/** Sends the words and the input, and gives what came back on stdout. Throws NodeError `unreachable` or `timeout`. */
+export type NodeShell = (words: string[], input: string, timeoutMs: number) => Promise<string>
+
+/** No answer of the program is longer: 100,000 clients are 5 MB. */
+const MAX_OUTPUT = 32 * 1024 * 1024
+
+const timedOut = (words: string[], timeoutMs: number) =>
+  new NodeError(
+    'timeout',
+    `the node program did not answer "${words[0]}" within ${timeoutMs / 1000} s`,
+  )
+
+/** The program as a child of this process, with its state in `directory`. */
+export function localShell(program: string, directory: string): NodeShell {
+  return (words, input, timeoutMs) =>
+    new Promise((resolve, reject) => {
+      const child = spawn('bash', [program, ...words], {
+        detached: true,
+        stdio: ['pipe', 'pipe', 'pipe'],
+        env: { PATH: process.env.PATH, SUBPANEL_NODE_DIR: directory },
+      })
+      const chunks: Buffer[] = []
+      let size = 0
+      let complaint = ''
+      const kill = () => {
+        try {
+          // The group, because the program's own children may hang.
+          if (child.pid) process.kill(-child.pid, 'SIGKILL')
+        } catch {
+          // It ended meanwhile.
+        }
+      }
+      const timer = setTimeout(() => {
+        kill()
+        reject(timedOut(words, timeoutMs))
+      }, timeoutMs)
+      child.stdout.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > MAX_OUTPUT) kill()
+        else chunks.push(chunk)
+      })
+      child.stderr.on('data', (chunk: Buffer) => {
+        if (complaint.length < 500) complaint += chunk.toString('utf8')
+      })
+      child.stdin.on('error', () => {})
+      child.on('error', (error) => {
+        clearTimeout(timer)
+        reject(new NodeError('unreachable', `bash could not be started: ${error.message}`))
+      })
+      child.on('close', (code) => {
+        clearTimeout(timer)
+        if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'))
+        else
+          reject(
+            new NodeError(
+              'garbage',
+              `the node program ended with ${code}: ${complaint.trim().slice(0, 300)}`,
+            ),
+          )
+      })
+      child.stdin.end(input)
+    })
+}
+
+/** The program behind a unix socket: one connection per call, the words in the first line. */
+export function socketShell(path: string): NodeShell {
+  return (words, input, timeoutMs) =>
+    new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      const socket = connect({ path, allowHalfOpen: true })
+      const timer = setTimeout(() => {
+        socket.destroy()
+        reject(timedOut(words, timeoutMs))
+      }, timeoutMs)
+      socket.on('error', (error) => {
+        clearTimeout(timer)
+        reject(new NodeError('unreachable', `no node program at ${path}: ${error.message}`))
+      })
+      socket.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > MAX_OUTPUT) socket.destroy()
+        else chunks.push(chunk)
+      })
+      socket.on('end', () => {
+        clearTimeout(timer)
+        resolve(Buffer.concat(chunks).toString('utf8'))
+        socket.destroy()
+      })
+      socket.end(`${words.join(' ')}\n${input}`)
+    })
+}
