@@ -1,0 +1,102 @@
+/** Config -> Services: the one place where rules meet the outside systems that they need. */
+import { join } from 'node:path'
+import { findNode } from '#db/nodes.ts'
+import { isDamage, withStartLock } from '#db/open.ts'
+import type { Config } from './config.ts'
+import { recordSeen } from './domain/devices.ts'
+import {
+  LOCAL_NODE,
+  seedAdmin,
+  seedLocalNode,
+  seedManagementKey,
+  seedPlans,
+  seedWebhookSecret,
+} from './domain/first-start.ts'
+import { createNodeSync } from './domain/sync.ts'
+import { openInstance } from './instance.ts'
+import { canBind } from './integrations/bindable.ts'
+import { dial } from './integrations/dial.ts'
+import { localCorePaths } from './integrations/local-core.ts'
+import { generateManagementKey } from './integrations/management-key.ts'
+import { nodeProgram } from './integrations/node-program.ts'
+import { localShell, socketShell } from './integrations/node-shell.ts'
+import { createBackground } from './lib/background.ts'
+import { createBatch } from './lib/batch.ts'
+import { systemClock } from './lib/clock.ts'
+import { errorMessage } from './lib/errors.ts'
+import { createLimiter } from './lib/limiter.ts'
+import { createLog } from './lib/log.ts'
+import { formatTimestamp } from './lib/time.ts'
+import type { Core, Cores, Services } from './services.ts'
+
+/** The node program of this project. */
+export const NODE_PROGRAM = join(import.meta.dirname, '..', 'templates', 'node-agent.sh')
+
+const SEEN_DELAY_MS = 2000
+const HASHES_AT_A_TIME = 4
+
+function createCores(config: Config): Cores {
+  const { core, on, socket } = config.localNode
+  if (!on) return { of: () => null }
+  const shell =
+    core === 'system'
+      ? socketShell(socket)
+      : localShell(NODE_PROGRAM, localCorePaths(config.dataDir).directory)
+  const local: Core = { name: 'local', program: nodeProgram(shell), known: null }
+  return { of: (node) => (node.kind === 'local' ? local : null) }
+}
+
+/**
+ * Opens the installation, creating it on the first start, and builds the Services of a process. `password` is the admin's when
+ * it was generated just now: show it once.
+ */
+export async function compose(
+  config: Config,
+  options: { init: boolean },
+): Promise<{ services: Services; password: string | null }> {
+  const clock = systemClock
+  const log = createLog(config.logLevel, clock.now, (line) => process.stderr.write(`${line}\n`))
+  return withStartLock(config.databasePath, async () => {
+    const { db, instanceId } = await openInstance(config, { ...options, now: clock.now() })
+    const fatal = (error: unknown) => {
+      if (!isDamage(error)) return
+      log.error('the database is damaged: stopping (docs/reliability.md)', {
+        reason: errorMessage(error),
+        file: config.databasePath,
+      })
+      process.exit(70)
+    }
+    const background = createBackground((name, error) => {
+      fatal(error)
+      log.error('background work failed', { work: name, reason: errorMessage(error) })
+    })
+    const cores = createCores(config)
+    const seed = { db, clock, config }
+    const password = await seedAdmin(seed)
+    await seedPlans(seed)
+    await seedManagementKey(seed, generateManagementKey)
+    await seedLocalNode(seed, canBind)
+    await seedWebhookSecret(seed)
+    const seenDevices = createBatch<number>(SEEN_DELAY_MS, (ids) =>
+      background.run('devices seen', () => recordSeen(db, ids, formatTimestamp(clock.now()))),
+    )
+    const services: Services = {
+      config,
+      db,
+      clock,
+      log,
+      background,
+      cores,
+      dial,
+      instanceId,
+      fatal,
+      seenDevices,
+      hashing: createLimiter(HASHES_AT_A_TIME),
+      nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
+    }
+    if (findNode(db, LOCAL_NODE)?.port === 2053 && config.localNode.port === null) {
+      log.info('the local node uses port 2053, because 443 was taken at the first start')
+    }
+    return { services, password }
+  })
+}

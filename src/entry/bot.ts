@@ -1,0 +1,4 @@
+/** The bot role, for split deployments. */
+import { runProcess } from '#src/run.ts'
+
+await runProcess(['bot'])

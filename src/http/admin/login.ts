@@ -1,0 +1,33 @@
+/** Login, logout, who am I: the routes that need no session. */
+import { Hono } from 'hono'
+import * as v from 'valibot'
+import { login, logout } from '#src/domain/login.ts'
+import { currentAdmin, removeSessionCookie, sessionToken, setSessionCookie } from '../auth.ts'
+import { type AppEnv, type Http, ipOf } from '../context.ts'
+import { plainText, readJson } from '../validate.ts'
+
+const credentials = v.object({ username: plainText(256), password: plainText(1024) })
+
+export function openRoutes(s: Http) {
+  return new Hono<AppEnv>()
+    .post('/login', async (c) => {
+      const body = await readJson(c, credentials)
+      const client = { ip: ipOf(s, c), userAgent: c.req.header('user-agent') ?? null }
+      const result = await login(s, client, body)
+      if ('pending' in result) {
+        return c.json({ ok: true, needs_totp: true, pending_token: result.pending })
+      }
+      setSessionCookie(c, result.session)
+      return c.json({ ok: true })
+    })
+    .post('/logout', async (c) => {
+      const token = sessionToken(c)
+      if (token) await logout(s, token)
+      removeSessionCookie(c)
+      return c.json({ ok: true })
+    })
+    .get('/me', (c) => {
+      const admin = currentAdmin(s, c)
+      return c.json({ authenticated: admin !== undefined, username: admin?.username ?? null })
+    })
+}

@@ -1,0 +1,139 @@
+/** Nodes: list, create, change, order, delete, check, metrics. */
+import { Hono } from 'hono'
+import * as v from 'valibot'
+import { findNode, listNodes } from '#db/nodes.ts'
+import {
+  checkNode,
+  createNode,
+  editNode,
+  nodeMetrics,
+  orderNodes,
+  removeNode,
+} from '#src/domain/nodes.ts'
+import { notFound } from '#src/lib/errors.ts'
+import { formatMemory, formatUptime } from '#src/lib/format.ts'
+import type { AppEnv, Http } from '../context.ts'
+import { flag, integer, plainText, readJson, requiredText } from '../validate.ts'
+import { nodeView } from '../views.ts'
+
+const port = integer(1, 65_535)
+const flow = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^[A-Za-z0-9_-]{0,64}$/, 'may hold letters, digits, _ and -'),
+)
+/** Parts of a link: printable, without spaces. */
+const linkPart = v.pipe(
+  plainText(255),
+  v.trim(),
+  v.regex(/^[^\s\p{Cc}]*$/u, 'must not hold spaces or control characters'),
+)
+const address = v.pipe(linkPart, v.minLength(1, 'must not be empty'))
+const uuid = v.pipe(
+  v.string('must be a string'),
+  v.trim(),
+  v.toLowerCase(),
+  v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID'),
+)
+const sharedUuid = v.nullable(
+  v.union(
+    [
+      uuid,
+      v.pipe(
+        v.literal(''),
+        v.transform(() => null),
+      ),
+    ],
+    'must be a UUID',
+  ),
+)
+
+const creation = v.object({
+  code: v.pipe(
+    v.string('must be a string'),
+    v.regex(/^[a-zA-Z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
+  ),
+  label: requiredText(128),
+  kind: v.optional(
+    v.picklist(['local', 'managed', 'external'], 'must be local, managed or external'),
+    'external',
+  ),
+  address,
+  port: v.optional(port, 443),
+  public_key: linkPart,
+  short_id: linkPart,
+  sni: linkPart,
+  flow: v.optional(flow, 'xtls-rprx-vision'),
+  shared_uuid: v.optional(sharedUuid, null),
+})
+
+const edition = v.object({
+  label: v.optional(requiredText(128)),
+  enabled: v.optional(flag),
+  address: v.optional(address),
+  port: v.optional(port),
+  sni: v.optional(linkPart),
+  public_key: v.optional(linkPart),
+  short_id: v.optional(linkPart),
+  flow: v.optional(flow),
+  shared_uuid: v.optional(sharedUuid),
+})
+
+const ordering = v.object({
+  codes: v.pipe(
+    v.array(v.string('must be a string'), 'must be a list of node codes'),
+    v.minLength(1, 'must not be empty'),
+  ),
+})
+
+export function nodeRoutes(s: Http) {
+  return new Hono<AppEnv>()
+    .get('/', (c) => c.json(listNodes(s.db).map(nodeView)))
+    .post('/', async (c) => {
+      const { public_key, short_id, shared_uuid, ...rest } = await readJson(c, creation)
+      const fields = { ...rest, publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid }
+      return c.json(nodeView(await createNode(s, c.get('actor'), fields)))
+    })
+    .post('/reorder', async (c) => {
+      await orderNodes(s, c.get('actor'), (await readJson(c, ordering)).codes)
+      return c.json({ ok: true })
+    })
+    .patch('/:code', async (c) => {
+      const code = c.req.param('code')
+      if (!findNode(s.db, code)) throw notFound('node not found')
+      const { public_key, short_id, shared_uuid, ...rest } = await readJson(c, edition)
+      const changes = { ...rest, publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid }
+      return c.json(nodeView(await editNode(s, c.get('actor'), code, changes)))
+    })
+    .delete('/:code', async (c) => {
+      await removeNode(s, c.get('actor'), c.req.param('code'))
+      return c.json({ ok: true })
+    })
+    .post('/:code/check', async (c) => c.json({ alive: await checkNode(s, c.req.param('code')) }))
+    .get('/:code/status', (c) => {
+      const node = findNode(s.db, c.req.param('code'))
+      if (!node) throw notFound('node not found')
+      return c.json({ status: node.status, enabled: node.enabled })
+    })
+    .get('/:code/metrics', async (c) => {
+      const { ok, error, metrics: m } = await nodeMetrics(s, c.req.param('code'))
+      const used = m?.memUsedMb ?? null
+      const total = m?.memTotalMb ?? null
+      const uptime = m?.uptimeS ?? null
+      return c.json({
+        ok,
+        mem_total_mb: total,
+        mem_used_mb: used,
+        uptime_s: uptime,
+        mem_fmt: formatMemory(used, total),
+        uptime_fmt: formatUptime(uptime),
+        ...(m && {
+          core_version: m.coreVersion,
+          core_up: m.coreUp,
+          clients: m.clients,
+          load1: m.load1,
+          cpu_count: m.cpuCount,
+        }),
+        ...(error === null ? {} : { error }),
+      })
+    })
+}

@@ -1,0 +1,68 @@
+/** Traffic, plans, the manual sync and the audit log. */
+import { Hono } from 'hono'
+import * as v from 'valibot'
+import { listAudit } from '#db/history.ts'
+import { listPlans } from '#db/plans.ts'
+import { syncNow } from '#src/domain/nodes.ts'
+import { trafficReport } from '#src/domain/traffic.ts'
+import { given } from '#src/lib/given.ts'
+import type { AppEnv, Http } from '../context.ts'
+import { pagedJson, pageOf, pageQuery } from '../paging.ts'
+import { flag, readJson, readQuery } from '../validate.ts'
+import { adminPlanView, auditView } from '../views.ts'
+
+const TRAFFIC_READ_MS = 2000
+
+const auditQuery = v.object({
+  ...pageQuery,
+  action: v.optional(v.string()),
+  admin: v.optional(v.string()),
+})
+
+export function statsRoutes(s: Http) {
+  return new Hono<AppEnv>()
+    .get('/traffic', async (c) => {
+      await s.nodeSync.readTraffic(TRAFFIC_READ_MS)
+      const report = await trafficReport(s)
+      return c.json({
+        entries: report.entries.map((entry) => ({
+          uuid: entry.uuid,
+          username: entry.username,
+          node_label: entry.nodeLabel,
+          up: entry.up,
+          down: entry.down,
+          up_fmt: entry.upFmt,
+          down_fmt: entry.downFmt,
+          total_fmt: entry.totalFmt,
+        })),
+        up: report.up,
+        down: report.down,
+        total_fmt: report.totalFmt,
+      })
+    })
+    .get('/plans', (c) =>
+      c.json(listPlans(s.db).map((plan) => adminPlanView(plan, s.config.currency))),
+    )
+    .post('/sync', async (c) => {
+      const hasBody = (c.req.header('content-length') ?? '0') !== '0'
+      const body = hasBody
+        ? await readJson(c, v.object({ force: v.optional(flag, false) }))
+        : { force: false }
+      const nodes = await syncNow(s, c.get('actor'), body.force)
+      return c.json({ ok: nodes.every((node) => node.ok), nodes })
+    })
+    .get('/audit', async (c) => {
+      const query = readQuery(c, auditQuery)
+      const page = pageOf(query)
+      const filter = given({ action: query.action, admin: query.admin })
+      const { rows, total } = await listAudit(s.db, filter, page)
+      const last = rows.at(-1)
+      return pagedJson(
+        c,
+        rows.map(auditView),
+        page,
+        total,
+        last ? { value: last.at, rowid: last.id } : null,
+      )
+    })
+}

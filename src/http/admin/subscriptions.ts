@@ -1,0 +1,89 @@
+/** The subscriptions listing, and what an admin does to one subscription. */
+import { Hono } from 'hono'
+import * as v from 'valibot'
+import type { Cursor } from '#db/paging.ts'
+import {
+  type ListedSubscription,
+  listSubscriptions,
+  SUBSCRIPTION_SORTS,
+  type SubscriptionSort,
+} from '#db/subscriptions.ts'
+import { hold, resetSubscriptionTraffic, resume, revoke } from '#src/domain/subscriptions.ts'
+import { given } from '#src/lib/given.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import type { AppEnv, Http } from '../context.ts'
+import { pagedJson, pageOf, pageQuery } from '../paging.ts'
+import { queryInteger, readQuery } from '../validate.ts'
+import { subscriptionView } from '../views.ts'
+
+const STATES = ['active', 'held', 'expired', 'revoked', 'all'] as const
+
+const listing = v.object({
+  ...pageQuery,
+  status: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`), 'all'),
+  node: v.optional(v.string()),
+  plan: v.optional(v.string()),
+  tg_id: v.optional(queryInteger(1, Number.MAX_SAFE_INTEGER)),
+  q: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(256, 'is too long'))),
+  expires_before: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/, 'must be YYYY-MM-DDTHH:MM:SS'),
+    ),
+  ),
+  sort: v.optional(
+    v.picklist(SUBSCRIPTION_SORTS, `must be one of ${SUBSCRIPTION_SORTS.join(', ')}`),
+    'created_at',
+  ),
+})
+
+function nextCursor(last: ListedSubscription | undefined, sort: SubscriptionSort): Cursor | null {
+  if (!last) return null
+  return {
+    value: sort === 'created_at' ? last.row.createdAt : last.row.expiresAt,
+    rowid: last.rowid,
+  }
+}
+
+export function subscriptionRoutes(s: Http) {
+  return new Hono<AppEnv>()
+    .get('/', async (c) => {
+      const query = readQuery(c, listing)
+      const page = pageOf(query)
+      const now = s.clock.now()
+      const { status, node, plan, tg_id: tgId, q, expires_before: expiresBefore } = query
+      const state = status === 'all' ? undefined : status
+      const filter = given({ state, node, plan, tgId, text: q, expiresBefore })
+      const { rows, total } = await listSubscriptions(
+        s.db,
+        filter,
+        query.sort,
+        page,
+        formatTimestamp(now),
+      )
+      const next = nextCursor(rows.at(-1), query.sort)
+      return pagedJson(
+        c,
+        rows.map((row) => subscriptionView(row, now)),
+        page,
+        total,
+        next,
+      )
+    })
+    .post('/:uuid/hold', async (c) => {
+      const row = await hold(s, c.get('actor'), c.req.param('uuid'))
+      return c.json({ ok: true, held_at: row.heldAt })
+    })
+    .post('/:uuid/resume', async (c) => {
+      const row = await resume(s, c.get('actor'), c.req.param('uuid'))
+      return c.json({ ok: true, expires_at: row.expiresAt })
+    })
+    .post('/:uuid/revoke', async (c) => {
+      await revoke(s, c.get('actor'), c.req.param('uuid'))
+      return c.json({ ok: true })
+    })
+    .post('/:uuid/reset-traffic', async (c) => {
+      const ok = await resetSubscriptionTraffic(s, c.get('actor'), c.req.param('uuid'))
+      return c.json({ ok })
+    })
+}

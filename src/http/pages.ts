@@ -1,0 +1,76 @@
+/** Pages of src/web as responses: language, brand, policy and cache rules in one place. */
+import { findListsRevision } from '#db/settings.ts'
+import type { Directory } from '#src/domain/directory.ts'
+import { botLink } from '#src/web/bot-link.ts'
+import {
+  indexedPageHeaders,
+  type PageKind,
+  pageCsp,
+  pageHeaders,
+  transportHeaders,
+} from '#src/web/csp.ts'
+import { errorPage } from '#src/web/error-page.ts'
+import { pickLang } from '#src/web/lang.ts'
+import type { PageBase } from '#src/web/layout.ts'
+import type { Context, Http } from './context.ts'
+
+/** Nodes, plans and settings as they are now. */
+export const currentDirectory = (s: Http): Directory => s.directory(findListsRevision(s.db))
+
+function pageBase(s: Http, c: Context, directory: Directory): PageBase {
+  const { settings } = directory
+  return {
+    lang: pickLang(c.req.header('accept-language'), c.req.query('lang'), s.config.defaultLang),
+    brandName: settings.text('BRAND_NAME'),
+    brandHue: settings.int('BRAND_HUE'),
+  }
+}
+
+export interface PageOptions {
+  kind?: PageKind
+  status?: number
+  indexed?: boolean
+  /** `Cache-Control`; default `private, no-store`. */
+  cache?: string
+  headers?: Record<string, string>
+}
+
+/** Answers with a page made by `render`. */
+export function renderPage(
+  s: Http,
+  c: Context,
+  options: PageOptions,
+  render: (base: PageBase, directory: Directory) => string,
+): Response {
+  const directory = currentDirectory(s)
+  const base = pageBase(s, c, directory)
+  return new Response(render(base, directory), {
+    status: options.status ?? 200,
+    headers: {
+      ...(options.indexed ? indexedPageHeaders : pageHeaders),
+      ...transportHeaders(s.config.publicScheme),
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': pageCsp({
+        brandHue: base.brandHue,
+        kind: options.kind ?? 'static',
+      }),
+      'Cache-Control': options.cache ?? 'private, no-store',
+      Vary: 'Accept-Language',
+      ...options.headers,
+    },
+  })
+}
+
+export function renderError(
+  s: Http,
+  c: Context,
+  error: { status: number; message: string; headers: Record<string, string> },
+): Response {
+  const { status, message, headers } = error
+  return renderPage(s, c, { status, headers }, (base) => errorPage({ ...base, status, message }))
+}
+
+/** The bot's address, or null while it has no name. */
+export function botUrl(s: Http, directory: Directory): string | null {
+  return botLink(s.config.botLinkBase, directory.settings.text('BOT_USERNAME'))
+}

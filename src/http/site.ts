@@ -1,0 +1,93 @@
+/** Public pages and the public API: landing, cabinet, plans, the return from a payment. */
+import type { Hono } from 'hono'
+import { listActiveOfUser } from '#db/subscriptions.ts'
+import { findUserByToken } from '#db/users.ts'
+import { notFound } from '#src/lib/errors.ts'
+import { daysLeft, formatTimestamp } from '#src/lib/time.ts'
+import { assets } from '#src/web/assets.ts'
+import { cabinetPage } from '#src/web/cabinet-page.ts'
+import { apiHeaders } from '#src/web/csp.ts'
+import { landingPage } from '#src/web/landing-page.ts'
+import { payDonePage } from '#src/web/pay-done-page.ts'
+import type { AppEnv, Context, Http } from './context.ts'
+import { botUrl, currentDirectory, renderPage } from './pages.ts'
+import { planView } from './views.ts'
+
+/** The landing page, as `GET /` answers it. */
+export function landing(s: Http, c: Context): Response {
+  return renderPage(s, c, { indexed: true, cache: 'no-cache' }, (base, directory) =>
+    landingPage({
+      ...base,
+      plans: [...directory.plans.values()].filter((plan) => !plan.archived && plan.price > 0),
+      currency: s.config.currency,
+      nodeLabels: enabledLabels(directory.nodes.values()),
+      botLinkBase: s.config.botLinkBase,
+      botUsername: directory.settings.text('BOT_USERNAME'),
+      siteUrl: `${s.config.publicScheme}://${s.config.domains.site}`,
+    }),
+  )
+}
+
+function enabledLabels(nodes: Iterable<{ enabled: boolean; label: string }>): string[] {
+  return Array.from(nodes).flatMap((node) => (node.enabled ? [node.label] : []))
+}
+
+/** Adds the pages and the public API. */
+export function mountSite(app: Hono<AppEnv>, s: Http): void {
+  app.get('/cabinet.html', (c) =>
+    renderPage(s, c, { kind: 'script' }, (base, directory) =>
+      cabinetPage({ ...base, botUrl: botUrl(s, directory), timezone: s.config.timezone }),
+    ),
+  )
+  app.get('/pay/done', (c) =>
+    renderPage(s, c, {}, (base, directory) =>
+      payDonePage({ ...base, botUrl: botUrl(s, directory) }),
+    ),
+  )
+  app.get('/api/plans', (c) => {
+    const plans = [...currentDirectory(s).plans.values()].filter((plan) => !plan.archived)
+    return c.json(plans.map((plan) => planView(plan, s.config.currency)))
+  })
+  app.get('/api/cabinet/:token', (c) => {
+    const token = c.req.param('token')
+    const user = findUserByToken(s.db, token)
+    if (!user) throw notFound('not found')
+    const now = s.clock.now()
+    const directory = currentDirectory(s)
+    const active =
+      user.bannedAt === null ? listActiveOfUser(s.db, user.tgId, formatTimestamp(now)) : []
+    c.header('Cache-Control', 'private, no-store')
+    return c.json({
+      username: user.username,
+      subscriptions: active.map((row) => ({
+        node: row.node,
+        plan: row.plan,
+        plan_label: directory.plans.get(row.plan)?.label ?? row.plan,
+        expires_at: row.expiresAt,
+        days_left: daysLeft(row.expiresAt, now),
+      })),
+      sub_link: `${s.config.publicScheme}://${s.config.domains.sub}/sub/${token}`,
+      nodes_available: enabledLabels(directory.nodes.values()),
+    })
+  })
+}
+
+/** Adds the scripts of public pages: named by their content, so kept for ever. */
+export function mountAssets(app: Hono<AppEnv>): void {
+  app.get('/assets/:name', (c) => {
+    const asset = assets.get(c.req.path)
+    if (!asset) throw notFound()
+    return assetResponse(asset)
+  })
+}
+
+/** A file that never changes under its name. */
+export function assetResponse(asset: { body: string; type: string }): Response {
+  return new Response(asset.body, {
+    headers: {
+      ...apiHeaders,
+      'Content-Type': asset.type,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+    },
+  })
+}

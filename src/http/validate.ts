@@ -1,0 +1,119 @@
+/** Input at the edge: bodies, queries and path parts, checked once; a refusal names the field and never echoes the value. */
+import * as v from 'valibot'
+import { badRequest, tooLarge } from '#src/lib/errors.ts'
+import type { Context } from './context.ts'
+
+export const JSON_LIMIT_BYTES = 65_536
+
+/** The body's bytes, refused with 413 as soon as they are more than `limit`. */
+export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge()
+  if (!request.body) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > limit) throw tooLarge()
+    chunks.push(chunk)
+  }
+  const body = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    body.set(chunk, offset)
+    offset += chunk.length
+  }
+  return body
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The first fault of an input as a message: the field, and what it must be. */
+function faultMessage(issues: [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): string {
+  const [issue] = issues
+  const field = issue.path
+    ?.map((part) => String(part.key))
+    .join('.')
+    .slice(0, 60)
+  // Messages of our schemas say what a value must be; valibot's own would quote it.
+  const reason = issue.message.startsWith('Invalid ')
+    ? 'is missing or of the wrong type'
+    : issue.message
+  return field ? `${field} ${reason}` : reason
+}
+
+function check<T>(schema: v.GenericSchema<unknown, T>, input: unknown): T {
+  const result = v.safeParse(schema, input, { abortEarly: true })
+  if (!result.success) throw badRequest(faultMessage(result.issues))
+  return result.output
+}
+
+/** The JSON object of a request body, whatever its content type. Throws 400 `invalid JSON`, 413, or 400 naming a field. */
+export async function readJson<T>(c: Context, schema: v.GenericSchema<unknown, T>): Promise<T> {
+  const body = await readBody(c.req.raw, JSON_LIMIT_BYTES)
+  let input: unknown
+  try {
+    input = JSON.parse(strictUtf8.decode(body))
+  } catch {
+    throw badRequest('invalid JSON')
+  }
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw badRequest('the body must be a JSON object')
+  }
+  return check(schema, input)
+}
+
+/** The query's parameters; of a repeated one the first counts. */
+export function readQuery<T>(c: Context, schema: v.GenericSchema<unknown, T>): T {
+  return check(schema, c.req.query())
+}
+
+const TG_ID = /^[1-9]\d{0,15}$/
+
+/** The tg_id of a path: 1 to 2^53-1, else 400. */
+export function readTgId(c: Context): number {
+  const text = c.req.param('tgId') ?? ''
+  const id = Number(text)
+  if (!TG_ID.test(text) || !Number.isSafeInteger(id)) {
+    throw badRequest('tg_id must be a positive integer')
+  }
+  return id
+}
+
+/** The numeric id of a path, or null when the text is none: like an unknown one. */
+export function readId(c: Context, name: string): number | null {
+  const text = c.req.param(name) ?? ''
+  return TG_ID.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
+}
+
+const text = (max: number) =>
+  v.pipe(v.string('must be a string'), v.maxLength(max, `must have at most ${max} characters`))
+
+/** A string of at most `max` characters, trimmed, not empty. */
+export const requiredText = (max: number) =>
+  v.pipe(text(max), v.trim(), v.minLength(1, 'must not be empty'))
+
+/** A string of at most `max` characters, as it is. */
+export const plainText = text
+
+const integerFault = (min: number, max: number) => `must be a whole number from ${min} to ${max}`
+
+/** A JSON integer in a range; strings and fractions are refused. */
+export const integer = (min: number, max: number) =>
+  v.pipe(
+    v.number(integerFault(min, max)),
+    v.safeInteger(integerFault(min, max)),
+    v.minValue(min, integerFault(min, max)),
+    v.maxValue(max, integerFault(min, max)),
+  )
+
+/** The same from a query's text. */
+export const queryInteger = (min: number, max: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,16}$/, integerFault(min, max)),
+    v.transform(Number),
+    v.minValue(min, integerFault(min, max)),
+    v.maxValue(max, integerFault(min, max)),
+  )
+
+export const flag = v.boolean('must be true or false')

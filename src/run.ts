@@ -1,0 +1,131 @@
+/** One process with one or more roles: start, ready, signals, drain, end. */
+import { hostname } from 'node:os'
+import { compose, NODE_PROGRAM } from './compose.ts'
+import { ConfigError, loadConfig } from './config.ts'
+import { createApp } from './http/app.ts'
+import { localCorePaths, superviseCore } from './integrations/local-core.ts'
+import { holdRole, type Runner, startJobs } from './jobs.ts'
+import { errorCode } from './lib/errors.ts'
+import { randomHex } from './lib/random.ts'
+import { type Listening, serve } from './serve.ts'
+import type { Services } from './services.ts'
+
+export type Role = 'web' | 'scheduler' | 'bot'
+
+const DRAIN_MS = 10_000
+/** npm passes a Ctrl-C on that the terminal has sent already: not a second wish. */
+const REPEAT_MS = 300
+
+function showFirstStart(s: Services, password: string): void {
+  const { domains, publicScheme, adminPath, envFile } = s.config
+  const lines = [
+    '',
+    'Subpanel is set up.',
+    `  Panel          ${publicScheme}://${domains.panel}/${adminPath}`,
+    `  Site           ${publicScheme}://${domains.site}/`,
+    `  Subscriptions  ${publicScheme}://${domains.sub}/sub/…`,
+    `  Admin          admin`,
+    `  Password       ${password}   (shown only now; lost: npm run reset-admin)`,
+    `  Settings       ${envFile}`,
+    '',
+    '',
+  ]
+  process.stdout.write(lines.join('\n'))
+}
+
+/** The role `core`: runs Xray on this machine, once its configuration is written. */
+function holdCore(s: Services, owner: string): Runner {
+  const paths = localCorePaths(s.config.dataDir)
+  return holdRole(s, 'core', owner, async () =>
+    superviseCore({
+      config: s.config,
+      paths,
+      program: NODE_PROGRAM,
+      log: s.log,
+      prepare: () => s.nodeSync.syncAll({ force: false, remove: true }),
+    }),
+  )
+}
+
+function startRoles(s: Services, roles: Role[]): Runner[] {
+  const owner = `${hostname()}:${process.pid}:${randomHex(4)}`
+  const runners: Runner[] = []
+  if (roles.includes('scheduler')) {
+    const { on, core } = s.config.localNode
+    if (on && core === 'embedded') runners.push(holdCore(s, owner))
+    runners.push(holdRole(s, 'scheduler', owner, async () => startJobs(s)))
+  }
+  if (roles.includes('bot')) s.log.debug('the bot comes with a later version; its role idles')
+  return runners
+}
+
+function endOnSignal(s: Services, end: () => Promise<void>): void {
+  let firstAt: number | null = null
+  const onSignal = (signal: string) => {
+    const at = s.clock.monotonicMs()
+    if (firstAt !== null) {
+      if (at - firstAt > REPEAT_MS) process.exit(1)
+      return
+    }
+    firstAt = at
+    s.log.info('stopping', { signal })
+    setTimeout(() => process.exit(1), 2 * DRAIN_MS).unref()
+    void end().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}
+
+/** Resolves when `work` does, or after `ms`. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  await Promise.race([
+    work,
+    new Promise((resolve) => {
+      timer = setTimeout(resolve, ms)
+    }),
+  ])
+  clearTimeout(timer)
+}
+
+async function start(roles: Role[]): Promise<void> {
+  const config = loadConfig(process.env, process.cwd())
+  const { services: s, password } = await compose(config, { init: process.argv.includes('--init') })
+  if (password !== null) showFirstStart(s, password)
+  let listening: Listening | null = null
+  if (roles.includes('web')) {
+    listening = await serve(createApp(s), config.host, config.port)
+    s.log.info('listening', { host: config.host, port: listening.port })
+  }
+  const runners = startRoles(s, roles)
+  endOnSignal(s, async () => {
+    if (listening) await within(DRAIN_MS, listening.close())
+    await Promise.all(runners.map((runner) => runner.stop()))
+    s.seenDevices.flush()
+    await within(DRAIN_MS, s.background.idle())
+    s.db.close()
+  })
+}
+
+/** Runs a process until a signal ends it. A start that is refused prints one line and ends with 1; a damaged database with 70. */
+export async function runProcess(roles: Role[]): Promise<void> {
+  try {
+    await start(roles)
+  } catch (error) {
+    const code = errorCode(error)
+    if (error instanceof ConfigError || code === 'EADDRINUSE' || code === 'EACCES') {
+      process.stderr.write(`subpanel: ${(error as Error).message}\n`)
+      process.exit(1)
+    }
+    if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code ?? '')) {
+      process.stderr.write(
+        `subpanel: the database is damaged: ${(error as Error).message} (docs/reliability.md)\n`,
+      )
+      process.exit(70)
+    }
+    throw error
+  }
+}

@@ -1,0 +1,75 @@
+/** Listens on the runtime's own server: Node through @hono/node-server, Bun by itself. */
+import type { Server as HttpServer } from 'node:http'
+
+export type Handle = (
+  request: Request,
+  env: { peer: string | undefined },
+) => Response | Promise<Response>
+
+export interface Listening {
+  port: number
+  /** Refuses new connections, finishes the requests under way. */
+  close(): Promise<void>
+}
+
+/** Behind a proxy that keeps its connections, ours must live longer than its. */
+const KEEP_ALIVE_MS = 65_000
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 30_000
+const MAX_HEADER_BYTES = 16_384
+/** Bun closes silent connections after 10 s unless told otherwise; calls to outside systems take up to 15 s. */
+const BUN_IDLE_SECONDS = 120
+const MAX_BODY_BYTES = 1024 ** 3
+
+async function serveNode(handle: Handle, hostname: string, port: number): Promise<Listening> {
+  const { serve } = await import('@hono/node-server')
+  return new Promise((resolve, reject) => {
+    const server = serve(
+      {
+        fetch: (request, env) => {
+          const { incoming } = env as { incoming: { socket: { remoteAddress?: string } } }
+          return handle(request, { peer: incoming.socket.remoteAddress })
+        },
+        hostname,
+        port,
+        serverOptions: {
+          headersTimeout: HEADERS_TIMEOUT_MS,
+          requestTimeout: REQUEST_TIMEOUT_MS,
+          keepAliveTimeout: KEEP_ALIVE_MS,
+          connectionsCheckingInterval: 5000,
+          maxHeaderSize: MAX_HEADER_BYTES,
+        },
+      },
+      (info) =>
+        resolve({
+          port: info.port,
+          close: () =>
+            new Promise<void>((closed) => {
+              server.close(() => closed())
+              server.closeIdleConnections()
+            }),
+        }),
+    ) as HttpServer
+    server.on('error', reject)
+  })
+}
+
+async function serveBun(handle: Handle, hostname: string, port: number): Promise<Listening> {
+  const server = Bun.serve({
+    hostname,
+    port,
+    idleTimeout: BUN_IDLE_SECONDS,
+    maxRequestBodySize: MAX_BODY_BYTES,
+    fetch: (request, self) => {
+      // A Host header that is none leaves Bun with a relative URL, which nothing can parse.
+      if (!request.url.startsWith('http')) return new Response('bad request', { status: 400 })
+      return handle(request, { peer: self.requestIP(request)?.address })
+    },
+  })
+  return { port: server.port as number, close: () => server.stop() }
+}
+
+/** Starts listening. Throws the runtime's error when the port is taken. */
+export function serve(handle: Handle, hostname: string, port: number): Promise<Listening> {
+  return 'Bun' in globalThis ? serveBun(handle, hostname, port) : serveNode(handle, hostname, port)
+}
