@@ -1,0 +1,427 @@
+/** The node program against the real Xray, a real client and the tools of a real machine. */
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { findCore } from '#test/support/cores.ts'
+import {
+  createLab,
+  type ExecOptions,
+  type Lab,
+  type LabProcess,
+  startTarget,
+  type Target,
+  until,
+} from '#test/support/lab.ts'
+
+const PROGRAM = resolve(import.meta.dirname, '../../templates/node-agent.sh')
+const OWNER = 'panel-1'
+const TAGS = ['vless-reality', 'vless-xhttp', 'vless-ws']
+// biome-ignore lint/suspicious/noExplicitAny: answers of the program are checked field by field
+type Answer = any
+
+let lab: Lab
+let target: Target
+let xray: string
+let dir: string
+let keys: { d: string; x: string }
+let nextPort = 1080
+
+beforeAll(async () => {
+  xray = findCore('xray')
+  lab = createLab()
+  target = await startTarget(lab)
+  const usages: KeyUsage[] = ['deriveBits']
+  const pair = (await crypto.subtle.generateKey('X25519', true, usages)) as CryptoKeyPair
+  keys = (await crypto.subtle.exportKey('jwk', pair.privateKey)) as typeof keys
+})
+afterAll(() => lab?.close())
+
+/** Every test starts with a configured node, a running core and no clients. */
+beforeEach(async () => {
+  await stopCore()
+  dir = join(lab.dir, `node-${randomUUID().slice(0, 8)}`)
+  mkdirSync(dir)
+  const restart = `${dir}/restart.sh`
+  writeFileSync(join(dir, 'node.conf'), `XRAY_BIN=${xray}\nCORE_RESTART=sh ${restart}\n`)
+  writeFileSync(
+    restart,
+    `if [ -e ${dir}/core.pid ]; then
+       kill $(cat ${dir}/core.pid); while kill -0 $(cat ${dir}/core.pid); do sleep 0.05; done
+     fi
+     SUBPANEL_NODE_DIR=${dir} bash ${PROGRAM} prestart
+     setsid ${xray} run -c ${dir}/config.json >>${dir}/core.log 2>&1 &
+     echo $! >${dir}/core.pid`,
+  )
+  expect(await configure(baseConfig())).toMatchObject({ ok: true, restarted: true, live: true })
+})
+
+const corePid = () => Number(readFileSync(join(dir, 'core.pid'), 'utf8'))
+
+async function stopCore() {
+  if (!dir) return
+  process.kill(corePid(), 'SIGKILL')
+  await until('the core is gone', async () => !(await call(['metrics'])).core_up)
+}
+
+async function call(words: string[], input = '', options: ExecOptions = {}): Promise<Answer> {
+  const env = { SUBPANEL_NODE_DIR: dir, ...options.env }
+  const result = await lab.exec('bash', [PROGRAM, ...words], { ...options, input, env })
+  expect(result).toMatchObject({ code: 0, stderr: '' })
+  expect(result.stdout).toMatch(/^[^\n]+\n$/)
+  return { ...JSON.parse(result.stdout), ms: result.ms, bytes: result.stdout.length }
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const revisionOf = (uuids: string[]) =>
+  sha256(
+    uuids
+      .toSorted()
+      .map((u) => `${u} vless\n`)
+      .join(''),
+  )
+const newUuids = (count: number) => Array.from({ length: count }, () => randomUUID())
+const adds = (uuids: string[], group = 'vless') => uuids.map((u) => `["+","${u}","${group}"]`)
+const removes = (uuids: string[]) => uuids.map((u) => `["-","${u}"]`)
+
+function request(operations: string[], header: object = {}): string {
+  const fields = { owner: OWNER, from: 'any', to: '', force: false, lines: operations.length }
+  return [JSON.stringify({ ...fields, ...header }), ...operations, ''].join('\n')
+}
+
+const apply = (operations: string[], header: object = {}) =>
+  call(['apply'], request(operations, header))
+
+function configure(base: string, header: object = {}): Promise<Answer> {
+  const fields = { owner: OWNER, config: sha256(base), lines: base.split('\n').length - 1 }
+  return call(['configure'], `${JSON.stringify({ ...fields, ...header })}\n${base}`)
+}
+
+/** An Xray `api` command's output; used to look at and to change the core behind the program. */
+const api = async (command: string, ...args: string[]) =>
+  (await lab.exec(xray, ['api', command, '-s', `unix://${dir}/api.sock`, ...args])).stdout
+
+async function usersOf(tag: string): Promise<string[]> {
+  const users = JSON.parse(await api('inbounduser', `-tag=${tag}`)).users ?? []
+  return users.map((user: { email: string }) => user.email).toSorted()
+}
+
+function baseConfig(): string {
+  const tls = { certificateFile: target.certificateFile, keyFile: target.keyFile }
+  const reality = {
+    target: target.address,
+    serverNames: [target.serverName],
+    privateKey: keys.d,
+    shortIds: ['0123456789abcdef'],
+    minClientVer: '1.0.0',
+  }
+  const accounting = { statsUserUplink: true, statsUserDownlink: true, statsUserOnline: true }
+  return `{"log":{"loglevel":"warning","access":"none"},
+"api":{"tag":"api","listen":"@api@","services":["HandlerService","StatsService"]},
+"stats":{},
+"policy":{"levels":{"0":${JSON.stringify(accounting)}}},
+"inbounds":[{
+"tag":"vless-reality",
+"port":443,"protocol":"vless","settings":{"decryption":"none","clients":[
+@clients vless xtls-rprx-vision@
+],"fallbacks":[{"dest":"@xhttp","xver":2}]},
+"streamSettings":{"network":"tcp","security":"reality","realitySettings":${JSON.stringify(reality)}}},{
+"tag":"vless-xhttp",
+"listen":"@xhttp","protocol":"vless","settings":{"decryption":"none","clients":[
+@clients vless@
+]},
+"streamSettings":{"network":"xhttp","xhttpSettings":{"path":"/x"},"sockopt":{"acceptProxyProtocol":true}}},{
+"tag":"vless-ws",
+"port":8443,"protocol":"vless","settings":{"decryption":"none","clients":[
+@clients vless@
+]},
+"streamSettings":{"network":"ws","security":"tls","tlsSettings":{"certificates":[${JSON.stringify(tls)}]},"wsSettings":{"path":"/w"}}}],
+"outbounds":[{"protocol":"freedom"}]}
+`
+}
+
+/** A client app of one user that connects from an address of its own; returns its proxy port. */
+async function startClient(uuid: string, from = '45.45.45.47'): Promise<number> {
+  const port = nextPort++
+  const address = from.includes(':') ? 'server6.test' : 'server.test'
+  const reality = {
+    serverName: target.serverName,
+    fingerprint: 'chrome',
+    publicKey: keys.x,
+    shortId: '0123456789abcdef',
+  }
+  const settings = { address, port: 443, id: uuid, encryption: 'none', flow: 'xtls-rprx-vision' }
+  const streamSettings = { network: 'tcp', security: 'reality', realitySettings: reality }
+  const config = {
+    log: { loglevel: 'warning' },
+    inbounds: [{ listen: '127.0.0.1', port, protocol: 'socks' }],
+    outbounds: [{ protocol: 'vless', sendThrough: from, settings, streamSettings }],
+  }
+  const file = join(lab.dir, `client-${port}.json`)
+  writeFileSync(file, JSON.stringify(config))
+  const client = lab.spawn(xray, ['run', '-c', file])
+  await until('the client runs', () => client.output().includes('started'))
+  return port
+}
+
+const curlArgs = (port: number, path: string) => {
+  const proxy = ['--socks5-hostname', `127.0.0.1:${port}`]
+  return ['-sSN', '-m', '15', ...proxy, `${target.pageUrl}${path}`]
+}
+const read = async (port: number, path = '/') =>
+  (await lab.exec('curl', curlArgs(port, path))).stdout
+
+async function openStream(port: number): Promise<LabProcess> {
+  const stream = lab.spawn('curl', curlArgs(port, '/stream'))
+  await until('the stream runs', () => stream.output().startsWith('.'))
+  return stream
+}
+
+test('an added client reads pages and is counted; what is acknowledged is not sent again', async () => {
+  const [uuid, other] = newUuids(2) as [string, string]
+  const to = revisionOf([uuid, other])
+  const empty = revisionOf([])
+  const added = await apply(adds([uuid, other]), { from: empty, to })
+  expect(added).toMatchObject({ ok: true, clients: to, count: 2, added: 2, removed: 0, live: true })
+  expect(readFileSync(join(dir, 'clients'), 'utf8')).toBe(
+    [uuid, other]
+      .toSorted()
+      .map((u) => `${u} vless\n`)
+      .join(''),
+  )
+  for (const tag of TAGS) expect(await usersOf(tag)).toEqual([uuid, other].toSorted())
+  const proxy = await startClient(uuid)
+  expect(await read(proxy)).toBe('hello')
+  expect(await read(proxy, '/bytes/100000')).toHaveLength(100_000)
+
+  const first = await call(['status'])
+  expect(first).toMatchObject({ ok: true, owner: OWNER, clients: to, count: 2, live: true })
+  expect(first.config).toBe(sha256(baseConfig()))
+  expect(first.core).toMatchObject({ up: true, version: expect.stringMatching(/^\d+\.\d+\.\d+$/) })
+  expect(first.counters).toEqual([[uuid, expect.any(Number), expect.any(Number)]])
+  expect(first.counters[0][1]).toBeGreaterThan(100)
+  expect(first.counters[0][2]).toBeGreaterThan(100_000)
+  const second = await call(['status', first.reading])
+  expect(second).toMatchObject({ reading: first.reading, counters: [] })
+  await read(proxy)
+  const third = await call(['status', first.reading])
+  expect(third.counters).toHaveLength(1)
+  const repeated = await call(['status', first.reading])
+  expect(repeated.counters).toEqual(third.counters)
+  expect((await call(['status', repeated.reading])).counters).toEqual([])
+  expect((await call(['status', 'something-else'])).counters).toEqual(third.counters)
+  expect((await call(['status', repeated.reading])).counters).toEqual([])
+})
+
+test.each([
+  ['IPv4', '45.45.45.47'],
+  ['IPv6', '2001:db8::47'],
+])('a removed client is cut off within 2 s, its neighbour is not (%s)', async (_, from) => {
+  const [uuid, other] = newUuids(2) as [string, string]
+  await apply(adds([uuid, other]))
+  const proxy = await startClient(uuid, from)
+  const neighbour = await startClient(other, '45.45.45.48')
+  const streams = [await openStream(proxy), await openStream(proxy)]
+  const kept = await openStream(neighbour)
+
+  const begin = performance.now()
+  const removed = await apply(removes([uuid]))
+  expect(removed).toMatchObject({ added: 0, removed: 1, count: 1, live: true, dropped: 2 })
+  await Promise.all(streams.map((stream) => stream.exited))
+  const ms = Math.round(performance.now() - begin)
+  console.log(`remove: answer ${Math.round(removed.ms)} ms, streams ended after ${ms} ms`)
+  expect(ms).toBeLessThan(2000)
+  expect(await read(proxy)).toBe('')
+  expect(await read(neighbour)).toBe('hello')
+  const length = kept.output().length
+  await until('the other stream goes on', () => kept.output().length > length)
+  expect(await call(['drop', other])).toMatchObject({ ok: true, dropped: 1 })
+  await kept.exited
+  expect(await read(neighbour)).toBe('hello')
+})
+
+test('without the right to close sockets nothing is dropped and all else works', async () => {
+  const [uuid] = newUuids(1) as [string]
+  await apply(adds([uuid]))
+  const stream = await openStream(await startClient(uuid))
+  const command = `setpriv --bounding-set -net_admin --inh-caps -net_admin bash ${PROGRAM} apply`
+  const env = { SUBPANEL_NODE_DIR: dir }
+  const result = await lab.exec('sh', ['-c', command], { env, input: request(removes([uuid])) })
+  expect(JSON.parse(result.stdout)).toMatchObject({ ok: true, removed: 1, live: true, dropped: 0 })
+  process.kill(-stream.pid, 'SIGKILL')
+})
+
+test('refusals change nothing', async () => {
+  const [uuid, next] = newUuids(2) as [string, string]
+  const clients = (await apply(adds([uuid]))).clients
+  const names = ['clients', 'config.json', 'base.json', 'owner']
+  const state = () => names.map((name) => readFileSync(join(dir, name), 'utf8'))
+  const before = state()
+  const add = adds([next])
+  const refused = async (error: string, answer: Promise<Answer>) =>
+    expect(await answer).toMatchObject({ ok: false, error, message: expect.any(String) })
+
+  const stale = apply(add, { from: sha256('x') })
+  await refused('stale', stale)
+  expect((await stale).clients).toBe(clients)
+  await refused('owner', apply(removes([uuid]), { owner: 'panel-2' }))
+  await refused('owner', apply([], { owner: 'panel-2', from: 'none' }))
+  await refused('owner', configure(baseConfig(), { owner: 'panel-2' }))
+  await refused('bad-input', apply(add, { to: sha256('x') }))
+  await refused('bad-input', apply(add, { lines: 2 }))
+  await refused('bad-input', apply(add, { lines: -1 }))
+  await refused('bad-input', apply(add, { owner: 'a b' }))
+  await refused('bad-input', apply(add, { extra: 1 }))
+  await refused('bad-input', call(['apply'], ''))
+  await refused('bad-input', call(['apply'], request(add).slice(0, -1)))
+  for (const line of [
+    '',
+    '["+","' + next + '"]',
+    `["+","${next.toUpperCase()}","vless"]`,
+    `["+","${next}","a b"]`,
+    `["+","${next}","vless"] `,
+    `["+","$(touch ${dir}/pwned)","vless"]`,
+    `["-","${next}","vless"]`,
+    `["*","${next}"]`,
+    `["-","${next}\\u0000"]`,
+  ]) {
+    await refused('bad-input', apply([...add, line]))
+  }
+  await refused('bad-input', configure(baseConfig(), { config: sha256('x') }))
+  await refused('bad-config', configure(baseConfig().replace('"vless"', '"nonsense"')))
+  await refused('bad-config', configure(baseConfig().replace('@clients vless@', '@clients a" b@')))
+  await refused('unknown-verb', call(['reboot']))
+  await refused('unknown-verb', call(['status', 'a', 'b']))
+  await refused('bad-input', call(['status', '$(id)']))
+  await refused('bad-input', call(['drop', 'x']))
+
+  expect(state()).toEqual(before)
+  expect(readdirSync(dir).filter((name) => /pwned|dirty|^\.call/.test(name))).toEqual([])
+  for (const tag of TAGS) expect(await usersOf(tag)).toEqual([uuid])
+  const added = await apply(add, { owner: 'panel-2' })
+  expect(added).toMatchObject({ ok: true, added: 1 })
+  expect(await apply([], { owner: 'panel-2', force: true })).toMatchObject({ ok: true })
+  expect((await call(['status'])).owner).toBe('panel-2')
+})
+
+test('a killed core starts again after prestart, serves at once and is another epoch', async () => {
+  const [uuid] = newUuids(1) as [string]
+  await apply(adds([uuid]))
+  const proxy = await startClient(uuid)
+  await read(proxy, '/bytes/50000')
+  const before = await call(['status'])
+  expect(before.counters).toHaveLength(1)
+
+  process.kill(corePid(), 'SIGKILL')
+  const [late] = newUuids(1) as [string]
+  expect(await apply(adds([late]))).toMatchObject({ ok: true, added: 1, live: false, dropped: 0 })
+  const down = await call(['status', before.reading])
+  expect(down).toMatchObject({ live: false, core: { up: false }, counters: [], count: 2 })
+  expect(statSync(join(dir, 'api.sock')).isSocket()).toBe(true)
+  rmSync(join(dir, 'core.pid'))
+  await lab.exec('sh', [join(dir, 'restart.sh')])
+  expect(await until('the page is served', () => read(proxy))).toBe('hello')
+  const after = await call(['status', down.reading])
+  expect(after).toMatchObject({ live: true, core: { up: true } })
+  expect(after.core.epoch).not.toBe(before.core.epoch)
+  expect(after.counters).toEqual([[uuid, expect.any(Number), expect.any(Number)]])
+  expect(after.counters[0][2]).toBeLessThan(before.counters[0][2])
+  expect((await call(['status'])).core.epoch).toBe(after.core.epoch)
+  expect(await call(['prestart'])).toMatchObject({ ok: true, live: true })
+  for (const tag of TAGS) expect(await usersOf(tag)).toEqual([uuid, late].toSorted())
+})
+
+test('status repairs what an interrupted call left and what drifted', async () => {
+  const [a, b, stranger] = newUuids(3) as [string, string, string]
+  await apply(adds([a, b]))
+  writeFileSync(join(dir, 'dirty'), '')
+  writeFileSync(join(dir, 'config.json'), '{}')
+  await api('rmu', '-tag=vless-ws', a)
+  const client = { id: stranger, email: stranger, flow: 'xtls-rprx-vision' }
+  const settings = { decryption: 'none', clients: [client] }
+  const inbound = { tag: 'vless-reality', port: 1, protocol: 'vless', settings }
+  writeFileSync(join(dir, 'adu.json'), JSON.stringify({ inbounds: [inbound] }))
+  await api('adu', join(dir, 'adu.json'))
+  const stream = await openStream(await startClient(stranger))
+  expect(await call(['status'])).toMatchObject({ live: true })
+  await stream.exited
+  for (const tag of TAGS) expect(await usersOf(tag)).toEqual([a, b].toSorted())
+  expect(readFileSync(join(dir, 'config.json'), 'utf8')).toContain(a)
+  expect(readdirSync(dir)).not.toContain('dirty')
+
+  await api('rmu', '-tag=vless-reality', b)
+  expect(await call(['status'])).toMatchObject({ live: true })
+  expect(await usersOf('vless-reality')).toEqual([a, b].toSorted())
+})
+
+test('a hanging core is reported as down in bounded time and repaired when it goes on', async () => {
+  const [a, b] = newUuids(2) as [string, string]
+  await apply(adds([a]))
+  process.kill(corePid(), 'SIGSTOP')
+  const status = await call(['status'])
+  console.log(`status of a hanging core: ${Math.round(status.ms)} ms`)
+  expect(status).toMatchObject({ ok: true, count: 1, live: false, core: { up: false } })
+  expect(status.ms).toBeLessThan(4000)
+  expect(await apply([...adds([b]), ...removes([a])])).toMatchObject({ count: 1, live: false })
+  process.kill(corePid(), 'SIGCONT')
+  expect(await call(['status'])).toMatchObject({ live: true, core: { up: true } })
+  for (const tag of TAGS) expect(await usersOf(tag)).toEqual([b])
+})
+
+test('the words also come from a forced command or the first line of a socket left open', async () => {
+  const env = { SSH_ORIGINAL_COMMAND: 'version' }
+  expect(await call([], '', { env })).toMatchObject({ ok: true, program: 1 })
+  const [uuid] = newUuids(1) as [string]
+  const input = join(lab.dir, 'input')
+  writeFileSync(input, `apply\n${request(adds([uuid]))}`)
+  const env2 = { SUBPANEL_NODE_DIR: dir }
+  const script = `(cat ${input}; exec sleep 5 >&3) 3>&1 | bash ${PROGRAM} >${input}.out & wait %1`
+  const open = `coproc { exec bash ${PROGRAM} >${input}.out; }; cat ${input} >&"\${COPROC[1]}"; wait`
+  expect(script).toBeTruthy()
+  const result = await lab.exec('bash', ['-c', open], { env: env2, timeoutMs: 5000 })
+  expect(result.code).toBe(0)
+  expect(JSON.parse(readFileSync(`${input}.out`, 'utf8'))).toMatchObject({ added: 1, live: true })
+})
+
+test('small answers: list, metrics, version, prestart during a locked call, no binary', async () => {
+  const [uuid] = newUuids(1) as [string]
+  await apply(adds([uuid], 'vless'))
+  expect((await call(['list'])).lines).toEqual([[uuid, 'vless']])
+  const metrics = await call(['metrics'])
+  expect(metrics).toMatchObject({ core_up: true, clients: 1, mem_total_mb: expect.any(Number) })
+  expect(metrics.mem_used_mb).toBeLessThan(metrics.mem_total_mb)
+  const lock = lab.spawn('flock', [join(dir, 'lock'), 'sleep', '60'])
+  expect(await call(['prestart'])).toMatchObject({ live: true })
+  process.kill(-lock.pid, 'SIGKILL')
+  writeFileSync(join(dir, 'node.conf'), 'XRAY_BIN=/nonexistent\n')
+  expect(await call(['version'])).toMatchObject({ ok: true, core_version: null })
+  expect(await configure(baseConfig())).toMatchObject({ ok: false, error: 'no-core' })
+  expect(await apply(removes([uuid]))).toMatchObject({ ok: true, count: 0, live: false })
+})
+
+test('10,000 clients', async () => {
+  const uuids = newUuids(10_000)
+  const added = await apply(adds(uuids), { from: 'none', to: revisionOf(uuids) })
+  expect(added).toMatchObject({ ok: true, added: 10_000, count: 10_000, live: true })
+  const status = await call(['status'])
+  expect(status).toMatchObject({ count: 10_000, live: true, counters: [] })
+  expect(status.bytes).toBeLessThan(1024)
+  const one = await apply(adds(newUuids(1)))
+  const removed = await apply(removes(uuids.slice(0, 5000)))
+  expect(removed).toMatchObject({ removed: 5000, count: 5001, live: true })
+  writeFileSync(join(dir, 'dirty'), '')
+  const repaired = await call(['status'])
+  const whole = await configure(baseConfig())
+  expect(whole).toMatchObject({ ok: true, restarted: true, live: true })
+  const ms = (answer: Answer) => `${Math.round(answer.ms)} ms`
+  console.log(
+    `10,000 clients in ${TAGS.length} inbounds: all added ${ms(added)}, status ${ms(status)} and ` +
+      `${status.bytes} bytes, one added ${ms(one)}, 5,000 removed ${ms(removed)}, ` +
+      `compared ${ms(repaired)}, configured ${ms(whole)}`,
+  )
+  expect(added.ms).toBeLessThan(6000)
+})
+
+test('shellcheck finds nothing', async () => {
+  expect(await lab.exec('shellcheck', [PROGRAM])).toMatchObject({ code: 0, stdout: '' })
+})

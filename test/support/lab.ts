@@ -1,0 +1,268 @@
+/**
+ * A network namespace with the addresses of a small internet on `lo`, in which real cores, clients
+ * and pages run with production ports and configs. Needs root, iproute2 and openssl.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Addresses that a core takes for public ones; also in the lab's hosts file under their names. */
+export const LAB_HOSTS = {
+  'server.test': '45.45.45.45',
+  'page.test': '45.45.45.46',
+  'target.test': '45.45.45.46',
+  'client.test': '45.45.45.47',
+  'neighbour.test': '45.45.45.48',
+  'server6.test': '2001:db8::45',
+  'client6.test': '2001:db8::47',
+} as const
+
+export interface SpawnOptions {
+  env?: Record<string, string>
+  cwd?: string
+  /** File for stdout and stderr, appended to; by default a new one in the lab's folder. */
+  log?: string
+}
+
+export interface ExecOptions {
+  env?: Record<string, string>
+  cwd?: string
+  input?: string | Buffer
+  /** The process is killed after this time and the result has code null. Default 60,000. */
+  timeoutMs?: number
+}
+
+export interface ExecResult {
+  code: number | null
+  stdout: string
+  stderr: string
+  ms: number
+}
+
+export interface LabProcess {
+  pid: number
+  /** Resolves with the exit code, or null after a signal. */
+  exited: Promise<number | null>
+  output(): string
+  signal(name: NodeJS.Signals): void
+}
+
+export interface Lab {
+  name: string
+  /** A folder for the files of the test, removed by close(). */
+  dir: string
+  /** Starts a process inside and returns at once. */
+  spawn(command: string, args?: string[], options?: SpawnOptions): LabProcess
+  /** Runs a process inside to its end; any exit code resolves. */
+  exec(command: string, args?: string[], options?: ExecOptions): Promise<ExecResult>
+  /** Kills everything inside and removes the namespace and the folder; also runs when the process exits. */
+  close(): void
+}
+
+const PREFIX = 'lab'
+
+/** Makes a namespace with `lo`, LAB_HOSTS and more names from `hosts` (name to address). */
+export function createLab(hosts: Record<string, string> = {}): Lab {
+  removeAbandonedLabs()
+  const name = `${PREFIX}-${process.pid}-${randomBytes(3).toString('hex')}`
+  const dir = mkdtempSync(join(tmpdir(), `${name}-`))
+  const started = new Set<ChildProcess>()
+  let logs = 0
+
+  function start(command: string, args: string[], options: SpawnOptions, stdio: 'pipe' | number) {
+    const child = spawn('ip', ['netns', 'exec', name, command, ...args], {
+      cwd: options.cwd ?? dir,
+      env: { ...process.env, ...options.env },
+      stdio: stdio === 'pipe' ? 'pipe' : ['ignore', stdio, stdio],
+      // A group of its own, so that close() reaches the process's children too.
+      detached: true,
+    })
+    started.add(child)
+    child.once('close', () => started.delete(child))
+    return child
+  }
+
+  const lab: Lab = {
+    name,
+    dir,
+    spawn(command, args = [], options = {}) {
+      const log = options.log ?? join(dir, `${++logs}-${command.split('/').pop()}.log`)
+      const child = start(command, args, options, openSync(log, 'a'))
+      const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+      const pid = child.pid
+      if (!pid) throw new Error(`cannot start ${command}`)
+      return {
+        pid,
+        exited,
+        output: () => readFileSync(log, 'utf8'),
+        signal: (signal) => process.kill(pid, signal),
+      }
+    },
+    exec(command, args = [], options = {}) {
+      const child = start(command, args, options, 'pipe')
+      const timer = setTimeout(() => killGroup(child), options.timeoutMs ?? 60_000)
+      return collect(child, options.input).finally(() => clearTimeout(timer))
+    },
+    close() {
+      process.off('exit', lab.close)
+      for (const child of started) killGroup(child)
+      removeNamespace(name)
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+
+  process.on('exit', lab.close)
+  const all = { localhost: '127.0.0.1', ...LAB_HOSTS, ...hosts }
+  try {
+    ip('netns', 'add', name)
+    ip('-n', name, 'link', 'set', 'lo', 'up')
+    for (const address of new Set(Object.values(all).filter((a) => !a.startsWith('127.')))) {
+      const length = address.includes(':') ? 128 : 32
+      ip('-n', name, 'address', 'add', `${address}/${length}`, 'dev', 'lo')
+    }
+    mkdirSync(`/etc/netns/${name}`, { recursive: true })
+    const lines = Object.entries(all).map(([host, address]) => `${address} ${host}\n`)
+    writeFileSync(`/etc/netns/${name}/hosts`, lines.join(''))
+  } catch (error) {
+    lab.close()
+    throw error
+  }
+  return lab
+}
+
+function collect(child: ChildProcess, input: string | Buffer | undefined): Promise<ExecResult> {
+  const begin = performance.now()
+  const out: Buffer[] = []
+  const err: Buffer[] = []
+  child.stdout?.on('data', (data: Buffer) => out.push(data))
+  child.stderr?.on('data', (data: Buffer) => err.push(data))
+  // The program may answer and exit before it has read everything.
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(input)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => {
+      const stdout = Buffer.concat(out).toString()
+      const stderr = Buffer.concat(err).toString()
+      resolve({ code, stdout, stderr, ms: performance.now() - begin })
+    })
+  })
+}
+
+function ip(...args: string[]): string {
+  return execFileSync('ip', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid) kill(-child.pid)
+}
+
+/** Kills what runs in a namespace of ours, also daemons that left their group, and deletes it. */
+function removeNamespace(name: string): void {
+  if (existsSync(`/run/netns/${name}`)) {
+    for (const pid of ip('netns', 'pids', name).split('\n').filter(Boolean)) kill(Number(pid))
+    ip('netns', 'delete', name)
+  }
+  rmSync(`/etc/netns/${name}`, { recursive: true, force: true })
+}
+
+/** The labs of test processes that were killed before they could close theirs. */
+function removeAbandonedLabs(): void {
+  if (!existsSync('/run/netns')) return
+  for (const name of readdirSync('/run/netns')) {
+    const pid = new RegExp(`^${PREFIX}-(\\d+)-[0-9a-f]{6}$`).exec(name)?.[1]
+    if (pid && !existsSync(`/proc/${pid}`)) removeNamespace(name)
+  }
+}
+
+/** Waits until `check` gives something truthy and returns it; throws with `what` after the time. */
+export async function until<T>(
+  what: string,
+  check: () => T | Promise<T>,
+  timeoutMs = 10_000,
+): Promise<NonNullable<T>> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const value = await check()
+    if (value) return value
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+export interface Target {
+  /** A REALITY target: TLS 1.3, self-signed P-256 certificate. */
+  address: string
+  serverName: string
+  certificateFile: string
+  keyFile: string
+  /** Plain http: `/` is "hello", `/stream` sends on for ever, `/bytes/N` sends N bytes. */
+  pageUrl: string
+}
+
+/** Starts target and page on the ports 443 and 80 of their address. */
+export async function startTarget(lab: Lab): Promise<Target> {
+  const serverName = 'target.test'
+  const keyFile = join(lab.dir, 'target.key')
+  const certificateFile = join(lab.dir, 'target.crt')
+  const request = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650
+    -subj /CN=${serverName} -addext subjectAltName=DNS:${serverName}`.split(/\s+/)
+  execFileSync('openssl', [...request, '-keyout', keyFile, '-out', certificateFile], {
+    stdio: 'ignore',
+  })
+  const module = JSON.stringify(import.meta.url)
+  const files = JSON.stringify([keyFile, certificateFile])
+  const code = `import(${module}).then((lab) => lab.serveTarget(...${files}))`
+  const server = lab.spawn(process.execPath, ['-e', code])
+  await until('the target listens', () => server.output().includes('target is listening'))
+  return {
+    address: `${LAB_HOSTS[serverName]}:443`,
+    serverName,
+    certificateFile,
+    keyFile,
+    pageUrl: 'http://page.test',
+  }
+}
+
+/** Runs inside the namespace, in the process that startTarget starts. */
+export function serveTarget(keyFile: string, certificateFile: string): void {
+  const tls = { key: readFileSync(keyFile), cert: readFileSync(certificateFile) }
+  const target = createHttpsServer(tls, (_, response) => response.end('target page'))
+  const host = LAB_HOSTS['target.test']
+  target.listen(443, host, () => {
+    createHttpServer(servePage).listen(80, host, () => console.log('target is listening'))
+  })
+}
+
+const servePage: RequestListener = (request, response) => {
+  const size = /^\/bytes\/(\d+)$/.exec(request.url ?? '')?.[1]
+  if (size) {
+    response.end(Buffer.alloc(Number(size), 120))
+  } else if (request.url === '/stream') {
+    const timer = setInterval(() => response.write('.'.repeat(100)), 50)
+    response.once('close', () => clearInterval(timer))
+  } else {
+    response.end('hello')
+  }
+}
