@@ -4,9 +4,10 @@ import { findNode, insertNode, updateNode } from '#db/nodes.ts'
 import { countPlans, insertPlans } from '#db/plans.ts'
 import { findManagementKey, insertManagementKey, putSetting } from '#db/settings.ts'
 import { hashPassword } from '#src/lib/crypto.ts'
-import { randomBase32, randomHex } from '#src/lib/random.ts'
+import { randomHex } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { generatePassword } from './admins.ts'
 import { generateRealityKeys } from './provisioning.ts'
 import { readSettings } from './settings.ts'
 
@@ -25,7 +26,7 @@ export const LOCAL_NODE = 'de1'
 /** The seeded admin's password when it was generated now and must be shown, else null. */
 export async function seedAdmin(s: Deps): Promise<string | null> {
   const generated = s.config.panelPassword === ''
-  const password = generated ? randomBase32(20).toLowerCase() : s.config.panelPassword
+  const password = generated ? generatePassword() : s.config.panelPassword
   const passwordHash = await hashPassword(password)
   const createdAt = formatTimestamp(s.clock.now())
   return s.db.tx(function* (tx) {

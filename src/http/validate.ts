@@ -47,9 +47,7 @@ function check<T>(schema: v.GenericSchema<unknown, T>, input: unknown): T {
   return result.output
 }
 
-/** The JSON object of a request body, whatever its content type. Throws 400 `invalid JSON`, 413, or 400 naming a field. */
-export async function readJson<T>(c: Context, schema: v.GenericSchema<unknown, T>): Promise<T> {
-  const body = await readBody(c.req.raw, JSON_LIMIT_BYTES)
+function parseObject<T>(body: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
   let input: unknown
   try {
     input = JSON.parse(strictUtf8.decode(body))
@@ -60,6 +58,20 @@ export async function readJson<T>(c: Context, schema: v.GenericSchema<unknown, T
     throw badRequest('the body must be a JSON object')
   }
   return check(schema, input)
+}
+
+/** The JSON object of a request body, whatever its content type. Throws 400 `invalid JSON`, 413, or 400 naming a field. */
+export async function readJson<T>(c: Context, schema: v.GenericSchema<unknown, T>): Promise<T> {
+  return parseObject(await readBody(c.req.raw, JSON_LIMIT_BYTES), schema)
+}
+
+/** The same where a request without a body is as good as `{}`. */
+export async function readOptionalJson<T>(
+  c: Context,
+  schema: v.GenericSchema<unknown, T>,
+): Promise<T> {
+  const body = await readBody(c.req.raw, JSON_LIMIT_BYTES)
+  return body.length === 0 ? check(schema, {}) : parseObject(body, schema)
 }
 
 /** The query's parameters; of a repeated one the first counts. */

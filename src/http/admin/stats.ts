@@ -8,7 +8,7 @@ import { trafficReport } from '#src/domain/traffic.ts'
 import { given } from '#src/lib/given.ts'
 import type { AppEnv, Http } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { flag, readJson, readQuery } from '../validate.ts'
+import { flag, readOptionalJson, readQuery } from '../validate.ts'
 import { adminPlanView, auditView } from '../views.ts'
 
 const TRAFFIC_READ_MS = 2000
@@ -44,10 +44,7 @@ export function statsRoutes(s: Http) {
       c.json(listPlans(s.db).map((plan) => adminPlanView(plan, s.config.currency))),
     )
     .post('/sync', async (c) => {
-      const hasBody = (c.req.header('content-length') ?? '0') !== '0'
-      const body = hasBody
-        ? await readJson(c, v.object({ force: v.optional(flag, false) }))
-        : { force: false }
+      const body = await readOptionalJson(c, v.object({ force: v.optional(flag, false) }))
       const nodes = await syncNow(s, c.get('actor'), body.force)
       return c.json({ ok: nodes.every((node) => node.ok), nodes })
     })

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { trafficDelta } from '#src/domain/traffic.ts'
+import { createWorld, grantUser, type World } from '#test/support/world.ts'
+
+describe('trafficDelta', () => {
+  const base = { epoch: 'a', up: 10, down: 20 }
+  const cases: [
+    name: string,
+    base: typeof base | null,
+    epoch: string,
+    up: number,
+    down: number,
+    expected: number[],
+  ][] = [
+    ['counts everything of a client seen first', null, 'a', 5, 6, [5, 6]],
+    ['counts what came since the base', base, 'a', 15, 20, [5, 0]],
+    ['counts nothing twice', base, 'a', 10, 20, [0, 0]],
+    ['counts from zero after a restart of the core', base, 'b', 15, 25, [15, 25]],
+    ['counts from zero when the numbers fell', base, 'a', 3, 4, [3, 4]],
+    [
+      'takes the first reading after a reset as the base',
+      { ...base, epoch: 'reset' },
+      'a',
+      99,
+      99,
+      [0, 0],
+    ],
+  ]
+  test.each(cases)('%s', (_name, from, epoch, up, down, expected) => {
+    const delta = trafficDelta(from, { epoch, up, down })
+    expect([delta.up, delta.down]).toEqual(expected)
+  })
+})
+
+describe('counting', () => {
+  let w: World
+  beforeEach(async () => {
+    w = await createWorld()
+  })
+  afterEach(() => w.close())
+
+  const totals = async () => {
+    const { json } = await w.admin('/admin/api/traffic')
+    return json.entries.map((entry: { up: number; down: number }) => [entry.up, entry.down])
+  }
+
+  test('totals grow by what came, through a restart of the core', async () => {
+    const { subscription } = await grantUser(w, 1)
+    w.node.counters.set(subscription.uuid, [100, 1000])
+    expect(await totals()).toEqual([[100, 1000]])
+    expect(await totals()).toEqual([[100, 1000]])
+    w.node.restart()
+    w.node.counters.set(subscription.uuid, [5, 7])
+    expect(await totals()).toEqual([[105, 1007]])
+  })
+
+  test('a reset makes the next reading the base, also when the node was away', async () => {
+    const { subscription } = await grantUser(w, 1)
+    const reset = () =>
+      w.admin(`/admin/api/subscriptions/${subscription.uuid}/reset-traffic`, { method: 'POST' })
+    w.node.counters.set(subscription.uuid, [100, 1000])
+    await totals()
+    expect((await reset()).json).toEqual({ ok: true })
+    expect(await totals()).toEqual([])
+    w.node.counters.set(subscription.uuid, [101, 1000])
+    expect(await totals()).toEqual([[1, 0]])
+    w.node.failure = 'timeout'
+    expect((await reset()).json).toEqual({ ok: false })
+    w.node.failure = null
+    expect(await totals()).toEqual([])
+    w.node.counters.set(subscription.uuid, [103, 1000])
+    expect(await totals()).toEqual([[2, 0]])
+  })
+
+  test('numbers for clients that the database does not know change nothing', async () => {
+    w.node.counters.set(crypto.randomUUID(), [100, 1000])
+    expect(await totals()).toEqual([])
+  })
+
+  test('a thousand clients are counted in batches and summed per node and day', async () => {
+    for (let i = 1; i <= 500; i++) await grantUser(w, i)
+    for (const uuid of w.node.clients.keys()) w.node.counters.set(uuid, [1, 2])
+    const { json } = await w.admin('/admin/api/traffic')
+    expect([json.up, json.down, json.total_fmt]).toEqual([500, 1000, '1.5 KB'])
+    const sample = w.s.db.raw.prepare('SELECT * FROM traffic_samples').all()
+    expect(sample).toEqual([{ node: 'de1', day: '2026-03-01', up: 500, down: 1000 }])
+  })
+
+  test('a moved subscription keeps its total and is counted from its base on each core', async () => {
+    const { subscription } = await grantUser(w, 1)
+    w.node.counters.set(subscription.uuid, [10, 10])
+    await totals()
+    w.s.db.raw.prepare("UPDATE counters SET core = 'other'").run()
+    w.node.counters.set(subscription.uuid, [3, 3])
+    expect(await totals()).toEqual([[13, 13]])
+  })
+})
