@@ -1,6 +1,7 @@
 /**
- * A network namespace with the addresses of a small internet on `lo`, in which real cores, clients
- * and pages run with production ports and configs. Needs root, iproute2 and openssl.
+ * A small internet of two network namespaces: a machine to serve from, and outside of it clients,
+ * pages and targets. Real cores run there with production ports and configs, and take the addresses
+ * for public ones. Needs root, iproute2 and openssl.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -19,27 +20,30 @@ import { createServer as createHttpsServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Addresses that a core takes for public ones; also in the lab's hosts file under their names. */
-export const LAB_HOSTS = {
-  'server.test': '45.45.45.45',
+const MACHINE_HOSTS = { 'server.test': '45.45.45.45', 'server6.test': '2001:db8::45' } as const
+const OUTSIDE_HOSTS = {
   'page.test': '45.45.45.46',
   'target.test': '45.45.45.46',
   'client.test': '45.45.45.47',
-  'neighbour.test': '45.45.45.48',
-  'server6.test': '2001:db8::45',
   'client6.test': '2001:db8::47',
+  'neighbour.test': '45.45.45.48',
 } as const
+/** The names that resolve in both namespaces. */
+export const LAB_HOSTS = { ...MACHINE_HOSTS, ...OUTSIDE_HOSTS } as const
 
-export interface SpawnOptions {
+interface ProcessOptions {
   env?: Record<string, string>
   cwd?: string
+  /** Runs where the clients and pages are, not on the machine. */
+  outside?: boolean
+}
+
+export interface SpawnOptions extends ProcessOptions {
   /** File for stdout and stderr, appended to; by default a new one in the lab's folder. */
   log?: string
 }
 
-export interface ExecOptions {
-  env?: Record<string, string>
-  cwd?: string
+export interface ExecOptions extends ProcessOptions {
   input?: string | Buffer
   /** The process is killed after this time and the result has code null. Default 60,000. */
   timeoutMs?: number
@@ -64,26 +68,28 @@ export interface Lab {
   name: string
   /** A folder for the files of the test, removed by close(). */
   dir: string
-  /** Starts a process inside and returns at once. */
+  /** Starts a process and returns at once. */
   spawn(command: string, args?: string[], options?: SpawnOptions): LabProcess
-  /** Runs a process inside to its end; any exit code resolves. */
+  /** Runs a process to its end; any exit code resolves. */
   exec(command: string, args?: string[], options?: ExecOptions): Promise<ExecResult>
-  /** Kills everything inside and removes the namespace and the folder; also runs when the process exits. */
+  /** Kills everything and removes namespaces and folder; also runs when the process exits. */
   close(): void
 }
 
 const PREFIX = 'lab'
 
-/** Makes a namespace with `lo`, LAB_HOSTS and more names from `hosts` (name to address). */
+/** Makes the namespaces with LAB_HOSTS; `hosts` (name to address) adds names for outside. */
 export function createLab(hosts: Record<string, string> = {}): Lab {
   removeAbandonedLabs()
   const name = `${PREFIX}-${process.pid}-${randomBytes(3).toString('hex')}`
+  const outside = `${name}-out`
   const dir = mkdtempSync(join(tmpdir(), `${name}-`))
   const started = new Set<ChildProcess>()
   let logs = 0
 
-  function start(command: string, args: string[], options: SpawnOptions, stdio: 'pipe' | number) {
-    const child = spawn('ip', ['netns', 'exec', name, command, ...args], {
+  function start(command: string, args: string[], options: ProcessOptions, stdio: 'pipe' | number) {
+    const namespace = options.outside ? outside : name
+    const child = spawn('ip', ['netns', 'exec', namespace, command, ...args], {
       cwd: options.cwd ?? dir,
       env: { ...process.env, ...options.env },
       stdio: stdio === 'pipe' ? 'pipe' : ['ignore', stdio, stdio],
@@ -120,27 +126,46 @@ export function createLab(hosts: Record<string, string> = {}): Lab {
       process.off('exit', lab.close)
       for (const child of started) killGroup(child)
       removeNamespace(name)
+      removeNamespace(outside)
       rmSync(dir, { recursive: true, force: true })
     },
   }
 
   process.on('exit', lab.close)
-  const all = { localhost: '127.0.0.1', ...LAB_HOSTS, ...hosts }
   try {
-    ip('netns', 'add', name)
-    ip('-n', name, 'link', 'set', 'lo', 'up')
-    for (const address of new Set(Object.values(all).filter((a) => !a.startsWith('127.')))) {
-      const length = address.includes(':') ? 128 : 32
-      ip('-n', name, 'address', 'add', `${address}/${length}`, 'dev', 'lo')
+    addNamespace(name, MACHINE_HOSTS)
+    addNamespace(outside, { ...OUTSIDE_HOSTS, ...hosts })
+    const names = { localhost: '127.0.0.1', ...LAB_HOSTS, ...hosts }
+    const lines = Object.entries(names).map(([host, address]) => `${address} ${host}\n`)
+    for (const namespace of [name, outside]) {
+      mkdirSync(`/etc/netns/${namespace}`, { recursive: true })
+      writeFileSync(`/etc/netns/${namespace}/hosts`, lines.join(''))
     }
-    mkdirSync(`/etc/netns/${name}`, { recursive: true })
-    const lines = Object.entries(all).map(([host, address]) => `${address} ${host}\n`)
-    writeFileSync(`/etc/netns/${name}/hosts`, lines.join(''))
+    ip('-n', name, 'link', 'add', 'wire', 'type', 'veth', 'peer', 'name', 'wire', 'netns', outside)
+    connect(name, MACHINE_HOSTS['server.test'], MACHINE_HOSTS['server6.test'])
+    connect(outside, OUTSIDE_HOSTS['client.test'], OUTSIDE_HOSTS['client6.test'])
   } catch (error) {
     lab.close()
     throw error
   }
   return lab
+}
+
+function addNamespace(name: string, hosts: Record<string, string>): void {
+  ip('netns', 'add', name)
+  ip('-n', name, 'link', 'set', 'lo', 'up')
+  for (const address of new Set(Object.values(hosts).filter((host) => !host.includes(':')))) {
+    ip('-n', name, 'address', 'add', `${address}/32`, 'dev', 'lo')
+  }
+}
+
+/** Everything that is not in the namespace itself is at the other end of the wire. */
+function connect(name: string, source: string, source6: string): void {
+  ip('-n', name, 'link', 'set', 'wire', 'up')
+  ip('-n', name, 'route', 'add', 'default', 'dev', 'wire', 'src', source)
+  // Neighbours are asked only for addresses of the interface itself, unlike with IPv4.
+  ip('-n', name, 'address', 'add', `${source6}/128`, 'dev', 'wire', 'nodad')
+  ip('-n', name, '-6', 'route', 'add', 'default', 'dev', 'wire')
 }
 
 function collect(child: ChildProcess, input: string | Buffer | undefined): Promise<ExecResult> {
@@ -191,7 +216,7 @@ function removeNamespace(name: string): void {
 function removeAbandonedLabs(): void {
   if (!existsSync('/run/netns')) return
   for (const name of readdirSync('/run/netns')) {
-    const pid = new RegExp(`^${PREFIX}-(\\d+)-[0-9a-f]{6}$`).exec(name)?.[1]
+    const pid = new RegExp(`^${PREFIX}-(\\d+)-[0-9a-f]{6}(-out)?$`).exec(name)?.[1]
     if (pid && !existsSync(`/proc/${pid}`)) removeNamespace(name)
   }
 }
@@ -234,7 +259,7 @@ export async function startTarget(lab: Lab): Promise<Target> {
   const module = JSON.stringify(import.meta.url)
   const files = JSON.stringify([keyFile, certificateFile])
   const code = `import(${module}).then((lab) => lab.serveTarget(...${files}))`
-  const server = lab.spawn(process.execPath, ['-e', code])
+  const server = lab.spawn(process.execPath, ['-e', code], { outside: true })
   await until('the target listens', () => server.output().includes('target is listening'))
   return {
     address: `${LAB_HOSTS[serverName]}:443`,
@@ -245,7 +270,7 @@ export async function startTarget(lab: Lab): Promise<Target> {
   }
 }
 
-/** Runs inside the namespace, in the process that startTarget starts. */
+/** Runs outside, in the process that startTarget starts. */
 export function serveTarget(keyFile: string, certificateFile: string): void {
   const tls = { key: readFileSync(keyFile), cert: readFileSync(certificateFile) }
   const target = createHttpsServer(tls, (_, response) => response.end('target page'))
@@ -264,5 +289,29 @@ const servePage: RequestListener = (request, response) => {
     response.once('close', () => clearInterval(timer))
   } else {
     response.end('hello')
+  }
+}
+
+export interface ProxiedReader {
+  port: number
+  /** The body of a page of startTarget's page server; what arrived of it when the connection broke. */
+  read(path?: string): Promise<string>
+  /** A download without end; resolves when its first bytes are there. `exited` tells of its end. */
+  openStream(): Promise<LabProcess>
+}
+
+/** A reader of pages through the SOCKS port of a client that runs outside. */
+export function readThrough(lab: Lab, port: number, pageUrl: string): ProxiedReader {
+  const curl = ['-sSN', '-m', '20', '--socks5-hostname', `127.0.0.1:${port}`]
+  return {
+    port,
+    async read(path = '/') {
+      return (await lab.exec('curl', [...curl, pageUrl + path], { outside: true })).stdout
+    },
+    async openStream() {
+      const stream = lab.spawn('curl', [...curl, `${pageUrl}/stream`], { outside: true })
+      await until('the stream runs', () => stream.output().startsWith('.'))
+      return stream
+    },
   }
 }
