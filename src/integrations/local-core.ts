@@ -89,12 +89,14 @@ function answers(socket: string): Promise<boolean> {
   })
 }
 
+/** Whether a process lives; one that ended and waits to be reaped does not. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
-  } catch {
-    return false
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch (error) {
+    // Without /proc the signal's word counts.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync('/proc/self')
   }
 }
 
@@ -201,13 +203,13 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
     const xray = await waitForXray()
     if (!xray) return
     prepareLocalNode(paths, xray)
-    let delay = RESTART_FIRST_MS
+    let delay = 0
     while (!stopping) {
       const started = performance.now()
       await live(xray)
       const stable = performance.now() - started > STABLE_MS
-      delay = stable ? RESTART_FIRST_MS : Math.min(delay * 2, RESTART_LONGEST_MS)
       if (!stopping) await sleep(stable ? 0 : delay)
+      delay = stable ? 0 : Math.min(Math.max(delay * 2, RESTART_FIRST_MS), RESTART_LONGEST_MS)
     }
   }
   const done = loop().catch((error: unknown) =>
@@ -223,7 +225,7 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
       if (pid) {
         process.kill(pid, 'SIGTERM')
         const timer = setTimeout(() => isRunning(pid) && process.kill(pid, 'SIGKILL'), STOP_MS)
-        while (isRunning(pid) && child !== null) await pause(20)
+        while (isRunning(pid)) await pause(20)
         clearTimeout(timer)
       }
       await done

@@ -1,0 +1,235 @@
+/** The main job: an admin grants, a client app fetches its list, traffic flows through the real Xray. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findCore } from '#test/support/cores.ts'
+import {
+  createLab,
+  type Lab,
+  type LabProcess,
+  startTarget,
+  type Target,
+  until,
+} from '#test/support/lab.ts'
+import {
+  type Client,
+  fetchThrough,
+  openStream,
+  type Runtime,
+  runtimeBinary,
+  type Service,
+  startLinkClient,
+  startMihomoClient,
+  startService,
+  startSingboxClient,
+} from '#test/support/service.ts'
+
+const AGENTS = {
+  v2rayNG: 'v2rayNG/2.3.5',
+  SFA: 'SFA/1.13.2 (600; sing-box 1.13.2; language en_US)',
+  'Clash Verge': 'clash-verge/v2.4.2',
+}
+
+const ended = (process: LabProcess, ms: number) =>
+  Promise.race([
+    process.exited.then(() => true),
+    new Promise((done) => setTimeout(done, ms, false)),
+  ])
+
+/** Whether a process ended; one that nobody has reaped yet counts. */
+const isGone = (pid: string) =>
+  !existsSync(`/proc/${pid}`) || / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+
+describe.each<Runtime>(['node', 'bun'])('on %s with an embedded core', (runtime) => {
+  let lab: Lab
+  let target: Target
+  let service: Service
+  let uuid: string
+  let token: string
+  let clients: Client[]
+  const page = (client: Client, path = '/', seconds = 3) =>
+    fetchThrough(lab, target, client, path, seconds)
+  const works = (client: Client, ms = 10_000) =>
+    until(
+      `${client.name} gets the page\n${client.process.output()}`,
+      async () => (await page(client)) === 'hello',
+      ms,
+    )
+  const change = (verb: string) =>
+    service.admin(`/subscriptions/${uuid}/${verb}`, undefined, 'POST')
+
+  beforeAll(async () => {
+    lab = createLab()
+    target = await startTarget(lab)
+    service = await startService(lab, target, runtime, 'data')
+  })
+  afterAll(() => lab?.close())
+
+  test('the core runs with the service', async () => {
+    const metrics = await until('the core is up', async () => {
+      const { json } = await service.admin('/nodes/de1/metrics')
+      return json.core_up ? json : null
+    })
+    expect(metrics).toMatchObject({ ok: true, core_version: '26.7.28', clients: 0 })
+  })
+
+  test('a granted user is usable at once and his list works in three kinds of client', async () => {
+    const granted = await service.admin('/users/42/grant', { node: 'de1', plan: '1m' })
+    expect(granted.status).toBe(200)
+    uuid = granted.json.uuid
+    token = (await service.admin('/users/42')).json.token
+    const list = async (agent: string) => (await service.request(`/sub/${token}`, { agent })).text
+    clients = [
+      startLinkClient(lab, await list(AGENTS.v2rayNG)),
+      startSingboxClient(lab, await list(AGENTS.SFA)),
+      startMihomoClient(lab, await list(AGENTS['Clash Verge'])),
+    ]
+    for (const client of clients) await works(client)
+  })
+
+  test('traffic is counted', async () => {
+    const [client] = clients as [Client]
+    expect((await page(client, '/bytes/300000', 10))?.length).toBe(300_000)
+    const { json } = await service.admin('/traffic')
+    expect(json.entries).toHaveLength(1)
+    expect(json.entries[0]).toMatchObject({ uuid, username: 'tg42', node_label: 'Local' })
+    expect(json.entries[0].down).toBeGreaterThan(300_000)
+    expect(json.entries[0].down).toBeLessThan(400_000)
+    const again = (await service.admin('/traffic')).json.entries[0]
+    expect(again.down).toBe(json.entries[0].down)
+  })
+
+  test('hold ends open connections and refuses new ones within 2 s, resume lets them in again', async () => {
+    const streams = clients.map((client) => openStream(lab, target, client))
+    await until('streams flow', () => streams.every((stream) => stream.output().length > 300))
+    const begin = performance.now()
+    expect((await change('hold')).json).toMatchObject({ ok: true })
+    expect(await Promise.all(streams.map((stream) => ended(stream, 2000)))).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(await Promise.all(clients.map((client) => page(client, '/', 2)))).toEqual([
+      null,
+      null,
+      null,
+    ])
+    console.log(
+      `${runtime}: hold took effect after ${Math.round(performance.now() - begin)} ms, refusals included`,
+    )
+    expect((await service.request(`/sub/${token}`, { agent: AGENTS.v2rayNG })).text).toBe('')
+    expect((await change('resume')).json).toMatchObject({ ok: true })
+    for (const client of clients) await works(client)
+  })
+
+  test('a reset makes the totals zero and they grow from there', async () => {
+    expect((await change('reset-traffic')).json).toEqual({ ok: true })
+    const [client] = clients as [Client]
+    await page(client, '/bytes/50000', 10)
+    const [entry] = (await service.admin('/traffic')).json.entries
+    expect(entry.down).toBeGreaterThan(50_000)
+    expect(entry.down).toBeLessThan(100_000)
+  })
+
+  test('a core killed with -9 serves again without waiting for a sync, no traffic is lost or counted twice', async () => {
+    const before = (await service.admin('/traffic')).json
+    const pidFile = join(lab.dir, 'data/node/core.pid')
+    const pid = Number(readFileSync(pidFile, 'utf8'))
+    process.kill(pid, 'SIGKILL')
+    const begin = performance.now()
+    for (const client of clients) await works(client, 5000)
+    console.log(
+      `${runtime}: all clients back ${Math.round(performance.now() - begin)} ms after kill -9 of the core`,
+    )
+    expect(Number(readFileSync(pidFile, 'utf8'))).not.toBe(pid)
+    const after = (await service.admin('/traffic')).json
+    expect(after.down).toBeGreaterThan(before.down)
+    expect(after.down).toBeLessThan(before.down + 20_000)
+  })
+
+  test('revoke ends connections for good', async () => {
+    const [client] = clients as [Client]
+    const stream = openStream(lab, target, client)
+    await until('the stream flows', () => stream.output().length > 300)
+    await change('revoke')
+    expect(await ended(stream, 2000)).toBe(true)
+    expect(await page(client, '/', 2)).toBe(null)
+  })
+
+  test('after a restart of the service nothing changed for a client', async () => {
+    const other = await service.admin('/users/43/grant', { node: 'de1', plan: '1m' })
+    const otherToken = (await service.admin('/users/43')).json.token
+    const list = (await service.request(`/sub/${otherToken}`, { agent: AGENTS.v2rayNG })).text
+    const client = startLinkClient(lab, list)
+    await works(client)
+    expect(await service.stop()).toBe(0)
+    service = await startService(lab, target, runtime, 'data')
+    await works(client)
+    expect((await service.request(`/sub/${otherToken}`, { agent: AGENTS.v2rayNG })).text).toBe(list)
+    expect((await service.admin('/users/43')).json.subscriptions[0].uuid).toBe(other.json.uuid)
+    expect(await page((clients as [Client])[0], '/', 2)).toBe(null)
+    clients = [client]
+  })
+
+  test('a service killed with -9 leaves its core serving, and the next one adopts it', async () => {
+    const [client] = clients as [Client]
+    const stream = openStream(lab, target, client)
+    await until('the stream flows', () => stream.output().length > 300)
+    const core = readFileSync(join(lab.dir, 'data/node/core.pid'), 'utf8')
+    service.process.signal('SIGKILL')
+    await service.process.exited
+    expect(await page(client)).toBe('hello')
+    service = await startService(lab, target, runtime, 'data')
+    await until(
+      'the core is adopted',
+      () => service.process.output().includes('watching the core'),
+      20_000,
+    )
+    expect(readFileSync(join(lab.dir, 'data/node/core.pid'), 'utf8')).toBe(core)
+    expect(await ended(stream, 100)).toBe(false)
+    expect(await service.stop()).toBe(0)
+    expect(await ended(stream, 2000)).toBe(true)
+    expect(isGone(core.trim())).toBe(true)
+  })
+})
+
+describe('with the core in a unit of its own (LOCAL_CORE=system)', () => {
+  let lab: Lab
+  let target: Target
+  afterAll(() => lab?.close())
+
+  test.each<Runtime>(['node', 'bun'])(
+    'a restart of the service on %s cuts no open connection',
+    async (runtime) => {
+      lab?.close()
+      lab = createLab()
+      target = await startTarget(lab)
+      const socket = join(lab.dir, 'node.sock')
+      const support = join(import.meta.dirname, '../support/system-node.ts')
+      const program = join(import.meta.dirname, '../../templates/node-agent.sh')
+      const args = [support, join(lab.dir, 'node'), findCore('xray'), socket, program]
+      const unit = lab.spawn(runtimeBinary('node'), args)
+      await until('the socket is there', () => unit.output().includes('listening'))
+      const env = { LOCAL_CORE: 'system', LOCAL_NODE_SOCKET: socket }
+      let service = await startService(lab, target, runtime, 'data', env)
+      const granted = await service.admin('/users/7/grant', { node: 'de1', plan: '1m' })
+      const { token } = (await service.admin('/users/7')).json
+      const list = (await service.request(`/sub/${token}`, { agent: AGENTS.v2rayNG })).text
+      const client = startLinkClient(lab, list)
+      await until(
+        'the page comes',
+        async () => (await fetchThrough(lab, target, client)) === 'hello',
+        20_000,
+      )
+      const stream = openStream(lab, target, client)
+      await until('the stream flows', () => stream.output().length > 300)
+      expect(await service.stop()).toBe(0)
+      service = await startService(lab, target, runtime, 'data', env)
+      await until('a sync ran', async () => (await service.admin('/sync', {})).json.ok)
+      expect(await ended(stream, 1000)).toBe(false)
+      await service.admin(`/subscriptions/${granted.json.uuid}/revoke`, undefined, 'POST')
+      expect(await ended(stream, 2000)).toBe(true)
+      expect(await service.stop()).toBe(0)
+    },
+  )
+})
