@@ -1,5 +1,5 @@
 /** The samples in deploy/, run or checked by the programs they are written for. */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -12,23 +12,27 @@ import {
 } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { request } from 'node:https'
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { connect } from 'node:net'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LIVE_KEYS } from '#src/config.ts'
 import { findCore } from '#test/support/cores.ts'
+import {
+  ask,
+  closeLab,
+  createLab,
+  freePort,
+  type Lab,
+  portOf,
+  start,
+  startXray,
+  tool,
+  waitForPort,
+} from './deploy-lab.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const NAMES = ['sub.example.com', 'site.example.com', 'panel.example.com']
 const SECRET = 'SECRETLINKTOKEN'
-
-/** The path of a program. Throws with the package that has it: a missing tool fails the test. */
-function tool(name: string, aptPackage: string): string {
-  for (const folder of [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin']) {
-    if (folder && existsSync(join(folder, name))) return join(folder, name)
-  }
-  throw new Error(`${name} is needed for this test: apt-get install ${aptPackage}`)
-}
 
 const sample = (path: string) => readFileSync(join(ROOT, 'deploy', path), 'utf8')
 
@@ -52,82 +56,7 @@ interface Heard {
 let folder: string
 let backend: Server
 let backendPort: number
-const children: ChildProcess[] = []
-
-const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const port = portOf(server)
-  await new Promise((done) => server.close(done))
-  return port
-}
-
-async function waitForPort(port: number): Promise<void> {
-  const deadline = Date.now() + 15_000
-  for (;;) {
-    const open = await new Promise<boolean>((done) => {
-      const socket = connect(port, '127.0.0.1')
-      socket.once('connect', () => done(true)).once('error', () => done(false))
-      socket.once('connect', () => socket.destroy())
-    })
-    if (open) return
-    if (Date.now() > deadline) throw new Error(`nothing listens on port ${port}`)
-    await new Promise((done) => setTimeout(done, 50))
-  }
-}
-
-/** Starts a program that stays in the foreground; its output is kept. */
-function start(program: string, args: string[], env: Record<string, string> = {}) {
-  const child = spawn(program, args, {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: folder, ...env },
-  })
-  children.push(child)
-  const kept = { text: '' }
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk) => {
-      kept.text += chunk
-    })
-  }
-  return kept
-}
-
-interface Ask {
-  port: number
-  name: string
-  path?: string
-  headers?: Record<string, string>
-  body?: Uint8Array
-}
-
-function ask({ port, name, path = '/', headers = {}, body }: Ask): Promise<{ status: number; text: string }> {
-  return new Promise((done, reject) => {
-    const call = request(
-      {
-        host: '127.0.0.1',
-        port,
-        servername: name,
-        rejectUnauthorized: false,
-        agent: false,
-        path,
-        method: body ? 'POST' : 'GET',
-        headers: { host: name, ...headers },
-      },
-      (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (chunk) => {
-          text += chunk
-        })
-        response.on('end', () => done({ status: response.statusCode ?? 0, text }))
-      },
-    )
-    call.on('error', reject)
-    call.end(body)
-  })
-}
+let lab: Lab
 
 const FORGED = {
   'x-real-ip': '6.6.6.6',
@@ -157,7 +86,8 @@ async function expectFaithfulProxy(port: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subpanel-deploy-test-'))
+  lab = createLab()
+  folder = lab.folder
   execFileSync(
     tool('openssl', 'openssl'),
     'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=example.com'
@@ -189,19 +119,9 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  const running = children.filter((child) => child.exitCode === null && child.signalCode === null)
-  await Promise.all(
-    running.map(
-      (child) =>
-        new Promise((done) => {
-          child.once('exit', done)
-          child.kill('SIGTERM')
-        }),
-    ),
-  )
   backend?.closeAllConnections()
   backend?.close()
-  if (folder) rmSync(folder, { recursive: true, force: true })
+  if (lab) await closeLab(lab)
 })
 
 /** The sample as it stands, but on loopback ports, with the test's certificate and log folder. */
@@ -230,7 +150,7 @@ async function startNginx(upstream: number) {
   const checked = spawnSync(nginx, ['-t', '-e', 'stderr', '-c', file], { encoding: 'utf8' })
   expect(checked.stderr).toContain('test is successful')
   expect(checked.stderr).not.toMatch(/\[(emerg|alert|crit|error)\]/)
-  const kept = start(nginx, ['-e', 'stderr', '-c', file])
+  const kept = start(lab, nginx, ['-e', 'stderr', '-c', file])
   await waitForPort(ports.https)
   return { ...ports, kept }
 }
@@ -298,7 +218,7 @@ async function startCaddy(upstream: number) {
     XDG_DATA_HOME: folder,
     XDG_CONFIG_HOME: folder,
   }
-  const kept = start(caddy, ['run', '--adapter', 'caddyfile', '--config', file], env)
+  const kept = start(lab, caddy, ['run', '--adapter', 'caddyfile', '--config', file], env)
   await waitForPort(port)
   return { port, kept }
 }
@@ -327,94 +247,22 @@ describe('deploy/caddy', () => {
   })
 })
 
-/** An Xray with one REALITY inbound whose target is the local HTTPS site, and a client of it. */
-async function startXray(sitePort: number) {
-  const xray = findCore('xray')
-  const ports = { server: await freePort(), client: await freePort() }
-  const uuid = 'c7e0ff55-6f2f-4d56-a3a6-1d8f3c1d2b40'
-  const pair = (await crypto.subtle.generateKey('X25519', true, ['deriveBits'])) as CryptoKeyPair
-  const key = await crypto.subtle.exportKey('jwk', pair.privateKey)
-  const serverName = 'site.example.com'
-  const server = {
-    log: { loglevel: 'warning' },
-    inbounds: [
-      {
-        listen: '127.0.0.1',
-        port: ports.server,
-        protocol: 'vless',
-        settings: { decryption: 'none', clients: [{ id: uuid, flow: 'xtls-rprx-vision' }] },
-        streamSettings: {
-          network: 'tcp',
-          security: 'reality',
-          realitySettings: {
-            target: `127.0.0.1:${sitePort}`,
-            xver: 0,
-            serverNames: [serverName],
-            privateKey: key.d,
-            shortIds: ['0123456789abcdef'],
-            minClientVer: '1.0.0',
-          },
-        },
-      },
-    ],
-    outbounds: [{ protocol: 'freedom', settings: { finalRules: [{ action: 'allow' }] } }],
-  }
-  const client = {
-    log: { loglevel: 'warning' },
-    inbounds: [
-      {
-        listen: '127.0.0.1',
-        port: ports.client,
-        protocol: 'dokodemo-door',
-        settings: { address: '127.0.0.1', port: backendPort, network: 'tcp' },
-      },
-    ],
-    outbounds: [
-      {
-        protocol: 'vless',
-        settings: {
-          vnext: [
-            {
-              address: '127.0.0.1',
-              port: ports.server,
-              users: [{ id: uuid, encryption: 'none', flow: 'xtls-rprx-vision' }],
-            },
-          ],
-        },
-        streamSettings: {
-          network: 'tcp',
-          security: 'reality',
-          realitySettings: {
-            serverName,
-            fingerprint: 'chrome',
-            password: key.x,
-            shortId: '0123456789abcdef',
-          },
-        },
-      },
-    ],
-  }
-  for (const [name, config] of Object.entries({ server, client })) {
-    const file = join(folder, `xray-${name}.json`)
-    writeFileSync(file, JSON.stringify(config))
-    start(xray, ['run', '-config', file])
-  }
-  await waitForPort(ports.server)
-  await waitForPort(ports.client)
-  return ports
-}
-
 describe('REALITY on the public port with the local HTTPS site as its target', () => {
-  test('strangers reach the site, seen from 127.0.0.1, and clients reach the proxy', async () => {
-    const site = await startNginx(backendPort)
-    const ports = await startXray(site.https)
-    for (const name of NAMES) {
-      const answer = await ask({ port: ports.server, name, headers: FORGED })
-      expect(JSON.parse(answer.text)).toMatchObject({ host: name, realIp: ['127.0.0.1'] })
-    }
-    const proxied = await fetch(`http://127.0.0.1:${ports.client}/through`)
-    expect(await proxied.json()).toMatchObject({ path: '/through', realIp: [] })
-  })
+  test.each([
+    { proxy: 'nginx', startSite: async () => (await startNginx(backendPort)).https },
+    { proxy: 'Caddy', startSite: async () => (await startCaddy(backendPort)).port },
+  ])(
+    '$proxy: strangers reach the site, seen from 127.0.0.1, clients the proxy',
+    async ({ startSite }) => {
+      const ports = await startXray(lab, await startSite(), backendPort)
+      for (const name of NAMES) {
+        const answer = await ask({ port: ports.server, name, headers: FORGED })
+        expect(JSON.parse(answer.text)).toMatchObject({ host: name, realIp: ['127.0.0.1'] })
+      }
+      const proxied = await fetch(`http://127.0.0.1:${ports.client}/through`)
+      expect(await proxied.json()).toMatchObject({ path: '/through', realIp: [] })
+    },
+  )
 })
 
 describe('deploy/systemd', () => {
@@ -469,7 +317,17 @@ describe('deploy/systemd', () => {
     const socket = join(folder, 'node.sock')
     const state = `SUBPANEL_NODE_DIR=${directory}`
     const program = ['/bin/bash', join(ROOT, 'templates/node-agent.sh')]
-    start(activate, ['--accept', '--inetd', '-l', socket, '-E', state, '-E', 'PATH', ...program])
+    start(lab, activate, [
+      '--accept',
+      '--inetd',
+      '-l',
+      socket,
+      '-E',
+      state,
+      '-E',
+      'PATH',
+      ...program,
+    ])
     await expect.poll(() => existsSync(socket), { timeout: 10_000 }).toBe(true)
     const answer = await new Promise<string>((done, reject) => {
       let text = ''
@@ -503,5 +361,18 @@ describe('deploy/docker', () => {
     writeFileSync(file, `#!/bin/sh\n${shell}\n`)
     const checked = spawnSync(tool('shellcheck', 'shellcheck'), [file], { encoding: 'utf8' })
     expect(checked.stdout).toBe('')
+  })
+})
+
+describe('docs/deploying.md', () => {
+  test('names every setting that src/config.ts reads', () => {
+    const config = readFileSync(join(ROOT, 'src/config.ts'), 'utf8')
+    const read = [
+      ...config.matchAll(/read\.\w+\(\s*'([A-Z_]+)'|(?:processEnv|values|fileValues)\.([A-Z_]+)/g),
+    ]
+    const names = new Set([...read.map((match) => match[1] ?? match[2]), ...LIVE_KEYS])
+    expect(names.size).toBeGreaterThan(50)
+    const docs = readFileSync(join(ROOT, 'docs/deploying.md'), 'utf8')
+    expect([...names].filter((name) => !docs.includes(`\`${name}\``))).toEqual([])
   })
 })
