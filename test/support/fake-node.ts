@@ -31,6 +31,11 @@ export function createFakeNode(): FakeNode {
     node.calls.push(request ? { verb, request } : { verb })
     if (node.failure) throw new NodeError(node.failure, `fake ${node.failure}`)
   }
+  const refuse = ({ from, owner, force, remove }: ApplyRequest) => {
+    if (from !== 'any' && from !== revision()) throw new NodeError('stale', 'stale')
+    const foreign = node.owner !== '' && node.owner !== owner
+    if (foreign && !force && remove.length > 0) throw new NodeError('owner', 'owner')
+  }
   const program: NodeProgram = {
     async status() {
       enter('status')
@@ -56,11 +61,7 @@ export function createFakeNode(): FakeNode {
     async apply(request) {
       enter('apply', request)
       await node.beforeApply?.()
-      const present = revision()
-      if (request.from !== 'any' && request.from !== present) throw new NodeError('stale', 'stale')
-      const foreign = node.owner !== '' && node.owner !== request.owner
-      if (foreign && !request.force && request.remove.length > 0)
-        throw new NodeError('owner', 'owner')
+      refuse(request)
       if (node.owner === '' || request.force) node.owner = request.owner
       for (const uuid of request.remove) node.clients.delete(uuid)
       for (const [uuid, group] of request.add) node.clients.set(uuid, group)
