@@ -47,9 +47,8 @@ prepare() {
 
 lock() {
   local left
-  command -v flock >/dev/null || fail fault 'flock is not installed'
   exec 9>"$DIR/lock"
-  flock -w 20 9 || fail busy 'another call holds the lock'
+  flock -w 20 9 || { (($? > 1)) || fail busy 'another call holds the lock'; fail fault 'flock does not work'; }
   for left in "$DIR"/.call.*; do [ -e "/proc/${left##*.}" ] || rm -rf "$left"; done
   [ -e "$DIR/clients" ] || : >"$DIR/clients"
   [ ! -e "$DIR/owner" ] || read -r OWNER <"$DIR/owner" || true
@@ -94,8 +93,7 @@ render() {
       }
       close(list); print ""; next
     }
-    { gsub(/@api@/, api); print }
-  ' "$1"
+    { gsub(/@api@/, api); print }' "$1"
 }
 
 # CLIENTS: puts config.json in place, once there is a base.json.
@@ -124,7 +122,7 @@ ask_core() { UPTIME=$(api 2 statssys | awk '/"Uptime"/ { s = $2 + 0 } END { prin
 # As JSON, null without a binary.
 core_version() {
   local version
-  version=$(timeout 5 "$XRAY_BIN" version 2>/dev/null 9>&- | awk 'NR == 1 { print $2 }') || true
+  version=$(timeout 2 "$XRAY_BIN" version 2>/dev/null 9>&- | awk 'NR == 1 { print $2 }') || true
   if [[ $version =~ ^$WORD$ ]]; then printf '"%s"' "$version"; else printf null; fi
 }
 
@@ -206,21 +204,19 @@ list_sockets() {
 cut_connections() {
   local closed=0 ports addresses filter
   ports=$(awk -v RS='[,{}\n]' '/^ *"port": *[0-9]+ *$/ { sub(/.*:/, ""); printf "%ssport = :%d", joint, $0; joint = " or " }' \
-    "$DIR/base.json" 2>/dev/null) || true
-  if [ -n "$ports" ] && command -v ss >/dev/null; then
-    { api 5 statsonlineiplist -all || true; } | awk -F'"' -v which="$1" -v list="$2" '
-      BEGIN { while ((getline line < list) > 0) { split(line, field, " "); listed[field[1]] = 1 } }
-      $2 == "email" { chosen = ($4 in listed) == (which == "these") }
-      $2 == "ip" && chosen && $4 ~ /^(\[[0-9a-fA-F:.]+\]|[0-9.]+)$/ && !seen[$4]++ { print $4 }
-    ' >"$WORK/addresses"
-    while mapfile -t -n 50 addresses && ((${#addresses[@]} > 0)); do
-      printf -v filter ' or dst %s' "${addresses[@]}"
-      filter="( $ports ) and ( ${filter# or } )"
-      # Without the right to close sockets ss prints them all the same: only those that are gone count.
-      list_sockets "$filter" -K >"$WORK/chosen"
-      closed=$((closed + $(list_sockets "$filter" | comm -23 "$WORK/chosen" - | wc -l)))
-    done <"$WORK/addresses"
-  fi
+    "$DIR/base.json" 2>/dev/null) || ports='sport = :0'
+  { api 5 statsonlineiplist -all || true; } | awk -F'"' -v which="$1" -v list="$2" '
+    BEGIN { while ((getline line < list) > 0) { split(line, field, " "); listed[field[1]] = 1 } }
+    $2 == "email" { chosen = ($4 in listed) == (which == "these") }
+    $2 == "ip" && chosen && $4 ~ /^(\[[0-9a-fA-F:.]+\]|[0-9.]+)$/ && !seen[$4]++ { print $4 }
+  ' >"$WORK/addresses"
+  while mapfile -t -n 50 addresses && ((${#addresses[@]} > 0)); do
+    printf -v filter ' or dst %s' "${addresses[@]}"
+    filter="( $ports ) and ( ${filter# or } )"
+    # Without the right to close sockets ss prints them all the same: only those that are gone count.
+    list_sockets "$filter" -K >"$WORK/chosen"
+    closed=$((closed + $(list_sockets "$filter" | comm -23 "$WORK/chosen" - | wc -l)))
+  done <"$WORK/addresses"
   printf '%s' "$closed"
 }
 
@@ -234,21 +230,24 @@ verb_list() {
 
 verb_status() {
   lock
-  local ack=${1:-} reading=0 known='' base=/dev/null epoch='' id='' counters='' core live=false up=false config='' queries=()
+  local ack=${1:-} reading=0 known='' base=/dev/null epoch id='' counters='' live=false up=false config='' queries=()
+  local core='"uptime_s":null,"epoch":null'
+  epoch=$(core_run)
   # Two queries, because the reply to one would pass the 4 MiB limit of the core's client at some 26,000 clients.
   { api 3 statsquery -pattern '>>>traffic>>>uplink' >"$WORK/uplink" || rm "$WORK/uplink"; } & queries+=($!)
   { api 3 statsquery -pattern '>>>traffic>>>downlink' >"$WORK/downlink" || rm "$WORK/downlink"; } & queries+=($!)
   if ask_core; then
-    up=true epoch=$(core_run)
+    up=true
     if { [ ! -e "$DIR/dirty" ] && each_inbound same_count; } || repair; then live=true; fi
   fi
   wait "${queries[@]}"
+  # A core that started anew meanwhile may have answered in part: it counts from the next call on.
+  if $up && [ "$(core_run)" = "$epoch" ]; then core="\"uptime_s\":$UPTIME,\"epoch\":\"$epoch\""; else up=false live=false; fi
   # "# ID EPOCH" opens the file of a reading and sorts before all UUIDs.
   [ ! -e "$DIR/pending" ] || read -r _ id _ <"$DIR/pending" || true
   [ -z "$ack" ] || [ "$ack" != "$id" ] || mv -f "$DIR/pending" "$DIR/acked"
   [ ! -e "$DIR/acked" ] || read -r _ reading known <"$DIR/acked" || true
-  [ "$ack" = "$reading" ] || reading=0 known=''
-  [ -z "$known" ] || [ "$known" != "$epoch" ] || base=$DIR/acked
+  if [ "$ack" != "$reading" ]; then reading=0; elif [ "$known" = "$epoch" ]; then base=$DIR/acked; fi
   if $up && [ -e "$WORK/uplink" ] && [ -e "$WORK/downlink" ]; then
     id=$(</proc/sys/kernel/random/uuid)
     { printf '# %s %s\n' "$id" "$epoch"; list_counters | sort; } >"$WORK/pending"
@@ -256,9 +255,8 @@ verb_status() {
     [ -z "$counters" ] || { mv -f "$WORK/pending" "$DIR/pending"; reading=$id; }
   fi
   [ ! -e "$DIR/base.json" ] || config=$(revision "$DIR/base.json")
-  printf -v core '"up":%s,"version":%s,"uptime_s":%d,"epoch":"%s"' "$up" "$(core_version)" "${UPTIME:-0}" "$epoch"
-  reply '{"ok":true,"owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{%s},"reading":"%s","counters":[%s]}' \
-    "$OWNER" "$config" "$(revision "$DIR/clients")" "$(wc -l <"$DIR/clients")" "$live" "$core" "$reading" "$counters"
+  reply '{"ok":true,"owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{"up":%s,"version":%s,%s},"reading":"%s","counters":[%s]}' \
+    "$OWNER" "$config" "$(revision "$DIR/clients")" "$(wc -l <"$DIR/clients")" "$live" "$up" "$(core_version)" "$core" "$reading" "$counters"
 }
 
 # "UUID UP DOWN" of the core's counters. Numbers stay text: an awk with 32-bit formats must not touch them.

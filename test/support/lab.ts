@@ -68,6 +68,8 @@ export interface Lab {
   name: string
   /** A folder for the files of the test, removed by close(). */
   dir: string
+  /** A port outside that no other call has given away. */
+  freePort(): number
   /** Starts a process and returns at once. */
   spawn(command: string, args?: string[], options?: SpawnOptions): LabProcess
   /** Runs a process to its end; any exit code resolves. */
@@ -86,6 +88,7 @@ export function createLab(hosts: Record<string, string> = {}): Lab {
   const dir = mkdtempSync(join(tmpdir(), `${name}-`))
   const started = new Set<ChildProcess>()
   let logs = 0
+  let ports = 1080
 
   function start(command: string, args: string[], options: ProcessOptions, stdio: 'pipe' | number) {
     const namespace = options.outside ? outside : name
@@ -104,6 +107,7 @@ export function createLab(hosts: Record<string, string> = {}): Lab {
   const lab: Lab = {
     name,
     dir,
+    freePort: () => ports++,
     spawn(command, args = [], options = {}) {
       const log = options.log ?? join(dir, `${++logs}-${command.split('/').pop()}.log`)
       const child = start(command, args, options, openSync(log, 'a'))
@@ -314,4 +318,20 @@ export function readThrough(lab: Lab, port: number, pageUrl: string): ProxiedRea
       return stream
     },
   }
+}
+
+/** An Xray client outside that sends everything through `outbound`, a part of its config. */
+export async function startXrayClient(
+  lab: Lab,
+  xray: string,
+  outbound: object,
+  pageUrl: string,
+): Promise<ProxiedReader> {
+  const port = lab.freePort()
+  const inbounds = [{ listen: '127.0.0.1', port, protocol: 'socks' }]
+  const file = join(lab.dir, `client-${port}.json`)
+  writeFileSync(file, JSON.stringify({ inbounds, outbounds: [outbound] }))
+  const client = lab.spawn(xray, ['run', '-c', file], { outside: true })
+  await until('the client runs', () => client.output().includes('started'))
+  return readThrough(lab, port, pageUrl)
 }
