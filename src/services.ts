@@ -50,6 +50,8 @@ export interface CoreStatus {
   /** SHA-256 of the sorted `UUID GROUP` lines. */
   clients: string
   count: number
+  /** Whether the running core holds exactly these clients. */
+  live: boolean
   core: { up: boolean; version: string | null; uptimeS: number | null; epoch: string | null }
   reading: string
   /** Absolute bytes since the core's start: [uuid, up, down]. */
@@ -88,7 +90,7 @@ export interface HostMetrics {
 export interface NodeProgram {
   status(acknowledge: string, timeoutMs: number): Promise<CoreStatus>
   list(): Promise<{ clients: string; lines: ClientMap }>
-  apply(request: ApplyRequest, timeoutMs: number): Promise<ApplyResult>
+  apply(request: ApplyRequest): Promise<ApplyResult>
   configure(owner: string, base: string): Promise<void>
   metrics(timeoutMs: number): Promise<HostMetrics>
 }

@@ -10,7 +10,6 @@ import { brakeRemovals, diffClients, joinLines, splitLines } from './client-sets
 type Deps = Pick<Services, 'db' | 'clock' | 'instanceId'>
 
 export const STATUS_TIMEOUT_MS = 10_000
-const APPLY_TIMEOUT_MS = 60_000
 
 /** The lines of all clients that the core must serve now, sorted as the node program sorts them. */
 function wantedLines(s: Deps, nodes: Node[]): string[] {
@@ -84,7 +83,7 @@ async function trySync(
     add: difference.add,
     remove,
   }
-  await core.program.apply(request, APPLY_TIMEOUT_MS)
+  await core.program.apply(request)
   core.known = { revision: to, clients: after }
   const removedFrom = remove.map((uuid) => present.get(uuid) as string)
   return { add: difference.add, removedFrom, blocked }
@@ -138,7 +137,7 @@ export async function applyClients(s: Deps, core: Core, uuids: string[]): Promis
       add: [...before],
       remove,
     }
-    const result = await core.program.apply(request, STATUS_TIMEOUT_MS)
+    const result = await core.program.apply(request)
     noteClients(core, uuids, before)
     if (joinLines(before) === joinLines(await served(s, uuids))) return result.live
   }

@@ -24,7 +24,11 @@ type Deps = Pick<
   'db' | 'clock' | 'log' | 'config' | 'cores' | 'instanceId' | 'background'
 >
 
-const CORE_DOWN = 'the proxy core is not running'
+/** What is wrong with a core that answered, or null. */
+function troubleOf({ core, live }: CoreStatus): string | null {
+  if (!core.up) return 'the proxy core is not running'
+  return live ? null : 'the running core does not hold the wanted clients'
+}
 
 /** REALITY's target: the setting for the seeded node, else the site whose name it borrows. */
 function targetOf(s: Pick<Deps, 'config'>, node: Node): string {
@@ -60,8 +64,8 @@ async function syncCore(s: Deps, core: Core, nodes: Node[], pass: Pass): Promise
 async function recordPass(s: Deps, nodes: Node[], pass: CorePass): Promise<void> {
   const now = formatTimestamp(s.clock.now())
   const { conflicts } = servedNodes(nodes)
-  const { up, version } = pass.status.core
-  const lastError = up ? null : CORE_DOWN
+  const { version } = pass.status.core
+  const lastError = troubleOf(pass.status)
   await recordHealth(
     s.db,
     nodes.map((node) => node.code),
@@ -99,15 +103,14 @@ async function syncGroup(
   try {
     const done = await syncCore(s, core, nodes, pass)
     await recordPass(s, nodes, done)
-    const { up } = done.status.core
-    if (up) tell(core, null)
-    else tell(core, CORE_DOWN)
+    const trouble = troubleOf(done.status)
+    tell(core, trouble)
     return codes.map((code) => ({
       code,
-      ok: up,
+      ok: trouble === null,
       added: done.add.filter(([, group]) => group === code).length,
       removed: done.removedFrom.filter((group) => group === code).length,
-      error: done.blocked.has(code) ? 'removals held back' : up ? null : CORE_DOWN,
+      error: done.blocked.has(code) ? 'removals held back' : trouble,
     }))
   } catch (error) {
     if (!(error instanceof NodeError)) throw error

@@ -1,82 +1,31 @@
-/** The Xray of this machine: found, started, watched, started again, and adopted when a former process left it running. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+/** The Xray of this machine: started, watched, started again, and adopted when a former process left it running. */
+import { type ChildProcess, spawn } from 'node:child_process'
 import {
-  accessSync,
-  constants,
+  closeSync,
   existsSync,
-  mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
+  statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { connect } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import type { Config } from '#src/config.ts'
-import { sha256Hex } from '#src/lib/crypto.ts'
 import type { Log } from '#src/lib/log.ts'
+import { findXray, type LocalCorePaths, prepareLocalNode } from './local-node.ts'
 
 const RESTART_FIRST_MS = 200
 const RESTART_LONGEST_MS = 10_000
 /** A core that ran this long did not fail at its start. */
 const STABLE_MS = 10_000
 const STOP_MS = 5000
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The Xray binary: XRAY_BIN, then CORES_DIR/<arch>, then CORES_DIR itself, then PATH. Null when there is none. */
-export function findXray(
-  config: Pick<Config, 'xrayBin' | 'coresDir'>,
-  path = process.env.PATH ?? '',
-): string | null {
-  const arch = process.arch === 'arm64' ? 'arm64' : 'amd64'
-  const candidates = [
-    config.xrayBin,
-    join(config.coresDir, arch, 'xray'),
-    join(config.coresDir, 'xray'),
-    ...path.split(delimiter).map((directory) => join(directory, 'xray')),
-  ]
-  return candidates.find((candidate) => candidate !== '' && isExecutable(candidate)) ?? null
-}
-
-export interface LocalCorePaths {
-  directory: string
-  socket: string
-}
-
-/** Where the node program of this machine keeps its state; the socket's path must fit into 107 bytes (unix(7)). */
-export function localCorePaths(dataDir: string): LocalCorePaths {
-  const directory = join(dataDir, 'node')
-  const socket = join(directory, 'api.sock')
-  return {
-    directory,
-    socket:
-      Buffer.byteLength(socket) <= 100
-        ? socket
-        : `/tmp/subpanel-${sha256Hex(directory).slice(0, 16)}.sock`,
-  }
-}
-
-/** Writes the node program's settings for a core that this process runs. */
-export function prepareLocalNode(paths: LocalCorePaths, xray: string | null): void {
-  mkdirSync(paths.directory, { recursive: true, mode: 0o700 })
-  const pidFile = join(paths.directory, 'core.pid')
-  const lines = [
-    `XRAY_BIN=${xray ?? 'xray'}`,
-    `API_SOCK=${paths.socket}`,
-    `CORE_RESTART=kill -TERM "$(cat '${pidFile.replaceAll("'", `'\\''`)}')"`,
-    '',
-  ]
-  const file = join(paths.directory, 'node.conf')
-  writeFileSync(`${file}.new`, lines.join('\n'), { mode: 0o600 })
-  renameSync(`${file}.new`, file)
-}
+const PRESTART_MS = 5000
+/** How often a machine without Xray is looked at again. */
+const LOOK_AGAIN_MS = 5000
+const LOG_CHECK_MS = 60_000
+const LOG_MAX_BYTES = 10 * 1024 * 1024
 
 function answers(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -112,8 +61,33 @@ export interface LocalCoreOptions {
   prepare: () => Promise<unknown>
 }
 
-/** How often a machine without Xray is looked at again. */
-const LOOK_AGAIN_MS = 5000
+/** Ends when the child does; a child that takes longer than `timeoutMs` is killed. */
+function runToEnd(
+  command: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  timeoutMs: number,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      env,
+      stdio: 'ignore',
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    })
+    child.on('error', () => resolve())
+    child.on('close', () => resolve())
+  })
+}
+
+/** The last line that a core wrote, which says why it ended. */
+function lastLine(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trimEnd().split('\n').at(-1)?.slice(0, 300) ?? ''
+  } catch {
+    return ''
+  }
+}
 
 /**
  * Runs the core until `stop`. A core that died is started again at once, one that fails at its start with growing pauses. A
@@ -126,6 +100,11 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
   let child: ChildProcess | null = null
   let adopted: number | null = null
   let wake: () => void = () => {}
+  const logFile = join(paths.directory, 'core.log')
+  const trimLog = setInterval(() => {
+    if (existsSync(logFile) && statSync(logFile).size > LOG_MAX_BYTES) truncateSync(logFile)
+  }, LOG_CHECK_MS)
+  trimLog.unref()
 
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -136,32 +115,30 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
       }
     })
 
-  const runOnce = (xray: string) =>
-    new Promise<void>((resolve) => {
-      // Removes an API socket on which nobody answers: with it there, the core can't bind and ends.
-      spawnSync('bash', [program, 'prestart'], {
-        env: { PATH: process.env.PATH, SUBPANEL_NODE_DIR: paths.directory },
-        timeout: 5000,
+  const runOnce = async (xray: string) => {
+    // Removes an API socket on which nobody answers: with it there, the core can't bind and ends.
+    const env = { PATH: process.env.PATH, SUBPANEL_NODE_DIR: paths.directory }
+    await runToEnd('bash', [program, 'prestart'], env, PRESTART_MS)
+    if (stopping) return
+    if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`)
+    // A file and no pipe: a core that outlives this process would die of a broken one.
+    const output = openSync(logFile, 'a', 0o600)
+    const core = spawn(xray, ['run', '-c', configFile], { stdio: ['ignore', output, output] })
+    closeSync(output)
+    child = core
+    if (core.pid) writeFileSync(pidFile, `${core.pid}\n`, { mode: 0o600 })
+    await new Promise<void>((resolve) => {
+      core.on('error', (error) => {
+        log.error('the core could not be started', { reason: error.message })
+        resolve()
       })
-      const core = spawn(xray, ['run', '-c', configFile], { stdio: ['ignore', 'pipe', 'pipe'] })
-      child = core
-      if (core.pid) writeFileSync(pidFile, `${core.pid}\n`, { mode: 0o600 })
-      const onLine = (chunk: Buffer) => {
-        for (const line of chunk.toString('utf8').split('\n')) {
-          if (/error|fail/i.test(line)) log.warn('core', { line: line.trim().slice(0, 300) })
-        }
-      }
-      core.stdout?.on('data', onLine)
-      core.stderr?.on('data', onLine)
-      core.on('error', (error) =>
-        log.error('the core could not be started', { reason: error.message }),
-      )
       core.on('close', (code, signal) => {
-        child = null
-        if (!stopping) log.info('the core ended', { code, signal })
+        if (!stopping) log.warn('the core ended', { code, signal, last: lastLine(logFile) })
         resolve()
       })
     })
+    child = null
+  }
 
   const watchAdopted = async (pid: number) => {
     adopted = pid
@@ -182,7 +159,11 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
 
   const waitForXray = async (): Promise<string | null> => {
     let xray = findXray(config)
-    if (!xray) log.warn('no Xray found: everything but proxying works; `npm run cores` brings it')
+    if (!xray) {
+      log.warn('no Xray found: everything but proxying works; `npm run cores` brings it', {
+        looked_for: config.xrayBin || config.coresDir,
+      })
+    }
     while (!xray && !stopping) {
       await sleep(LOOK_AGAIN_MS)
       xray = findXray(config)
@@ -199,7 +180,10 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
 
   const loop = async () => {
     prepareLocalNode(paths, findXray(config))
-    await prepare()
+    // A failure is told by the sync itself; the files of the last success serve meanwhile.
+    await prepare().catch((error: unknown) =>
+      log.warn('first sync failed', { reason: String(error) }),
+    )
     const xray = await waitForXray()
     if (!xray) return
     prepareLocalNode(paths, xray)
@@ -220,6 +204,7 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
     /** Ends the core and the watch: SIGTERM, then SIGKILL after 5 s. */
     async stop(): Promise<void> {
       stopping = true
+      clearInterval(trimLog)
       wake()
       const pid = child?.pid ?? adopted
       if (pid) {

@@ -16,6 +16,7 @@ const statusAnswer = v.object({
   config: sha,
   clients: sha,
   count: bytes,
+  live: v.boolean(),
   core: v.object({
     up: v.boolean(),
     version: v.nullable(short),
@@ -53,7 +54,9 @@ const refusal = v.object({
   message: v.optional(v.string(), ''),
 })
 
-const APPLY_MINIMUM_MS = 5000
+/** The program waits up to 20 s for its lock; a busy machine takes 10 ms for a client. */
+const APPLY_BASE_MS = 25_000
+const APPLY_MS_PER_CLIENT = 10
 
 function parseAnswer<T>(schema: v.GenericSchema<unknown, T>, verb: string, text: string): T {
   let json: unknown
@@ -91,14 +94,14 @@ export function nodeProgram(shell: NodeShell): NodeProgram {
       const answer = await call(['list'], listAnswer, 30_000)
       return { clients: answer.clients, lines: new Map(answer.lines) }
     },
-    async apply({ owner, from, to, force, add, remove }, timeoutMs) {
+    async apply({ owner, from, to, force, add, remove }) {
       const header = { owner, from, to, force, lines: add.length + remove.length }
       const lines = [
         JSON.stringify(header),
         ...remove.map((id) => `["-","${id}"]`),
         ...add.map(([id, nodes]) => `["+","${id}","${nodes}"]`),
       ]
-      const limit = Math.max(timeoutMs, APPLY_MINIMUM_MS)
+      const limit = APPLY_BASE_MS + APPLY_MS_PER_CLIENT * header.lines
       return call(['apply'], applyAnswer, limit, `${lines.join('\n')}\n`)
     },
     async configure(owner, base) {

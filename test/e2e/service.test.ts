@@ -1,5 +1,5 @@
 /** The main job: an admin grants, a client app fetches its list, traffic flows through the real Xray. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findCore } from '#test/support/cores.ts'
@@ -190,6 +190,71 @@ describe.each<Runtime>(['node', 'bun'])('on %s with an embedded core', (runtime)
     expect(await service.stop()).toBe(0)
     expect(await ended(stream, 2000)).toBe(true)
     expect(isGone(core.trim())).toBe(true)
+  })
+})
+
+describe.each<Runtime>(['node', 'bun'])('on %s with a core that misbehaves', (runtime) => {
+  let lab: Lab
+  let target: Target
+  let service: Service
+  beforeAll(async () => {
+    lab = createLab()
+    target = await startTarget(lab)
+  })
+  afterAll(() => lab?.close())
+
+  const grantAndHold = async (tgId: number) => {
+    const begin = performance.now()
+    const granted = await service.admin(`/users/${tgId}/grant`, { node: 'de1', plan: '1m' })
+    const held = await service.admin(`/subscriptions/${granted.json.uuid}/hold`, undefined, 'POST')
+    expect([granted.status, held.status]).toEqual([200, 200])
+    const traffic = await service.admin('/traffic')
+    const metrics = await service.admin('/nodes/de1/metrics')
+    expect([traffic.status, metrics.status]).toEqual([200, 200])
+    return { ms: performance.now() - begin, metrics: metrics.json }
+  }
+
+  test('a hanging core holds no request longer than 5 s and is put right when it wakes', async () => {
+    service = await startService(lab, target, runtime, 'hanging')
+    const uuid = (await service.admin('/users/1/grant', { node: 'de1', plan: '1m' })).json.uuid
+    const { token } = (await service.admin('/users/1')).json
+    const list = (await service.request(`/sub/${token}`, { agent: AGENTS.v2rayNG })).text
+    const client = startLinkClient(lab, list)
+    await until(
+      'the page comes',
+      async () => (await fetchThrough(lab, target, client)) === 'hello',
+      20_000,
+    )
+    const core = Number(readFileSync(join(lab.dir, 'hanging/node/core.pid'), 'utf8'))
+    process.kill(core, 'SIGSTOP')
+    for (const verb of ['hold', 'resume', 'revoke']) {
+      const begin = performance.now()
+      const answer = await service.admin(`/subscriptions/${uuid}/${verb}`, undefined, 'POST')
+      expect([answer.status, performance.now() - begin < 5500]).toEqual([200, true])
+    }
+    process.kill(core, 'SIGCONT')
+    await until(
+      'a sync repairs the core',
+      async () => (await service.admin('/sync', {})).json.ok,
+      60_000,
+    )
+    expect(await fetchThrough(lab, target, client)).toBe(null)
+    expect(await service.stop()).toBe(0)
+  })
+
+  test.each([
+    ['ends at once', 'exit 1'],
+    ['answers garbage', 'echo "{]\u0000garbage"; exit 0'],
+    ['never ends', 'sleep 1000'],
+  ])('with a core that %s everything but proxying works', async (name, script) => {
+    const bin = join(lab.dir, `xray-${name.replaceAll(' ', '-')}`)
+    writeFileSync(bin, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    service = await startService(lab, target, runtime, name.replaceAll(' ', '-'), { XRAY_BIN: bin })
+    const { metrics } = await grantAndHold(1)
+    expect(metrics).toMatchObject({ ok: true, core_up: false })
+    const clients = readFileSync(join(lab.dir, name.replaceAll(' ', '-'), 'node/clients'), 'utf8')
+    expect(clients).toBe('')
+    expect(await service.stop()).toBe(0)
   })
 })
 

@@ -44,6 +44,7 @@ export function createFakeNode(): FakeNode {
         config: node.config,
         clients: revision(),
         count: node.clients.size,
+        live: node.up,
         core: {
           up: node.up,
           version: node.up ? '26.7.28' : null,

@@ -1,0 +1,60 @@
+/** What the node program of this machine works with: the Xray binary, its folder, its settings. */
+import { accessSync, constants, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Config } from '#src/config.ts'
+import { sha256Hex } from '#src/lib/crypto.ts'
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The Xray binary: XRAY_BIN and nothing else when it is set; else CORES_DIR/<arch>, CORES_DIR, PATH. Null when there is none. */
+export function findXray(
+  config: Pick<Config, 'xrayBin' | 'coresDir'>,
+  path = process.env.PATH ?? '',
+): string | null {
+  const arch = process.arch === 'arm64' ? 'arm64' : 'amd64'
+  const folders = [join(config.coresDir, arch), config.coresDir, ...path.split(delimiter)]
+  const candidates = config.xrayBin
+    ? [config.xrayBin]
+    : folders.filter(Boolean).map((folder) => join(folder, 'xray'))
+  return candidates.find(isExecutable) ?? null
+}
+
+export interface LocalCorePaths {
+  directory: string
+  socket: string
+}
+
+/** Where the node program of this machine keeps its state; the socket's path must fit into 107 bytes (unix(7)). */
+export function localCorePaths(dataDir: string): LocalCorePaths {
+  const directory = join(dataDir, 'node')
+  const socket = join(directory, 'api.sock')
+  return {
+    directory,
+    socket:
+      Buffer.byteLength(socket) <= 100
+        ? socket
+        : `/tmp/subpanel-${sha256Hex(directory).slice(0, 16)}.sock`,
+  }
+}
+
+/** Writes the node program's settings for a core that this process runs. */
+export function prepareLocalNode(paths: LocalCorePaths, xray: string | null): void {
+  mkdirSync(paths.directory, { recursive: true, mode: 0o700 })
+  const pidFile = join(paths.directory, 'core.pid')
+  const lines = [
+    `XRAY_BIN=${xray ?? 'xray'}`,
+    `API_SOCK=${paths.socket}`,
+    `CORE_RESTART=kill -TERM "$(cat '${pidFile.replaceAll("'", `'\\''`)}')"`,
+    '',
+  ]
+  const file = join(paths.directory, 'node.conf')
+  writeFileSync(`${file}.new`, lines.join('\n'), { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
