@@ -8,7 +8,7 @@ export async function findAdminByName(db: Database, username: string): Promise<A
   const [admin] = await db.q
     .select()
     .from(admins)
-    .where(sql`lower(${admins.username}) = ${username.toLowerCase()}`)
+    .where(sql`lower(${admins.username}) = lower(${username})`)
   return admin
 }
 

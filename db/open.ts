@@ -1,5 +1,5 @@
 /** Opens the database: owner-only files, WAL, migrations under a lock, and the only kind of transaction there is. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
@@ -20,8 +20,12 @@ export interface Database {
   q: Query
   /** Runs the body in one immediate transaction, rolled back when it throws. */
   tx<T>(body: TxBody<T>): Promise<T>
-  /** A statement built once per database, for hot paths. `build` must be a constant function. */
-  prepared<S>(build: (q: Query) => S): S
+  /**
+   * A statement built once per database, for hot paths. `build` must be a constant function. In a statement made of SQL text a
+   * parameter is `+?`: this SQLite plans a statement anew at each run when a bare parameter had a part in its plan
+   * (sqlite3_clear_bindings, which the driver calls after each run, expires it), and that costs twice the reading.
+   */
+  prepared<S>(build: (q: Query, raw: Sqlite.Database) => S): S
   /** The driver, for snapshots, pragmas and tests. */
   raw: Sqlite.Database
   close(): void
@@ -63,6 +67,9 @@ export function isDamage(error: unknown): boolean {
   return /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(errorCode(error) ?? '')
 }
 
+/** A database that this program must leave alone; the message is for the operator. */
+export class DatabaseRefused extends Error {}
+
 /** Whether a write failed for want of space. */
 export const isFull = (error: unknown): boolean => errorCode(error) === 'SQLITE_FULL'
 
@@ -89,12 +96,6 @@ export function migrate(raw: Sqlite.Database): void {
   raw
     .transaction(() => {
       const last = appliedMigration(raw)
-      const newest = known.at(-1)?.folderMillis ?? 0
-      if (last > newest) {
-        throw new Error(
-          'the database was written by a newer version of Subpanel: update the program',
-        )
-      }
       const missing = known.filter((migration) => migration.folderMillis > last)
       for (const migration of missing) {
         for (const statement of migration.sql) raw.exec(statement)
@@ -111,13 +112,42 @@ export function migrate(raw: Sqlite.Database): void {
   raw.pragma('foreign_keys = ON')
 }
 
-function needsMigration(raw: Sqlite.Database): boolean {
-  const newest = readMigrationFiles({ migrationsFolder: MIGRATIONS }).at(-1)?.folderMillis ?? 0
-  return appliedMigration(raw) !== newest
+/** Copies the database beside itself. One copy per migration: a start that fails again and again must not fill the disk. */
+function snapshotBefore(raw: Sqlite.Database, path: string, applied: number, now: Date): void {
+  const directory = join(dirname(path), 'snapshots')
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const prefix = `before-migration-from-${applied}-`
+  const earlier = readdirSync(directory).filter((name) => name.startsWith(prefix))
+  const temporary = join(directory, 'before-migration.new')
+  rmSync(temporary, { force: true })
+  raw.prepare('VACUUM INTO ?').run(temporary)
+  const name = `${prefix}${formatTimestamp(now).replace(/[-:]/g, '')}.db`
+  renameSync(temporary, join(directory, name))
+  for (const old of earlier) if (old !== name) rmSync(join(directory, old))
 }
 
-function hasRows(raw: Sqlite.Database): boolean {
-  return appliedMigration(raw) > 0
+/** What must hold of a database that was there before it is touched. Throws its SQLITE_* error, or DatabaseRefused. */
+function examine(raw: Sqlite.Database, path: string, now: Date): void {
+  const found = raw.pragma('quick_check(1)', { simple: true })
+  if (found !== 'ok') {
+    throw new Sqlite.SqliteError(String(found).replace(/\s+/g, ' '), 'SQLITE_CORRUPT')
+  }
+  const tables = raw
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .pluck()
+    .all()
+  if (tables.length === 0) return
+  if (!tables.includes('__drizzle_migrations')) {
+    throw new DatabaseRefused(`${path} is the database of another program`)
+  }
+  const applied = appliedMigration(raw)
+  const newest = readMigrationFiles({ migrationsFolder: MIGRATIONS }).at(-1)?.folderMillis ?? 0
+  if (applied > newest) {
+    throw new DatabaseRefused(
+      `${path} was written by a newer version of Subpanel: update the program`,
+    )
+  }
+  if (applied > 0 && applied < newest) snapshotBefore(raw, path, applied, now)
 }
 
 function configure(raw: Sqlite.Database): void {
@@ -147,6 +177,60 @@ export async function withStartLock<T>(path: string, work: () => Promise<T>): Pr
   }
 }
 
+/** How long a transaction waits for another process's; then SQLITE_BUSY. */
+const PATIENCE_MS = 2000
+/** SQLite's own waiting blocks the process: it is cut into pieces, with requests let through between them. */
+const WAIT_MS = 25
+const PAUSE_MS = 25
+
+/** Runs the body in one immediate transaction; null when another process writes for all of `waitMs`. */
+function attemptTx<T>(
+  raw: Sqlite.Database,
+  db: BetterSQLite3Database,
+  body: TxBody<T>,
+  waitMs: number,
+): { value: T } | null {
+  const ownWait = raw.pragma('busy_timeout', { simple: true })
+  let begun = false
+  raw.pragma(`busy_timeout = ${waitMs}`)
+  try {
+    const work = (tx: Query) => {
+      begun = true
+      return { value: drive(body, tx) }
+    }
+    return db.transaction(work, { behavior: 'immediate' })
+  } catch (error) {
+    if (begun || !isBusy(error)) throw error
+    return null
+  } finally {
+    raw.pragma(`busy_timeout = ${ownWait}`)
+  }
+}
+
+/** Transactions that run at once when nobody else writes, and else wait in line, the foremost trying again and again. */
+function createTransactions(raw: Sqlite.Database, db: BetterSQLite3Database): Database['tx'] {
+  let line: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  const persist = async <T>(body: TxBody<T>, deadline: number): Promise<T> => {
+    for (;;) {
+      const left = deadline - performance.now()
+      const outcome = attemptTx(raw, db, body, left > 0 ? WAIT_MS : 0)
+      if (outcome) return outcome.value
+      if (left <= 0) throw new Sqlite.SqliteError('the database is locked', 'SQLITE_BUSY')
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+  return async (body) => {
+    const outcome = waiting === 0 ? attemptTx(raw, db, body, WAIT_MS) : null
+    if (outcome) return outcome.value
+    const deadline = performance.now() + PATIENCE_MS
+    waiting++
+    const turn = line.then(() => persist(body, deadline)).finally(() => waiting--)
+    line = turn.catch(() => {})
+    return turn
+  }
+}
+
 /** A database handle over an open driver connection. */
 export function wrap(raw: Sqlite.Database): Database {
   const db = drizzle({ client: raw })
@@ -154,11 +238,11 @@ export function wrap(raw: Sqlite.Database): Database {
   return {
     q: db,
     raw,
-    tx: async (body) => db.transaction((tx) => drive(body, tx), { behavior: 'immediate' }),
-    prepared<S>(build: (q: Query) => S): S {
+    tx: createTransactions(raw, db),
+    prepared<S>(build: (q: Query, raw: Sqlite.Database) => S): S {
       let statement = statements.get(build) as S | undefined
       if (statement === undefined) {
-        statement = build(db)
+        statement = build(db, raw)
         statements.set(build, statement)
       }
       return statement
@@ -171,22 +255,21 @@ export function wrap(raw: Sqlite.Database): Database {
 
 /**
  * Opens and migrates the database at `path` (`:memory:` in tests). Call it inside `withStartLock`. A database with rows is
- * copied to `DIR/snapshots` before a migration touches it; a damaged one throws its SQLITE_* error.
+ * copied to `DIR/snapshots` before a migration touches it; a damaged one throws its SQLITE_* error, and one that is not ours to
+ * change, or that `accept` refuses, is left as it is.
  */
 export function openDatabase(
   path: string,
-  options: { now: Date; busyTimeoutMs?: number },
+  options: { now: Date; busyTimeoutMs?: number; accept?: (raw: Sqlite.Database) => void },
 ): Database {
   const existed = path !== ':memory:' && existsSync(path)
   const raw = new Sqlite(path, { timeout: options.busyTimeoutMs ?? 2000 })
   try {
-    configure(raw)
-    if (existed && needsMigration(raw) && hasRows(raw)) {
-      const directory = join(dirname(path), 'snapshots')
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
-      const name = `before-migration-${formatTimestamp(options.now).replace(/[-:]/g, '')}.db`
-      raw.prepare('VACUUM INTO ?').run(join(directory, name))
+    if (existed) {
+      options.accept?.(raw)
+      examine(raw, path, options.now)
     }
+    configure(raw)
     migrate(raw)
     return wrap(raw)
   } catch (error) {

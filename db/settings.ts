@@ -28,6 +28,14 @@ export function findListsRevision(db: Database): number {
 
 const INSTANCE_ID = 'INSTANCE_ID'
 
+/** The same from a database that nothing is known of yet. */
+export function peekInstanceId(raw: Database['raw']): string | undefined {
+  const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'settings'"
+  if (!raw.prepare(table).get()) return undefined
+  const value = raw.prepare('SELECT value FROM settings WHERE key = ?').pluck().get(INSTANCE_ID)
+  return value as string | undefined
+}
+
 export async function findInstanceId(db: Database): Promise<string | undefined> {
   const [row] = await db.q.select().from(settings).where(eq(settings.key, INSTANCE_ID))
   return row?.value

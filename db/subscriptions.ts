@@ -260,5 +260,3 @@ export function* countUnexpired(tx: Query, node: string, now: string) {
   )
   return row?.n ?? 0
 }
-
-export type ActiveOfUser = ReturnType<typeof listActiveOfUser>[number]

@@ -8,9 +8,9 @@ const LISTS = "UPDATE revisions SET n = n + 1 WHERE name = 'lists'"
 const bumpUser = (row: 'NEW' | 'OLD') =>
   `UPDATE users SET revision = revision + 1 WHERE tg_id = ${row}.tg_id`
 
-/** Columns of a node that a connection list shows; health columns change every minute and do not count. */
+/** Columns of a node that a connection list or a public page shows; health columns change every minute and do not count. */
 const NODE_COLUMNS =
-  'code, label, kind, address, port, public_key, short_id, sni, flow, shared_uuid, transports_json, hysteria_port, hysteria_password, hysteria_obfs_password, core_version'
+  'code, label, kind, address, port, public_key, short_id, sni, flow, shared_uuid, transports_json, hysteria_port, hysteria_password, hysteria_obfs_password, core_version, enabled, sort_order'
 
 /** Traffic counts too: it is in the list's `subscription-userinfo`. */
 const SUBSCRIPTION_COLUMNS =
@@ -26,7 +26,7 @@ const TRIGGERS: Record<string, string> = {
   nodes_update: `AFTER UPDATE OF ${NODE_COLUMNS} ON nodes BEGIN ${LISTS}; END`,
   plans_insert: `AFTER INSERT ON plans BEGIN ${LISTS}; END`,
   plans_delete: `AFTER DELETE ON plans BEGIN ${LISTS}; END`,
-  plans_update: `AFTER UPDATE OF code, label ON plans BEGIN ${LISTS}; END`,
+  plans_update: `AFTER UPDATE ON plans BEGIN ${LISTS}; END`,
   settings_insert: `AFTER INSERT ON settings BEGIN ${LISTS}; END`,
   settings_delete: `AFTER DELETE ON settings BEGIN ${LISTS}; END`,
   settings_update: `AFTER UPDATE ON settings BEGIN ${LISTS}; END`,

@@ -2,31 +2,75 @@
 
 import type { Database } from './open.ts'
 import { type Query, run } from './open.ts'
-import { and, eq, sql } from './orm.ts'
+import { eq, sql } from './orm.ts'
 import { prefixRanges } from './paging.ts'
-import { devices, type User, users } from './schema.ts'
+import { type Subscription, type User, users } from './schema.ts'
 
-const listOwner = (q: Query) =>
-  q
-    .select({
-      tgId: users.tgId,
-      hwidLimit: users.hwidLimit,
-      bannedAt: users.bannedAt,
-      revision: users.revision,
-      lists: sql<number>`(select n from revisions where name = 'lists')`,
-      deviceId: devices.id,
-      deviceSeenAt: devices.lastSeenAt,
-    })
-    .from(users)
-    .leftJoin(devices, and(eq(devices.tgId, users.tgId), eq(devices.hwid, sql.placeholder('hwid'))))
-    .where(eq(users.token, sql.placeholder('token')))
-    .prepare()
+/** What a list says of a subscription. */
+export type ActiveOfUser = Pick<
+  Subscription,
+  'uuid' | 'node' | 'plan' | 'expiresAt' | 'upBytes' | 'downBytes'
+>
 
-/** The owner of a list token, the revisions that a kept list is checked against, and the device if it is known. */
-export function findListOwner(db: Database, token: string, hwid: string) {
-  return db.prepared(listOwner).get({ token, hwid })
+/** The owner of a list token with all that his list is made of, read at one moment. */
+export interface ListOwner {
+  tgId: number
+  hwidLimit: number | null
+  /** The revision of nodes, plans and settings (db/settings.ts). */
+  lists: number
+  /** The device that asks, if it is known. */
+  deviceId: number | null
+  deviceSeenAt: string | null
+  /** The active ones, oldest first; none of a banned user. */
+  subscriptions: ActiveOfUser[]
 }
-export type ListOwner = NonNullable<ReturnType<typeof findListOwner>>
+
+/** One row for each active subscription, or one without: the driver's arrays, because every list fetch comes here. */
+type OwnerRow = [
+  tgId: number,
+  hwidLimit: number | null,
+  lists: number,
+  deviceId: number | null,
+  deviceSeenAt: string | null,
+  uuid: string | null,
+  node: string,
+  plan: string,
+  expiresAt: string,
+  upBytes: number,
+  downBytes: number,
+]
+
+const listOwner = (_q: Query, raw: Database['raw']) =>
+  raw
+    .prepare<[hwid: string, now: string, token: string], OwnerRow>(
+      `select u.tg_id, u.hwid_limit, (select n from revisions where name = 'lists'), d.id, d.last_seen_at,
+         s.uuid, s.node, s.plan, s.expires_at, s.up_bytes, s.down_bytes
+       from users u
+       left join devices d on d.tg_id = u.tg_id and d.hwid = +?
+       left join subscriptions s on s.tg_id = u.tg_id and s.active = 1 and s.held_at is null and s.expires_at > +?
+         and u.banned_at is null
+       where u.token = +?
+       order by s.created_at, s.rowid`,
+    )
+    .raw()
+
+/** Who a list belongs to, whether he knows the device, and his subscriptions that are active at `now`. */
+export function findListOwner(
+  db: Database,
+  token: string,
+  hwid: string,
+  now: string,
+): ListOwner | undefined {
+  const rows = db.prepared(listOwner).all(hwid, now, token)
+  const first = rows[0]
+  if (!first) return undefined
+  const subscriptions: ActiveOfUser[] = []
+  for (const [, , , , , uuid, node, plan, expiresAt, upBytes, downBytes] of rows) {
+    if (uuid !== null) subscriptions.push({ uuid, node, plan, expiresAt, upBytes, downBytes })
+  }
+  const [tgId, hwidLimit, lists, deviceId, deviceSeenAt] = first
+  return { tgId, hwidLimit, lists, deviceId, deviceSeenAt, subscriptions }
+}
 
 const byToken = (q: Query) =>
   q

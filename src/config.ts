@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { parseEnvFile } from './lib/env-file.ts'
-import { type Network, parseNetwork } from './lib/ip.ts'
+import { type Network, parseIp, parseNetwork } from './lib/ip.ts'
 import { LOG_LEVELS, type LogLevel } from './lib/log.ts'
 
 /** A setting that stops the start: one line that names it. */
@@ -132,6 +132,8 @@ function reader(values: Record<string, string | undefined>) {
       parse(key, integer(min, max), fallback, `a whole number from ${min} to ${max}`),
     oneOf: <const T extends string>(key: string, choices: readonly T[], fallback: T) =>
       parse(key, v.picklist(choices), fallback, choices.join(' or ')) as T,
+    matching: (key: string, fallback: string, fits: (text: string) => boolean, need: string) =>
+      parse(key, v.pipe(v.string(), v.check(fits)), fallback, need),
     domain: (key: string, fallback: string) =>
       parse(
         key,
@@ -168,16 +170,71 @@ function parseDatabasePath(url: string, cwd: string): string {
 }
 
 function parsePassword(password: string): string {
-  if (password !== '' && password.length < 8) {
-    throw new ConfigError('PANEL_PASSWORD needs at least 8 characters (or none: one is generated)')
+  if (password !== '' && (password.length < 8 || password.length > 1024)) {
+    throw new ConfigError('PANEL_PASSWORD needs 8 to 1024 characters (or none: one is generated)')
   }
   return password
+}
+
+const isHostName = (text: string) => HOST.test(text.toLowerCase()) && !text.includes(':')
+const isAddress = (text: string) => isHostName(text) || parseIp(text) !== null
+const isHttpUrl = (text: string) => URL.canParse(text) && /^https?:/i.test(text)
+/** REALITY's target: host and port, or a unix socket. */
+const isTarget = (text: string) => /^(\S+:\d{1,5}|[/@]\S+)$/.test(text)
+
+const FLAG = {
+  fits: (text: string) => /^(1|0|true|false|yes|no|on|off)$/i.test(text),
+  need: 'on or off',
+}
+const URL_RULE = { fits: isHttpUrl, need: 'an http(s) address' }
+
+/** What the environment's values of live keys must be; the others are free text. */
+const LIVE_RULES: Partial<Record<LiveKey, { fits: (text: string) => boolean; need: string }>> = {
+  PAYMENTS_ENABLED: FLAG,
+  HWID_LIMIT_ENABLED: FLAG,
+  PROVIDER_A_ENABLED: FLAG,
+  PROVIDER_B_ENABLED: FLAG,
+  STARS_ENABLED: FLAG,
+  CRYPTOBOT_ENABLED: FLAG,
+  HWID_FALLBACK_LIMIT: {
+    fits: (text) => /^[1-9]\d{0,3}$/.test(text),
+    need: 'a whole number from 1',
+  },
+  BRAND_HUE: {
+    fits: (text) => /^\d{1,3}$/.test(text) && Number(text) <= 360,
+    need: 'a hue from 0 to 360',
+  },
+  WEBHOOK_URL: URL_RULE,
+  PROVIDER_B_API_URL: URL_RULE,
+  RECEIPT_MODE: { fits: (text) => /^(off|auto|on)$/.test(text), need: 'off, auto or on' },
+  ADMIN_TG_IDS: {
+    fits: (text) => /^\d{1,16}([\s,]+\d{1,16})*$/.test(text),
+    need: 'a list of Telegram ids',
+  },
+}
+
+function readLive(read: ReturnType<typeof reader>): Config['live'] {
+  const live: Config['live'] = {}
+  for (const key of LIVE_KEYS) {
+    const rule = LIVE_RULES[key]
+    const text = rule ? read.matching(key, '', rule.fits, rule.need) : read.text(key)
+    if (text !== '') live[key] = text
+  }
+  return live
+}
+
+function readEnvFile(path: string): Record<string, string> {
+  try {
+    return existsSync(path) ? parseEnvFile(readFileSync(path, 'utf8')) : {}
+  } catch (error) {
+    throw new ConfigError(`ENV_FILE can't be read: ${(error as Error).message}`)
+  }
 }
 
 /** Builds the Config from the process's variables and the env file, which they name. Throws ConfigError. */
 export function loadConfig(processEnv: Record<string, string | undefined>, cwd: string): Config {
   const envFile = resolve(cwd, processEnv.ENV_FILE?.trim() || '.env')
-  const fileValues = existsSync(envFile) ? parseEnvFile(readFileSync(envFile, 'utf8')) : {}
+  const fileValues = readEnvFile(envFile)
   const values: Record<string, string | undefined> = { ...fileValues }
   for (const [key, value] of Object.entries(processEnv)) if (value) values[key] = value
   const read = reader(values)
@@ -188,8 +245,6 @@ export function loadConfig(processEnv: Record<string, string | undefined>, cwd: 
     read.text(key),
   )
   const panel = read.domain('PANEL_DOMAIN', `panel.localhost:${port}`)
-  const live: Config['live'] = {}
-  for (const key of LIVE_KEYS) if (read.text(key)) live[key] = read.text(key)
 
   return Object.freeze({
     port,
@@ -213,26 +268,36 @@ export function loadConfig(processEnv: Record<string, string | undefined>, cwd: 
     hostIsolation: read.oneOf('HOST_ISOLATION', ['off', 'strict'], 'off') === 'strict',
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     defaultLang: read.oneOf('DEFAULT_LANG', ['en', 'ru'], 'en'),
-    currency: read.text('CURRENCY', 'RUB'),
+    currency: read.matching(
+      'CURRENCY',
+      'RUB',
+      (text) => /^[A-Z]{3}$/.test(text),
+      'a code of three letters, such as RUB',
+    ),
     timezone: parseTimezone(read.text('TIMEZONE', 'UTC')),
     localNode: {
       on: read.oneOf('LOCAL_NODE', ['on', 'off'], 'on') === 'on',
-      address: read.text('LOCAL_NODE_ADDRESS', panel.replace(/:\d+$/, '')),
+      address: read.matching(
+        'LOCAL_NODE_ADDRESS',
+        panel.replace(/:\d+$/, ''),
+        isAddress,
+        'a host name or an IP address',
+      ),
       port: read.text('LOCAL_NODE_PORT') ? read.int('LOCAL_NODE_PORT', 443, 1, 65_535) : null,
-      sni: read.text('LOCAL_NODE_SNI', 'dl.google.com'),
-      target: read.text('LOCAL_NODE_TARGET'),
+      sni: read.matching('LOCAL_NODE_SNI', 'dl.google.com', isHostName, 'a host name'),
+      target: read.matching('LOCAL_NODE_TARGET', '', isTarget, 'a host with its port'),
       core: read.oneOf('LOCAL_CORE', ['embedded', 'system'], 'embedded'),
       socket: read.text('LOCAL_NODE_SOCKET', '/run/subpanel/node.sock'),
     },
     xrayBin: read.text('XRAY_BIN'),
     hysteriaBin: read.text('HYSTERIA_BIN'),
     coresDir: resolve(cwd, read.text('CORES_DIR', join(dataDir, 'cores'))),
-    coresUrl: read.text('CORES_URL', 'https://github.com'),
+    coresUrl: read.matching('CORES_URL', 'https://github.com', isHttpUrl, URL_RULE.need),
     xrayVersion: read.text('XRAY_VERSION', 'v26.7.28'),
     hysteriaVersion: read.text('HYSTERIA_VERSION', 'app/v2.12.1'),
-    botLinkBase: read.text('BOT_LINK_BASE', 'https://t.me'),
+    botLinkBase: read.matching('BOT_LINK_BASE', 'https://t.me', isHttpUrl, URL_RULE.need),
     syncIntervalMs: read.int('SYNC_INTERVAL_MS', 90_000, 100, 3_600_000),
-    live,
+    live: readLive(read),
     envInstanceId: fileValues.INSTANCE_ID ?? '',
   })
 }

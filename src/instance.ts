@@ -3,16 +3,19 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Database, openDatabase } from '#db/open.ts'
-import { findInstanceId, putInstanceId } from '#db/settings.ts'
+import { type Database, DatabaseRefused, isBusy, isDamage, isFull, openDatabase } from '#db/open.ts'
+import { findInstanceId, peekInstanceId, putInstanceId } from '#db/settings.ts'
 import { type Config, ConfigError } from './config.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
+import { errorCode, errorMessage } from './lib/errors.ts'
 import { randomUuid } from './lib/random.ts'
 
 const HEADER = `# Settings of Subpanel, read at its start; the process's own environment wins over this file.
@@ -56,6 +59,36 @@ function refuse(config: Config, found: string): never {
   )
 }
 
+/** Makes the folders of data, database and env file, owner-only. Throws ConfigError naming the setting that is at fault. */
+export function makeFolders(config: Config): void {
+  const folders = {
+    DATA_DIR: config.dataDir,
+    DATABASE_URL: dirname(config.databasePath),
+    ENV_FILE: dirname(config.envFile),
+  }
+  for (const [key, folder] of Object.entries(folders)) {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+    } catch (error) {
+      throw new ConfigError(`${key} needs the folder ${folder}: ${errorMessage(error)}`)
+    }
+  }
+}
+
+/** Refuses a database that the env file does not belong to, before anything in it is touched. */
+function checkOwner(config: Config, known: string | undefined): void {
+  const { databasePath, envInstanceId } = config
+  if (envInstanceId === '' || known === envInstanceId) return
+  refuse(
+    config,
+    known === undefined
+      ? `${databasePath} is empty`
+      : `${databasePath} belongs to instance ${known}`,
+  )
+}
+
+const isEmpty = (path: string) => statSync(path).size === 0
+
 /**
  * Opens the database of this installation and makes env file and database agree on their INSTANCE_ID. Throws ConfigError when
  * the env file names an instance that is not this database's, unless `init`. Call it inside `withStartLock`.
@@ -65,15 +98,19 @@ export async function openInstance(
   options: { init: boolean; now: Date },
 ): Promise<{ db: Database; instanceId: string }> {
   const { databasePath, envInstanceId } = config
-  if (!existsSync(databasePath) && envInstanceId !== '' && !options.init) {
-    refuse(config, `${databasePath} does not exist`)
+  if (envInstanceId !== '' && !options.init) {
+    if (!existsSync(databasePath)) refuse(config, `${databasePath} does not exist`)
+    // Even opening it would throw away a write-ahead log that lies beside it.
+    if (isEmpty(databasePath)) refuse(config, `${databasePath} is empty`)
   }
-  const db = openDatabase(databasePath, options)
+  const db = openDatabase(databasePath, {
+    now: options.now,
+    accept: (raw) => {
+      if (!options.init) checkOwner(config, peekInstanceId(raw))
+    },
+  })
   try {
     const known = await findInstanceId(db)
-    if (known !== undefined && envInstanceId !== '' && known !== envInstanceId && !options.init) {
-      refuse(config, `${databasePath} belongs to instance ${known}`)
-    }
     const instanceId = known ?? randomUuid()
     if (known === undefined) await db.tx((tx) => putInstanceId(tx, instanceId))
     if (envInstanceId !== instanceId) writeEnvFile(config, instanceId)
@@ -82,4 +119,20 @@ export async function openInstance(
     db.close()
     throw error
   }
+}
+
+/** Why a start failed: a line for the operator and the exit code. Null for a fault of the program. */
+export function explainFailure(error: unknown): { line: string; exit: number } | null {
+  const reason = errorMessage(error)
+  const code = errorCode(error) ?? ''
+  if (error instanceof ConfigError) return { line: reason, exit: 1 }
+  if (isDamage(error)) {
+    return { line: `the database is damaged: ${reason} (docs/reliability.md)`, exit: 70 }
+  }
+  if (isFull(error) || code === 'ENOSPC') return { line: 'the disk is full', exit: 1 }
+  if (isBusy(error)) return { line: 'another process keeps the database locked', exit: 1 }
+  if (error instanceof DatabaseRefused || /^(SQLITE_|E[A-Z]+$)/.test(code)) {
+    return { line: reason, exit: 1 }
+  }
+  return null
 }

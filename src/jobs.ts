@@ -1,42 +1,83 @@
 /** The job runner: single-runner roles held by leases, jobs that never overlap, an end that waits for the job under way. */
 import { acquireLease, releaseLease } from '#db/leases.ts'
 import { cleanUp } from '#src/domain/cleanup.ts'
+import { errorMessage } from '#src/lib/errors.ts'
 import type { Services } from './services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'log' | 'fatal'>
 
+/** A dead owner is followed at most TTL + RENEW later. */
 const LEASE_TTL_MS = 10_000
 const LEASE_RENEW_MS = 3000
 /** Wall and monotonic clock may differ by this much between two looks before it counts as a jump. */
 const CLOCK_JUMP_MS = 30_000
 
+interface Instant {
+  wallMs: number
+  monotonicMs: number
+}
+
+const instant = (s: Pick<Deps, 'clock'>): Instant => ({
+  wallMs: s.clock.now().getTime(),
+  monotonicMs: s.clock.monotonicMs(),
+})
+
+/** How far the wall clock was set between two instants. */
+const setBetween = (from: Instant, to: Instant) =>
+  to.wallMs - from.wallMs - (to.monotonicMs - from.monotonicMs)
+
 export interface Job {
   name: string
   intervalMs: number
-  /** `clockJumped`: the wall clock was set since the job's last run. */
+  /** What is left out of the run after the clock was set, for the log. */
+  spared?: string
+  /** `clockJumped`: the wall clock was set since the job's last run, or before its first one since the process started. */
   run(context: { clockJumped: boolean }): Promise<unknown>
+}
+
+/** A role that this process holds. */
+export interface Hold {
+  role: string
+  fence: number
+  /** False as soon as the lease may have passed to another process: one that slept past it, or whose clock was set. */
+  isValid(): boolean
+  /** When the process began to ask for the role. */
+  since: Instant
 }
 
 export interface Runner {
   stop(): Promise<void>
 }
 
-/** Runs a job at once and then `intervalMs` after each end, until `stop`. A failure is logged and the next run comes. */
-function runJob(s: Deps, job: Job): Runner {
+/**
+ * Runs a job at once and then `intervalMs` after each end, until `stop`. A failure is logged and the next run comes; while
+ * `hold` is not valid, runs are left out.
+ */
+function runJob(s: Deps, job: Job, hold?: Hold): Runner {
   let stopped = false
   let timer: ReturnType<typeof setTimeout> | undefined
   let under: Promise<void> = Promise.resolve()
-  let lastOffset: number | null = null
+  let last = hold?.since ?? instant(s)
+  const run = async () => {
+    if (hold && !hold.isValid()) return
+    const now = instant(s)
+    const setMs = setBetween(last, now)
+    const clockJumped = Math.abs(setMs) > CLOCK_JUMP_MS
+    last = now
+    if (clockJumped && job.spared) {
+      const by = `${Math.round(setMs / 1000)}s`
+      s.log.warn('the clock was set', { job: job.name, by, spared: job.spared })
+    }
+    if (hold) s.log.debug('job begins', { job: job.name, fence: hold.fence })
+    await job.run({ clockJumped })
+    if (hold) s.log.debug('job ended', { job: job.name, fence: hold.fence })
+  }
   const tick = async () => {
-    const offset = s.clock.now().getTime() - s.clock.monotonicMs()
-    const clockJumped = lastOffset !== null && Math.abs(offset - lastOffset) > CLOCK_JUMP_MS
-    lastOffset = offset
-    if (clockJumped) s.log.warn('the clock was set', { job: job.name })
     try {
-      await job.run({ clockJumped })
+      await run()
     } catch (error) {
       s.fatal(error)
-      s.log.error('job failed', { job: job.name, reason: String(error).slice(0, 300) })
+      s.log.error('job failed', { job: job.name, reason: errorMessage(error) })
     }
     if (!stopped) timer = setTimeout(start, job.intervalMs)
   }
@@ -54,57 +95,87 @@ function runJob(s: Deps, job: Job): Runner {
 }
 
 /**
- * Holds the role `name` for this process: `begin` runs when the lease is won, what it returns is stopped when the lease is
- * lost or given up. Takes over at most 10 s after the death of another owner.
+ * Holds the role `role` for this process: `begin` runs when the lease is won, what it returns is stopped when another process
+ * has it or it is given up. A lease that can't be renewed for a while — a full disk, a long writer — stops the jobs, which ask
+ * `isValid`, but not what serves customers.
  */
 export function holdRole(
   s: Deps,
-  name: string,
+  role: string,
   owner: string,
-  begin: () => Promise<Runner>,
+  begin: (hold: Hold) => Promise<Runner>,
 ): Runner {
   let running: Runner | null = null
-  let renewedAt = 0
+  let held = 0
+  const since = instant(s)
+  let renewed = since
+  const isValid = () => {
+    const now = instant(s)
+    return (
+      now.monotonicMs - renewed.monotonicMs < LEASE_TTL_MS &&
+      Math.abs(now.wallMs - renewed.wallMs) < LEASE_TTL_MS
+    )
+  }
   const end = async () => {
     const ended = running
     running = null
     await ended?.stop()
   }
   const lease = runJob(s, {
-    name: `lease ${name}`,
+    name: `lease ${role}`,
     intervalMs: LEASE_RENEW_MS,
     async run() {
-      const asked = s.clock.monotonicMs()
-      // A process that slept past its lease (SIGSTOP, a suspended machine) must not act on it.
-      if (running && asked - renewedAt > LEASE_TTL_MS) await end()
-      const fence = await acquireLease(s.db, name, owner, s.clock.now().getTime(), LEASE_TTL_MS)
-      if (fence === null) return end()
-      renewedAt = asked
+      const asked = instant(s)
+      const fence = await acquireLease(s.db, role, owner, asked.wallMs, LEASE_TTL_MS)
+      if (running && fence !== held) {
+        s.log.warn('another process took the role over', { role, fence: held })
+        await end()
+      }
+      if (fence === null) return
+      renewed = asked
+      held = fence
       if (running) return
-      s.log.debug('role taken', { role: name, fence })
-      running = await begin()
+      s.log.debug('role taken', { role, fence })
+      running = await begin({ role, fence, isValid, since })
     },
   })
   return {
     async stop() {
       await lease.stop()
       await end()
-      await releaseLease(s.db, name, owner)
+      try {
+        await releaseLease(s.db, role, owner)
+      } catch (error) {
+        s.fatal(error)
+        s.log.warn('the role is free only when its lease runs out', {
+          role,
+          reason: errorMessage(error),
+        })
+      }
     },
   }
 }
 
 /** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`. */
-export function startJobs(s: Deps & Pick<Services, 'config' | 'nodeSync'>): Runner {
+export function startJobs(s: Deps & Pick<Services, 'config' | 'nodeSync'>, hold: Hold): Runner {
   const { syncIntervalMs: intervalMs } = s.config
-  const runners = [
-    runJob(s, {
+  const jobs: Job[] = [
+    {
       name: 'sync',
       intervalMs,
+      spared: 'removing clients',
       run: ({ clockJumped }) => s.nodeSync.syncAll({ force: false, remove: !clockJumped }),
-    }),
-    runJob(s, { name: 'cleanup', intervalMs, run: () => cleanUp(s) }),
+    },
+    {
+      name: 'cleanup',
+      intervalMs,
+      spared: 'deleting what is old',
+      run: async ({ clockJumped }) => {
+        if (!clockJumped) await cleanUp(s)
+      },
+    },
   ]
+  const runners = jobs.map((job) => runJob(s, job, hold))
   return {
     async stop() {
       await Promise.all(runners.map((runner) => runner.stop()))

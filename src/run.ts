@@ -3,9 +3,11 @@ import { hostname } from 'node:os'
 import { compose, NODE_PROGRAM } from './compose.ts'
 import { ConfigError, loadConfig } from './config.ts'
 import { createApp } from './http/app.ts'
-import { localCorePaths, superviseCore } from './integrations/local-core.ts'
+import { explainFailure, makeFolders } from './instance.ts'
+import { superviseCore } from './integrations/local-core.ts'
+import { localCorePaths } from './integrations/local-node.ts'
 import { holdRole, type Runner, startJobs } from './jobs.ts'
-import { errorCode } from './lib/errors.ts'
+import { errorMessage } from './lib/errors.ts'
 import { randomHex } from './lib/random.ts'
 import { type Listening, serve } from './serve.ts'
 import type { Services } from './services.ts'
@@ -42,7 +44,7 @@ function holdCore(s: Services, owner: string): Runner {
       paths,
       program: NODE_PROGRAM,
       log: s.log,
-      prepare: () => s.nodeSync.syncAll({ force: false, remove: true }),
+      prepare: () => s.nodeSync.syncAll({ force: false, remove: false }),
     }),
   )
 }
@@ -53,7 +55,7 @@ function startRoles(s: Services, roles: Role[]): Runner[] {
   if (roles.includes('scheduler')) {
     const { on, core } = s.config.localNode
     if (on && core === 'embedded') runners.push(holdCore(s, owner))
-    runners.push(holdRole(s, 'scheduler', owner, async () => startJobs(s)))
+    runners.push(holdRole(s, 'scheduler', owner, async (hold) => startJobs(s, hold)))
   }
   if (roles.includes('bot')) s.log.debug('the bot comes with a later version; its role idles')
   return runners
@@ -91,23 +93,39 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer)
 }
 
+async function listen(s: Services): Promise<Listening> {
+  const { host, port } = s.config
+  try {
+    return await serve(createApp(s), host, port)
+  } catch (error) {
+    throw new ConfigError(
+      `PORT ${port} can't be listened on at HOST ${host}: ${errorMessage(error)}`,
+    )
+  }
+}
+
 async function start(roles: Role[]): Promise<void> {
   const config = loadConfig(process.env, process.cwd())
+  makeFolders(config)
   const { services: s, password } = await compose(config, { init: process.argv.includes('--init') })
   if (password !== null) showFirstStart(s, password)
   let listening: Listening | null = null
-  if (roles.includes('web')) {
-    listening = await serve(createApp(s), config.host, config.port)
-    s.log.info('listening', { host: config.host, port: listening.port })
-  }
-  const runners = startRoles(s, roles)
+  let runners: Runner[] = []
+  // Before anybody can know that the process is there, and send it a signal.
   endOnSignal(s, async () => {
-    if (listening) await within(DRAIN_MS, listening.close())
-    await Promise.all(runners.map((runner) => runner.stop()))
+    await within(
+      DRAIN_MS,
+      Promise.all([listening?.close(), ...runners.map((runner) => runner.stop())]),
+    )
     s.seenDevices.flush()
     await within(DRAIN_MS, s.background.idle())
     s.db.close()
   })
+  if (roles.includes('web')) {
+    listening = await listen(s)
+    s.log.info('listening', { host: config.host, port: listening.port })
+  }
+  runners = startRoles(s, roles)
 }
 
 /** Runs a process until a signal ends it. A start that is refused prints one line and ends with 1; a damaged database with 70. */
@@ -115,17 +133,9 @@ export async function runProcess(roles: Role[]): Promise<void> {
   try {
     await start(roles)
   } catch (error) {
-    const code = errorCode(error)
-    if (error instanceof ConfigError || code === 'EADDRINUSE' || code === 'EACCES') {
-      process.stderr.write(`subpanel: ${(error as Error).message}\n`)
-      process.exit(1)
-    }
-    if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code ?? '')) {
-      process.stderr.write(
-        `subpanel: the database is damaged: ${(error as Error).message} (docs/reliability.md)\n`,
-      )
-      process.exit(70)
-    }
-    throw error
+    const explained = explainFailure(error)
+    if (!explained) throw error
+    process.stderr.write(`subpanel: ${explained.line}\n`)
+    process.exit(explained.exit)
   }
 }

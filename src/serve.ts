@@ -20,6 +20,7 @@ const MAX_HEADER_BYTES = 16_384
 /** Bun closes silent connections after 10 s unless told otherwise; calls to outside systems take up to 15 s. */
 const BUN_IDLE_SECONDS = 120
 const MAX_BODY_BYTES = 1024 ** 3
+const CLOSE_IDLE_MS = 50
 
 async function serveNode(handle: Handle, hostname: string, port: number): Promise<Listening> {
   const { serve } = await import('@hono/node-server')
@@ -45,7 +46,12 @@ async function serveNode(handle: Handle, hostname: string, port: number): Promis
           port: info.port,
           close: () =>
             new Promise<void>((closed) => {
-              server.close(() => closed())
+              // A connection kept alive becomes idle when its last request is answered.
+              const timer = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS)
+              server.close(() => {
+                clearInterval(timer)
+                closed()
+              })
               server.closeIdleConnections()
             }),
         }),

@@ -41,9 +41,18 @@ const limitReached = () =>
   notFound('device limit reached', { ...REFUSED, 'x-hwid-max-devices-reached': 'true' })
 
 /**
- * Lets a device fetch its owner's list, or throws the 404 of the interface. A new device is counted and registered in one
- * transaction; `register: false` (HEAD) answers the same and stores nothing. A known device passes a lowered limit, but not an
- * explicit 0.
+ * True when this registered device may fetch its owner's list, also over a lowered limit; false for a new one, which `admit`
+ * decides. Throws the 404 of the interface for a malformed id, and for an explicit limit of 0.
+ */
+export function isAdmitted(owner: ListOwner, hwid: string): boolean {
+  if (!isHwid(hwid)) throw hwidRequired()
+  if (owner.hwidLimit === 0) throw limitReached()
+  return owner.deviceId !== null
+}
+
+/**
+ * Lets a new device fetch its owner's list, or throws the 404 of the interface. It is counted and registered in one
+ * transaction; `register: false` (HEAD) answers the same and stores nothing.
  */
 export async function admit(
   s: Deps,
@@ -52,9 +61,6 @@ export async function admit(
   settings: Settings,
   register: boolean,
 ): Promise<void> {
-  if (!isHwid(claim.hwid)) throw hwidRequired()
-  if (owner.hwidLimit === 0) throw limitReached()
-  if (owner.deviceId !== null) return
   const limit = owner.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT')
   if (!register) {
     if (listDevices(s.db, owner.tgId).length >= limit) throw limitReached()

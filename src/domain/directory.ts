@@ -4,6 +4,8 @@ import { listPlans } from '#db/plans.ts'
 import type { Node, Plan } from '#db/schema.ts'
 import { findListsRevision } from '#db/settings.ts'
 import type { Services } from '#src/services.ts'
+import type { ListSource } from './list-entries.ts'
+import { sharedListHeaders } from './list-headers.ts'
 import { readSettings, type Settings } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'config'>
@@ -13,6 +15,30 @@ export interface Directory {
   nodes: Map<string, Node>
   plans: Map<string, Plan>
   settings: Settings
+  /** The nodes as lists show them: the same objects while the directory stands. */
+  listed: Map<string, ListSource['node']>
+  /** The headers that all lists have alike. */
+  listHeaders: Record<string, string>
+}
+
+function supportUrl(s: Deps, settings: Settings): string {
+  const botUsername = settings.text('BOT_USERNAME')
+  return (
+    settings.text('SUPPORT_CONTACT') || (botUsername && `${s.config.botLinkBase}/${botUsername}`)
+  )
+}
+
+function readDirectory(s: Deps, revision: number): Directory {
+  const nodes = listNodes(s.db)
+  const settings = readSettings(s)
+  return {
+    revision,
+    nodes: new Map(nodes.map((node) => [node.code, node])),
+    plans: new Map(listPlans(s.db).map((plan) => [plan.code, plan])),
+    settings,
+    listed: new Map(nodes.map((node) => [node.code, { ...node, transports: node.transportsJson }])),
+    listHeaders: sharedListHeaders(settings.text('BRAND_NAME'), supportUrl(s, settings)),
+  }
 }
 
 /** A reader that answers from memory while `revision` (users.ts reads it with the user) is unchanged. */
@@ -21,13 +47,7 @@ export function createDirectory(s: Deps): (revision: number) => Directory {
   return (revision) => {
     if (kept?.revision === revision) return kept
     // The revision is read first: what follows can only be newer, and is then read again at the next call.
-    const before = findListsRevision(s.db)
-    kept = {
-      revision: before,
-      nodes: new Map(listNodes(s.db).map((node) => [node.code, node])),
-      plans: new Map(listPlans(s.db).map((plan) => [plan.code, plan])),
-      settings: readSettings(s),
-    }
+    kept = readDirectory(s, findListsRevision(s.db))
     return kept
   }
 }

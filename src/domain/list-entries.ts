@@ -1,7 +1,5 @@
 /** Turns a user's active subscriptions into the entries of a connection list, free of any format. */
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { base64url, utf8 } from '#src/lib/encoding.ts'
+import { createHmac } from 'node:crypto'
 import { readCertificate } from './certificates.ts'
 
 interface EntryBase {
@@ -9,6 +7,8 @@ interface EntryBase {
   address: string
   port: number
   sni: string
+  /** One object for all users' entries of an inbound: under it a format may keep what it wrote of the inbound. */
+  inbound: object
 }
 
 export type RealityEntry = EntryBase & {
@@ -78,10 +78,10 @@ export interface ListSource {
 const SUFFIX = { ws: ' · WS', xhttp: ' · XHTTP', hysteria2: ' · HY2' } as const
 
 /** Names that mean something in a client's config: its built-in outbounds and the groups of ours. */
-const RESERVED_NAMES = [
+const RESERVED_NAMES = new Set([
   ...['DIRECT', 'REJECT', 'REJECT-DROP', 'PASS', 'PASS-RULE', 'COMPATIBLE', 'GLOBAL'],
   ...['Proxy', 'Auto', 'direct'],
-]
+])
 
 /** Controls, line breaks and the characters that reorder the text around them. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]+/gu
@@ -91,34 +91,52 @@ const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\u
  * A transport whose certificate is not known (or is none) is left out.
  */
 export function listEntries(sources: ListSource[]): ListEntry[] {
-  const occurrences = new Map<string, number>()
-  for (const { node } of sources) {
-    occurrences.set(node.code, (occurrences.get(node.code) ?? 0) + 1)
-  }
   const unique = uniqueNames()
   const entries: ListEntry[] = []
   for (const source of sources) {
-    const { node } = source
-    const label = printable(node.label) || node.code
-    const plan = (occurrences.get(node.code) ?? 0) > 1 ? printable(source.planLabel) : ''
-    const base = {
-      name: unique(plan === '' ? label : `${label} · ${plan}`),
-      address: hostName(node.address),
-      port: node.port,
-      sni: hostName(node.sni),
-    }
-    entries.push(realityEntry(source, base))
-    for (const transport of node.transports) {
-      const entry = transportEntry(source, transport, base)
-      if (entry) entries.push({ ...entry, name: unique(base.name + SUFFIX[transport.type]) })
-    }
+    const { uuid, node } = source
+    const { label, inbounds } = inboundsOf(node)
+    const twice = sources.some((other) => other !== source && other.node.code === node.code)
+    const plan = twice ? printable(source.planLabel) : ''
+    const own = { name: unique(plan === '' ? label : `${label} · ${plan}`), uuid }
+    for (const inbound of inbounds) entries.push(inbound(own, unique))
   }
   return entries
 }
 
+interface Own {
+  name: string
+  uuid: string
+}
+
+interface NodeInbounds {
+  label: string
+  /** One writer of entries for each inbound, REALITY first. */
+  inbounds: ((own: Own, unique: (wanted: string) => string) => ListEntry)[]
+}
+
+const known = new WeakMap<ListSource['node'], NodeInbounds>()
+
+/** What the entries of a node have in common, worked out once for each node object. */
+function inboundsOf(node: ListSource['node']): NodeInbounds {
+  let found = known.get(node)
+  if (!found) {
+    const shared = { address: hostName(node.address), port: node.port, sni: hostName(node.sni) }
+    found = {
+      label: printable(node.label) || node.code,
+      inbounds: [
+        realityInbound(node, shared),
+        ...node.transports.flatMap((transport) => transportInbound(node, transport, shared) ?? []),
+      ],
+    }
+    known.set(node, found)
+  }
+  return found
+}
+
 /** The Hysteria2 password of one subscription: 43 characters base64url, the same on node and list. */
 export function hysteriaAuth(hysteriaPassword: string, uuid: string): string {
-  return base64url(hmac(sha256, utf8(hysteriaPassword), utf8(uuid)))
+  return createHmac('sha256', hysteriaPassword).update(uuid).digest('base64url')
 }
 
 /**
@@ -132,36 +150,53 @@ export function wantsHybridKeyShare(coreVersion: string | null): boolean {
   return (major * 1000 + minor) * 1000 + patch >= 26_009_008
 }
 
-function realityEntry({ uuid, node }: ListSource, base: EntryBase): RealityEntry {
-  return {
-    kind: 'reality',
-    ...base,
-    uuid: node.sharedUuid || uuid,
-    flow: node.flow,
-    publicKey: node.publicKey,
-    shortId: node.shortId,
-    coreVersion: node.coreVersion,
-  }
+type Shared = Omit<EntryBase, 'name' | 'inbound'>
+type Inbound = NodeInbounds['inbounds'][number]
+
+function realityInbound(node: ListSource['node'], shared: Shared): Inbound {
+  const { flow, publicKey, shortId, coreVersion, sharedUuid } = node
+  const inbound = { kind: 'reality', ...shared, flow, publicKey, shortId, coreVersion } as const
+  return ({ name, uuid }) => ({ ...inbound, inbound, name, uuid: sharedUuid || uuid })
 }
 
-function transportEntry(
-  { uuid, node }: ListSource,
+function transportInbound(
+  node: ListSource['node'],
   transport: ListTransport,
-  base: EntryBase,
-): ListEntry | null {
-  const clientId = node.sharedUuid || uuid
+  shared: Shared,
+): Inbound | null {
+  const { publicKey, shortId, sharedUuid, hysteriaPassword } = node
+  const suffix = SUFFIX[transport.type]
   const path = `/${(transport.path ?? '').replace(/^\/+/, '')}`
   if (transport.type === 'xhttp') {
-    const { publicKey, shortId } = node
-    return { kind: 'xhttp', ...base, uuid: clientId, publicKey, shortId, path }
+    const inbound = { kind: 'xhttp', ...shared, publicKey, shortId, path } as const
+    return ({ name, uuid }, unique) => ({
+      ...inbound,
+      inbound,
+      name: unique(name + suffix),
+      uuid: sharedUuid || uuid,
+    })
   }
   const cert = readCertificate(transport.cert ?? '')
   if (!cert) return null
-  const pinned = { port: transport.port, certPem: cert.pem, certSha256: cert.sha256 }
-  if (transport.type === 'ws') return { kind: 'ws', ...base, ...pinned, uuid: clientId, path }
-  if (!node.hysteriaPassword) return null
-  const auth = hysteriaAuth(node.hysteriaPassword, uuid)
-  return { kind: 'hysteria2', ...base, ...pinned, auth, obfsPassword: node.hysteriaObfsPassword }
+  const pinned = { ...shared, port: transport.port, certPem: cert.pem, certSha256: cert.sha256 }
+  if (transport.type === 'ws') {
+    const inbound = { kind: 'ws', ...pinned, path } as const
+    return ({ name, uuid }, unique) => ({
+      ...inbound,
+      inbound,
+      name: unique(name + suffix),
+      uuid: sharedUuid || uuid,
+    })
+  }
+  if (!hysteriaPassword) return null
+  const obfsPassword = node.hysteriaObfsPassword
+  const inbound = { kind: 'hysteria2', ...pinned, obfsPassword } as const
+  return ({ name, uuid }, unique) => ({
+    ...inbound,
+    inbound,
+    name: unique(name + suffix),
+    auth: hysteriaAuth(hysteriaPassword, uuid),
+  })
 }
 
 function printable(text: string): string {
@@ -170,12 +205,12 @@ function printable(text: string): string {
 
 /** A function that returns each wanted name, numbered when it was given away already. */
 function uniqueNames(): (wanted: string) => string {
-  const taken = new Set(RESERVED_NAMES)
+  const taken = new Set<string>()
   const numbers = new Map<string, number>()
   return (wanted) => {
     let name = wanted
     let number = numbers.get(wanted) ?? 1
-    while (taken.has(name)) name = `${wanted} ${++number}`
+    while (taken.has(name) || RESERVED_NAMES.has(name)) name = `${wanted} ${++number}`
     numbers.set(wanted, number)
     taken.add(name)
     return name

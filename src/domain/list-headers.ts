@@ -1,12 +1,19 @@
 /** The response headers that client apps read beside a connection list. */
 import { base64, utf8 } from '#src/lib/encoding.ts'
 
-export interface ListHeadersInput {
-  brandName: string
-  /** Bytes, and Unix seconds; 0 means without limit, never. */
-  userinfo: { upload: number; download: number; total: number; expire: number }
+/** Bytes, and Unix seconds; 0 means without limit, never. */
+export interface UserInfo {
+  upload: number
+  download: number
+  total: number
+  expire: number
+}
+
+/** What a list answer says of its user. */
+export interface OwnHeaders {
+  userinfo: UserInfo
+  /** A URL of printable ASCII. */
   webPageUrl: string
-  supportUrl: string
   announce?: string
 }
 
@@ -14,27 +21,33 @@ export interface ListHeadersInput {
 const TITLE_MAX_LENGTH = 25
 const ANNOUNCE_MAX_LENGTH = 200
 
-/**
- * Headers of a list answer, ASCII only, whatever the brand is called. A URL that is none is left out.
- * Hiddify drops the userinfo unless it has all four keys, and the import unless the interval is whole hours.
- */
-export function listHeaders(input: ListHeadersInput): Record<string, string> {
-  const title = oneLine(input.brandName)
-  const { upload, download, total, expire } = input.userinfo
+/** The headers that all lists have alike, ASCII only, whatever the brand is called. A support URL that is none is left out. */
+export function sharedListHeaders(brandName: string, supportUrl: string): Record<string, string> {
+  const title = oneLine(brandName)
   const headers: Record<string, string> = {
     'content-type': 'text/plain; charset=utf-8',
     'cache-control': 'private, no-store',
     'profile-title': `base64:${base64(utf8(cut(title, TITLE_MAX_LENGTH)))}`,
-    'subscription-userinfo': `upload=${whole(upload)}; download=${whole(download)}; total=${whole(total)}; expire=${whole(expire)}`,
     'profile-update-interval': '12',
     'content-disposition': contentDisposition(title),
   }
-  const webPageUrl = asciiUrl(input.webPageUrl)
-  if (webPageUrl) headers['profile-web-page-url'] = webPageUrl
-  const supportUrl = asciiUrl(input.supportUrl)
-  if (supportUrl) headers['support-url'] = supportUrl
-  if (input.announce) {
-    headers.announce = `base64:${base64(utf8(cut(input.announce.trim(), ANNOUNCE_MAX_LENGTH)))}`
+  const url = asciiUrl(supportUrl)
+  if (url) headers['support-url'] = url
+  return headers
+}
+
+/**
+ * Those that depend on the user. Hiddify drops the userinfo unless it has all four keys, and the import unless the interval
+ * is whole hours.
+ */
+export function ownListHeaders({ userinfo, webPageUrl, announce }: OwnHeaders) {
+  const { upload, download, total, expire } = userinfo
+  const headers: Record<string, string> = {
+    'subscription-userinfo': `upload=${whole(upload)}; download=${whole(download)}; total=${whole(total)}; expire=${whole(expire)}`,
+    'profile-web-page-url': webPageUrl,
+  }
+  if (announce) {
+    headers.announce = `base64:${base64(utf8(cut(announce.trim(), ANNOUNCE_MAX_LENGTH)))}`
   }
   return headers
 }
@@ -66,7 +79,7 @@ function whole(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0
 }
 
-/** The URL parser encodes whatever is not ASCII and drops line breaks. */
+/** A URL in printable ASCII, or undefined when the text is none: the parser encodes the rest and drops line breaks. */
 function asciiUrl(text: string): string | undefined {
   return URL.parse(text)?.href
 }

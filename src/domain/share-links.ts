@@ -7,11 +7,31 @@ import type {
   XhttpEntry,
 } from './list-entries.ts'
 
-/**
- * The link of one entry, pure ASCII. VLESS parameters: Xray-core discussion 716 (every value encoded,
- * each key once); v2rayNG knows `tcp`, not `raw`, and cuts a value at a raw `=`.
- */
+/** The link of one entry, pure ASCII. */
 export function shareLink(entry: ListEntry): string {
+  let written = inbounds.get(entry.inbound)
+  if (!written) {
+    written = writeInbound(entry)
+    inbounds.set(entry.inbound, written)
+  }
+  const id = entry.kind === 'hysteria2' ? entry.auth : entry.uuid
+  return `${written.scheme}${encode(id)}${written.rest}${encode(entry.name)}`
+}
+
+/** A link without the client's id and the entry's name, which alone differ between users. */
+interface WrittenInbound {
+  scheme: string
+  /** From the `@` to the `#`. */
+  rest: string
+}
+
+const inbounds = new WeakMap<object, WrittenInbound>()
+
+/**
+ * VLESS parameters: Xray-core discussion 716 (every value encoded, each key once); v2rayNG knows `tcp`, not `raw`, and cuts a
+ * value at a raw `=`.
+ */
+function writeInbound(entry: ListEntry): WrittenInbound {
   switch (entry.kind) {
     case 'reality':
       return vless(entry, {
@@ -70,15 +90,15 @@ function reality(entry: RealityEntry | XhttpEntry): Record<string, string> {
 function vless(
   entry: RealityEntry | XhttpEntry | WsEntry,
   parameters: Record<string, string>,
-): string {
-  return `vless://${encode(entry.uuid)}@${authority(entry)}?${query(parameters)}#${encode(entry.name)}`
+): WrittenInbound {
+  return { scheme: 'vless://', rest: `@${authority(entry)}?${query(parameters)}#` }
 }
 
 /**
  * Hysteria URI scheme, v2.hysteria.network/docs/developers/URI-Scheme. `insecure` and the pin go
  * together: with both the official client enforces the pin, with the pin alone it asks a public CA.
  */
-function hysteria2(entry: Hysteria2Entry): string {
+function hysteria2(entry: Hysteria2Entry): WrittenInbound {
   const parameters = {
     sni: entry.sni,
     insecure: '1',
@@ -86,7 +106,7 @@ function hysteria2(entry: Hysteria2Entry): string {
     obfs: entry.obfsPassword ? 'salamander' : '',
     'obfs-password': entry.obfsPassword ?? '',
   }
-  return `hysteria2://${encode(entry.auth)}@${authority(entry)}/?${query(parameters)}#${encode(entry.name)}`
+  return { scheme: 'hysteria2://', rest: `@${authority(entry)}/?${query(parameters)}#` }
 }
 
 function authority({ address, port }: ListEntry): string {

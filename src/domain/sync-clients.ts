@@ -11,9 +11,8 @@ type Deps = Pick<Services, 'db' | 'clock' | 'instanceId'>
 
 export const STATUS_TIMEOUT_MS = 10_000
 
-/** The lines of all clients that the core must serve now, sorted as the node program sorts them. */
-function wantedLines(s: Deps, nodes: Node[]): string[] {
-  const now = formatTimestamp(s.clock.now())
+/** The lines of all clients that the core must serve, sorted as the node program sorts them. */
+function wantedLines(s: Deps, nodes: Node[], now: string): string[] {
   const lines = nodes.flatMap((node) =>
     listClientsOfNode(s.db, node.code, now).map((uuid) => `${uuid} ${node.code}`),
   )
@@ -35,6 +34,8 @@ async function presentClients(core: Core, revision: string): Promise<ClientMap> 
 export interface Pass {
   force: boolean
   remove: boolean
+  /** One time for the whole pass: whoever let it remove knew no later one, and the clock may be set while it runs. */
+  now: string
 }
 
 export interface ClientChanges {
@@ -59,7 +60,7 @@ async function trySync(
   status: CoreStatus,
   pass: Pass,
 ): Promise<ClientChanges> {
-  const lines = wantedLines(s, nodes)
+  const lines = wantedLines(s, nodes, pass.now)
   const text = lines.length === 0 ? '' : `${lines.join('\n')}\n`
   const revision = sha256Hex(text)
   const foreign = isForeign(s, status)

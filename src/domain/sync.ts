@@ -148,7 +148,8 @@ export function createNodeSync(s: Deps): NodeSync {
   }
   return {
     touch: (subscriptions, timeoutMs = 5000) => queue.touch(subscriptions, timeoutMs),
-    async syncAll(pass) {
+    async syncAll(options) {
+      const pass = { ...options, now: formatTimestamp(s.clock.now()) }
       const groups = [...groupByCore(s)]
       const results = await Promise.all(
         groups.map(([core, nodes]) => syncGroup(s, core, nodes, pass, tell)),

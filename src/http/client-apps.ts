@@ -44,6 +44,24 @@ export function listFormat(
   }
 }
 
+/** How many agents `createListFormats` remembers: apps have few versions, strangers send anything. */
+const REMEMBERED_AGENTS = 500
+
+/** `listFormat` that remembers its answers. */
+export function createListFormats(): typeof listFormat {
+  const known = new Map<string, ListChoice | null>()
+  return (userAgent, explicitFormat) => {
+    // A known format has no space in it, so no two questions have one key.
+    const key = `${parseListFormat(explicitFormat) ?? ''} ${userAgent ?? ''}`
+    const remembered = known.get(key)
+    if (remembered !== undefined) return remembered
+    const choice = listFormat(userAgent, explicitFormat)
+    if (known.size >= REMEMBERED_AGENTS) known.clear()
+    if (key.length <= AGENT_MAX_LENGTH) known.set(key, choice)
+    return choice
+  }
+}
+
 function formatOf(agent: string): ListFormat {
   if (/^sf[aimt][/ (]/.test(agent)) return 'singbox'
   // Hiddify calls itself "like ClashMeta v2ray sing-box", but reads headers only beside links.

@@ -1,12 +1,12 @@
 /** The one place that turns a thrown value into a response. */
 import { isBusy, isFull } from '#db/open.ts'
 import { ApiError, errorMessage, unavailable } from '#src/lib/errors.ts'
-import { apiHeaders } from '#src/web/csp.ts'
+import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import type { Context, Http } from './context.ts'
 import { renderError } from './pages.ts'
 
 /** Paths whose errors people see. */
-const PAGES = /^\/(?:$|sub\/|pay\/|offer$|privacy$|cabinet\.html$)/
+const PAGES = /^\/(?:$|(?:sub|pay)(?:\/|$)|offer$|privacy$|cabinet\.html$)/
 
 function refusalOf(s: Http, c: Context, error: unknown): ApiError {
   if (error instanceof ApiError) return error
@@ -35,6 +35,7 @@ export function errorResponse(s: Http, c: Context, error: unknown): Response {
     status,
     headers: {
       ...apiHeaders,
+      ...transportHeaders(s.config.publicScheme),
       'Content-Type': 'application/json',
       'Cache-Control': 'private, no-store',
       ...headers,

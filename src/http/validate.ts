@@ -30,6 +30,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 /** The first fault of an input as a message: the field, and what it must be. */
 function faultMessage(issues: [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): string {
   const [issue] = issues
+  if (issue.type === 'strict_object' && issue.expected === 'never') return 'unknown field'
   const field = issue.path
     ?.map((part) => String(part.key))
     .join('.')

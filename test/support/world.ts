@@ -1,13 +1,16 @@
 /** A whole service in memory: hand-set clock, fake node program, recorded calls. No process, no socket. */
+
+import { insertAdmin, insertSession } from '#db/admins.ts'
 import { openDatabase } from '#db/open.ts'
 import { putInstanceId } from '#db/settings.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import { recordSeen } from '#src/domain/devices.ts'
-import { seedAdmin, seedLocalNode, seedManagementKey, seedPlans } from '#src/domain/first-start.ts'
+import { seedLocalNode, seedManagementKey, seedPlans } from '#src/domain/first-start.ts'
 import { createNodeSync } from '#src/domain/sync.ts'
 import { createApp } from '#src/http/app.ts'
 import { createBackground } from '#src/lib/background.ts'
 import { createBatch } from '#src/lib/batch.ts'
+import { hashPassword, sha256Hex } from '#src/lib/crypto.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { createLog } from '#src/lib/log.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -15,6 +18,11 @@ import type { Core, Services } from '#src/services.ts'
 import { createFakeNode, type FakeNode } from './fake-node.ts'
 
 export const PASSWORD = 'correct horse battery'
+/** Made once per file: 200,000 iterations for every world would be most of a test run. */
+const passwordHash = hashPassword(PASSWORD)
+
+/** The session that every world has from its start. */
+const SESSION = 'session-of-the-world'
 
 /** The environment of a world unless a test says otherwise. */
 const ENVIRONMENT = {
@@ -56,11 +64,12 @@ export interface Answer {
 
 export interface CallOptions {
   method?: string
+  /** The Host header, as it is. */
   host?: string
   headers?: Record<string, string>
   body?: unknown
   /** A body that is sent as it is. */
-  raw?: string | Uint8Array
+  raw?: string | Uint8Array | ReadableStream
   peer?: string | undefined
   cookie?: string
 }
@@ -75,8 +84,15 @@ export interface World {
   /** Errors that would have ended the process. */
   fatal: unknown[]
   call(path: string, options?: CallOptions): Promise<Answer>
-  /** The same with the session of `admin`, logged in on first use. */
+  /** The same with a session of `admin`. */
   admin(path: string, options?: CallOptions): Promise<Answer>
+  /** The rows of a query on the database, for what no route shows. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read columns of unknown type
+  rows(sql: string, ...values: unknown[]): any[]
+  /** Changes the database behind the service's back. */
+  change(sql: string, ...values: unknown[]): void
+  /** All tables as text, but those named. */
+  dump(...except: string[]): string
   close(): void
 }
 
@@ -98,6 +114,32 @@ async function toAnswer(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, json }
 }
 
+/** Every row of every table. */
+function dumpTables(raw: Services['db']['raw'], except: string[]): string {
+  const names = raw.prepare("select name from sqlite_master where type = 'table'").pluck().all()
+  return (names as string[])
+    .filter((name) => !except.includes(name))
+    .sort()
+    .map((name) => `${name} ${JSON.stringify(raw.prepare(`select * from "${name}"`).raw().all())}`)
+    .join('\n')
+}
+
+/** The admin with his password and a session that no clock ends. */
+async function seedAdminSession(db: Services['db'], at: string): Promise<void> {
+  const hash = await passwordHash
+  await db.tx(function* (tx) {
+    const admin = yield* insertAdmin(tx, { username: 'admin', passwordHash: hash, createdAt: at })
+    yield* insertSession(tx, {
+      token: sha256Hex(SESSION),
+      adminId: admin.id,
+      createdAt: at,
+      lastSeenAt: at,
+      expiresAt: '9999-12-31T23:59:59',
+      ip: '127.0.0.1',
+    })
+  })
+}
+
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const clock = createHandClock(options.now ?? '2026-03-01T12:00:00')
   const config = loadConfig({ ...ENVIRONMENT, ...options.environment }, '/nonexistent')
@@ -114,7 +156,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const instanceId = '11111111-2222-3333-4444-555555555555'
   const seed = { db, clock, config }
   await db.tx((tx) => putInstanceId(tx, instanceId))
-  await seedAdmin(seed)
+  await seedAdminSession(db, formatTimestamp(clock.now()))
   await seedPlans(seed)
   await seedManagementKey(seed, async () => ({
     privateKey: 'PRIVATE',
@@ -141,20 +183,19 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }
   const app = createApp(s)
   const call = async (path: string, init: CallOptions = {}): Promise<Answer> => {
-    const host = init.host ?? 'panel.test'
-    const headers = new Headers({ host, ...init.headers })
+    const headers = new Headers({ host: init.host ?? 'panel.test', ...init.headers })
     if (init.cookie) headers.set('cookie', init.cookie)
     const body = init.raw ?? (init.body === undefined ? undefined : JSON.stringify(init.body))
     const method = init.method ?? (body === undefined ? 'GET' : 'POST')
-    const request = new Request(`http://${host}${path}`, {
+    const request = new Request(`http://service.test${path}`, {
       method,
       headers,
-      ...(body === undefined ? {} : { body: body as BodyInit }),
+      ...(body === undefined ? {} : { body: body as BodyInit, duplex: 'half' }),
     })
     const peer = 'peer' in init ? init.peer : '127.0.0.1'
     return toAnswer(await app(request, { peer }))
   }
-  let cookie = ''
+  const cookie = `panel_admin=${SESSION}`
   return {
     s,
     config,
@@ -163,15 +204,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     log: lines,
     fatal,
     call,
-    async admin(path, init = {}) {
-      if (cookie === '') {
-        const answer = await call('/admin/api/login', {
-          body: { username: 'admin', password: PASSWORD },
-        })
-        cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] as string
-      }
-      return call(path, { cookie, ...init })
+    admin: (path, init = {}) => call(path, { cookie, ...init }),
+    rows: (sql, ...values) => db.raw.prepare(sql).all(...values),
+    change: (sql, ...values) => {
+      db.raw.prepare(sql).run(...values)
     },
+    dump: (...except) => dumpTables(db.raw, except),
     close: () => db.close(),
   }
 }

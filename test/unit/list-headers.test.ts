@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { listHeaders } from '#src/domain/list-headers.ts'
+import { type OwnHeaders, ownListHeaders, sharedListHeaders } from '#src/domain/list-headers.ts'
 import { fromBase64, fromUtf8 } from '#src/lib/encoding.ts'
 import { NASTY_LABELS } from '#test/fixtures/lists/samples.ts'
 
@@ -9,6 +9,13 @@ const INPUT = {
   webPageUrl: 'https://site.example/cabinet.html',
   supportUrl: 'https://t.me/support',
 }
+
+type Input = OwnHeaders & { brandName: string; supportUrl: string }
+
+const listHeaders = ({ brandName, supportUrl, ...own }: Input): Record<string, string> => ({
+  ...sharedListHeaders(brandName, supportUrl),
+  ...ownListHeaders(own),
+})
 
 const decoded = (value: string | undefined) => {
   expect(value).toMatch(/^base64:[A-Za-z0-9+/]*={0,2}$/)
@@ -89,8 +96,9 @@ test('a Cyrillic brand keeps its name in UTF-8 and gets a plain one beside it', 
 })
 
 test('URLs are encoded; one that is no URL is left out', () => {
-  const odd = { webPageUrl: 'https://сайт.рф/a b\r\nx-evil: 1', supportUrl: 'ask at the desk' }
-  const headers = listHeaders({ ...INPUT, ...odd })
-  expect(headers['profile-web-page-url']).toBe('https://xn--80aswg.xn--p1ai/a%20bx-evil:%201')
-  expect(headers).not.toHaveProperty('support-url')
+  const supportUrl = 'https://сайт.рф/a b\r\nx-evil: 1'
+  expect(listHeaders({ ...INPUT, supportUrl })['support-url']).toBe(
+    'https://xn--80aswg.xn--p1ai/a%20bx-evil:%201',
+  )
+  expect(listHeaders({ ...INPUT, supportUrl: 'ask at the desk' })).not.toHaveProperty('support-url')
 })

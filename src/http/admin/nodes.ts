@@ -28,22 +28,16 @@ const linkPart = v.pipe(
   v.regex(/^[^\s\p{Cc}]*$/u, 'must not hold spaces or control characters'),
 )
 const address = v.pipe(linkPart, v.minLength(1, 'must not be empty'))
-const uuid = v.pipe(
-  v.string('must be a string'),
-  v.trim(),
-  v.toLowerCase(),
-  v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID'),
-)
+/** What Xray takes for a client id: a UUID, or 1 to 30 characters that it makes one of. */
 const sharedUuid = v.nullable(
-  v.union(
-    [
-      uuid,
-      v.pipe(
-        v.literal(''),
-        v.transform(() => null),
-      ),
-    ],
-    'must be a UUID',
+  v.pipe(
+    v.string('must be a string'),
+    v.trim(),
+    v.regex(
+      /^(?:[\x21-\x7e]{0,30}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i,
+      'must be a UUID, or at most 30 characters without spaces',
+    ),
+    v.transform((id) => (id.length === 36 ? id.toLowerCase() : id || null)),
   ),
 )
 

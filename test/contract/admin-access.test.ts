@@ -1,0 +1,211 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Http } from '#src/http/context.ts'
+import { adminApi } from '#src/http/panel.ts'
+import { addUser } from '#test/support/records.ts'
+import { expectDecent } from '#test/support/scenario.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+
+let w: World
+beforeEach(async () => {
+  w = await createWorld()
+})
+afterEach(() => w.close())
+
+const UUID = '00000000-0000-4000-8000-000000000001'
+
+/** Every admin route, and some that do not exist. */
+const ROUTES: [method: string, path: string][] = [
+  ['GET', '/nodes'],
+  ['POST', '/nodes'],
+  ['POST', '/nodes/reorder'],
+  ['PATCH', '/nodes/de1'],
+  ['DELETE', '/nodes/de1'],
+  ['POST', '/nodes/de1/check'],
+  ['GET', '/nodes/de1/metrics'],
+  ['GET', '/nodes/de1/status'],
+  ['GET', '/users/1'],
+  ['POST', '/users/1/grant'],
+  ['GET', '/users/1/devices'],
+  ['DELETE', '/users/1/devices/1'],
+  ['POST', '/users/1/hwid-limit'],
+  ['GET', '/hwid-settings'],
+  ['POST', '/hwid-settings'],
+  ['GET', '/subscriptions'],
+  ['POST', `/subscriptions/${UUID}/hold`],
+  ['POST', `/subscriptions/${UUID}/resume`],
+  ['POST', `/subscriptions/${UUID}/revoke`],
+  ['POST', `/subscriptions/${UUID}/reset-traffic`],
+  ['GET', '/traffic'],
+  ['GET', '/plans'],
+  ['POST', '/sync'],
+  ['GET', '/audit'],
+  ['GET', ''],
+  ['GET', '/'],
+  ['GET', '/nowhere'],
+  ['POST', '/nowhere/at/all'],
+  ['GET', '/users/not-a-number'],
+  ['GET', '/login/x'],
+  ['GET', '/me/x'],
+  ['POST', '/logout/x'],
+]
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']
+
+/** A body that must not be read; tells whether it was. */
+function untouchable() {
+  let reads = 0
+  const stream = new ReadableStream(
+    {
+      pull(controller) {
+        reads++
+        controller.enqueue(new Uint8Array(1024))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { stream, reads: () => reads }
+}
+
+const COOKIES = [undefined, 'panel_admin=', 'panel_admin=made-up', 'other=x']
+
+async function expectUnauthorized(method: string, path: string, cookie: string | undefined) {
+  const body = untouchable()
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  const answer = await w.call(path, {
+    method,
+    ...(cookie === undefined ? {} : { cookie }),
+    ...(hasBody ? { raw: body.stream } : {}),
+  })
+  const what = `${method} ${path} ${cookie}`
+  expect(answer.status, what).toBe(401)
+  expect(answer.json, what).toEqual(method === 'HEAD' ? undefined : { error: 'unauthorized' })
+  expect(body.reads(), what).toBe(0)
+  expectDecent(path, answer)
+}
+
+describe('without a session', () => {
+  test.each(ROUTES)('401 for %s %s before the body is read', async (own, path) => {
+    addUser(w, 1)
+    const before = w.dump()
+    for (const method of new Set([own, ...METHODS])) {
+      for (const cookie of COOKIES) await expectUnauthorized(method, `/admin/api${path}`, cookie)
+    }
+    expect(w.dump()).toBe(before)
+    expect(w.node.calls).toEqual([])
+  })
+
+  test('401 by whatever way the path is written', async () => {
+    const ways = [
+      '//admin/api/nodes',
+      '/admin/api//nodes',
+      '/admin/api/%6eodes',
+      '/admin//api/nodes',
+    ]
+    ways.push(
+      '/ADMIN/API/nodes',
+      '/x/../admin/api/nodes',
+      '/admin/api/nodes/',
+      '/admin/api/./nodes',
+    )
+    ways.push('/admin/api/nodes?x=1', '/admin%2fapi%2fnodes', '/admin\\api\\nodes')
+    for (const way of ways) {
+      const { status } = await w.call(way)
+      expect([401, 404], way).toContain(status)
+    }
+  })
+
+  test('every admin route of the service is in this list', () => {
+    const open = ['POST /login', 'POST /logout', 'GET /me']
+    const { routes } = adminApi(w.s as Http, [])
+    expect(routes.length).toBeGreaterThan(20)
+    const missing = routes
+      .filter(({ method, path }) => method !== 'ALL' && !open.includes(`${method} ${path}`))
+      .filter(({ method, path }) => {
+        const pattern = new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`)
+        return !ROUTES.some(([own, example]) => own === method && pattern.test(example))
+      })
+    expect(missing.map(({ method, path }) => `${method} ${path}`)).toEqual([])
+  })
+})
+
+const OURS = ['https://site.test', 'https://www.site.test', 'https://panel.test']
+const FOREIGN = 'https://evil.test'
+
+/** Whether a request is let through, by what the browser says of its origin. */
+const TABLE: [site: string | null, origin: string | null, passes: boolean][] = [
+  [null, null, true],
+  ...OURS.map((origin) => [null, origin, true] as [null, string, boolean]),
+  [null, FOREIGN, false],
+  [null, 'https://sub.test', false],
+  [null, 'null', false],
+  [null, 'no url', false],
+  ['same-origin', null, true],
+  ['same-origin', FOREIGN, true],
+  ['none', null, true],
+  ['none', FOREIGN, true],
+  ['cross-site', null, false],
+  ['cross-site', FOREIGN, false],
+  ['cross-site', 'null', false],
+  ...OURS.map((origin) => ['cross-site', origin, true] as [string, string, boolean]),
+  ['same-site', null, false],
+  ['same-site', 'https://sub.test', false],
+  ...OURS.map((origin) => ['same-site', origin, true] as [string, string, boolean]),
+  ['something-new', null, false],
+  ['', FOREIGN, false],
+]
+
+describe('cross-site requests', () => {
+  const headersOf = (site: string | null, origin: string | null): Record<string, string> => ({
+    ...(site === null ? {} : { 'sec-fetch-site': site }),
+    ...(origin === null ? {} : { origin }),
+  })
+
+  test.each(TABLE)('Sec-Fetch-Site %j, Origin %j: allowed %s', async (site, origin, passes) => {
+    const headers = headersOf(site, origin)
+    for (const [method, path, allowed] of [
+      ['POST', '/admin/api/nodes/reorder', 400],
+      ['PATCH', '/admin/api/nodes/de1', 400],
+      ['DELETE', '/admin/api/nodes/de1', 400],
+      ['POST', '/admin/api/login', 400],
+      ['POST', '/admin/api/logout', 200],
+      ['PUT', '/admin/api/nowhere', 404],
+    ] as const) {
+      // Without a session where it would end the one of the world.
+      const send = path.endsWith('logout') ? w.call : w.admin
+      const answer = await send(path, { method, headers, raw: '{' })
+      expect(answer.status, `${method} ${path}`).toBe(passes ? allowed : 403)
+      if (!passes) expect(answer.json).toEqual({ error: 'cross-site request' })
+    }
+  })
+
+  test('a safe method is never refused', async () => {
+    for (const [site, origin] of TABLE) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await w.admin('/admin/api/nodes', {
+          method,
+          headers: headersOf(site, origin),
+        })
+        expect(answer.status, `${site} ${origin}`).toBe(200)
+      }
+    }
+  })
+
+  test('without Sec-Fetch-Site an Origin passes whose host is the one asked', async () => {
+    const ask = (host: string, origin: string) =>
+      w.admin('/admin/api/nodes/reorder', { raw: '{', host, headers: { origin } })
+    expect((await ask('10.0.0.5:3000', 'http://10.0.0.5:3000')).status).toBe(400)
+    expect((await ask('OTHER.test', 'https://other.test')).status).toBe(400)
+    expect((await ask('10.0.0.5:3000', 'http://10.0.0.5:3001')).status).toBe(403)
+    expect((await ask('sub.test', 'https://site.test.evil.test')).status).toBe(403)
+  })
+
+  test('a login from another site leaves no session and no attempt', async () => {
+    const before = w.dump()
+    const answer = await w.call('/admin/api/login', {
+      body: { username: 'admin', password: PASSWORD },
+      headers: { 'sec-fetch-site': 'cross-site', origin: FOREIGN },
+    })
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null])
+    expect(w.dump()).toBe(before)
+  })
+})

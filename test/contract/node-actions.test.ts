@@ -1,0 +1,258 @@
+import { expect } from 'vitest'
+import {
+  addNode,
+  addPayment,
+  addSubscription,
+  addUser,
+  auditOf,
+  inSeconds,
+} from '#test/support/records.ts'
+import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import type { World } from '#test/support/world.ts'
+
+const NODES = '/admin/api/nodes'
+const HOUR = 3600
+
+const remove = (code: string) => ({ path: `${NODES}/${code}`, method: 'DELETE' })
+
+const refuses = (
+  name: string,
+  given: (w: World) => unknown,
+  error: string,
+  code = 'nl',
+): Scenario => ({
+  name: `400 ${name}`,
+  given: (w) => {
+    addUser(w, 7)
+    addNode(w, 'nl')
+    return given(w)
+  },
+  request: remove(code),
+  status: 400,
+  error,
+  effects: (w) => expect(auditOf(w)).toEqual([]),
+})
+
+const deletes = (name: string, given: (w: World) => unknown = () => {}): Scenario => ({
+  name: `200 and deleted ${name}`,
+  given: (w) => {
+    addUser(w, 7)
+    addNode(w, 'nl')
+    return given(w)
+  },
+  request: remove('nl'),
+  status: 200,
+  body: { ok: true },
+  effects: (w) => {
+    expect(w.rows("select code from nodes where code = 'nl'")).toEqual([])
+    expect(auditOf(w)).toEqual(['node.delete'])
+  },
+})
+
+const SUBSCRIPTIONS = 'node has active subscriptions'
+const PAYMENTS = 'node has pending payments'
+
+scenarios('DELETE /admin/api/nodes/{code}', [
+  deletes('when nobody needs it'),
+  deletes('with a revoked subscription', (w) => addSubscription(w, 7, { node: 'nl', active: 0 })),
+  deletes('with a subscription that expires now', (w) =>
+    addSubscription(w, 7, { node: 'nl', expires_at: inSeconds(w, 0) }),
+  ),
+  deletes('with a revoked one that was held', (w) =>
+    addSubscription(w, 7, { node: 'nl', active: 0, held_at: inSeconds(w, 0) }),
+  ),
+  deletes('with subscriptions of another node', (w) => addSubscription(w, 7)),
+  deletes('with a pending payment of 48 hours', (w) =>
+    addPayment(w, { node: 'nl', created_at: inSeconds(w, -48 * HOUR) }),
+  ),
+  deletes('with paid and failed payments', (w) => {
+    addPayment(w, { node: 'nl', status: 'paid' })
+    addPayment(w, { node: 'nl', status: 'failed' })
+  }),
+  refuses(
+    'with an active subscription',
+    (w) => addSubscription(w, 7, { node: 'nl' }),
+    SUBSCRIPTIONS,
+  ),
+  refuses(
+    'with one that has a second left',
+    (w) => addSubscription(w, 7, { node: 'nl', expires_at: inSeconds(w, 1) }),
+    SUBSCRIPTIONS,
+  ),
+  refuses(
+    'with a held subscription, whose time stands still',
+    (w) =>
+      addSubscription(w, 7, {
+        node: 'nl',
+        held_at: inSeconds(w, -99 * HOUR),
+        expires_at: inSeconds(w, -1),
+      }),
+    SUBSCRIPTIONS,
+  ),
+  refuses(
+    'with a pending payment of less than 48 hours',
+    (w) => addPayment(w, { node: 'nl', created_at: inSeconds(w, -48 * HOUR + 1) }),
+    PAYMENTS,
+  ),
+  refuses('for de1', () => {}, 'the local node cannot be deleted', 'de1'),
+  {
+    name: '404 for an unknown node',
+    request: remove('nope'),
+    status: 404,
+    error: 'node not found',
+  },
+  {
+    name: '404 for the second of two deletions',
+    given: async (w) => {
+      addNode(w, 'nl')
+      await w.admin(`${NODES}/nl`, { method: 'DELETE' })
+    },
+    request: remove('nl'),
+    status: 404,
+    error: 'node not found',
+  },
+  {
+    name: '200 for one, 404 for the rest of many deletions at once',
+    given: async (w) => {
+      addNode(w, 'nl')
+      const all = Array.from({ length: 5 }, () => w.admin(`${NODES}/nl`, { method: 'DELETE' }))
+      return (await Promise.all(all)).map((answer) => answer.status).sort()
+    },
+    request: remove('nl'),
+    status: 404,
+    effects: (w, statuses) => {
+      expect(statuses).toEqual([200, 404, 404, 404, 404])
+      expect(auditOf(w)).toEqual(['node.delete'])
+    },
+  },
+])
+
+const check = (code: string) => ({ path: `${NODES}/${code}/check`, method: 'POST' })
+
+scenarios('POST /admin/api/nodes/{code}/check', [
+  {
+    name: '200 alive where something listens',
+    given: (w) => addNode(w, 'up', { address: 'alive.test', port: 443 }),
+    request: check('up'),
+    status: 200,
+    body: { alive: true },
+  },
+  {
+    name: '200 not alive where nothing does',
+    given: (w) => addNode(w, 'down', { address: 'alive.test', port: 444 }),
+    request: check('down'),
+    status: 200,
+    body: { alive: false },
+  },
+  { name: '200 for the local node', request: check('de1'), status: 200, body: { alive: false } },
+  {
+    name: '404 for an unknown node',
+    request: check('nope'),
+    status: 404,
+    error: 'node not found',
+  },
+])
+
+const metrics = (code: string) => ({ path: `${NODES}/${code}/metrics` })
+const NOTHING = {
+  ok: false,
+  mem_total_mb: null,
+  mem_used_mb: null,
+  uptime_s: null,
+  mem_fmt: '—',
+  uptime_fmt: '—',
+}
+const MEASURED = {
+  ok: true,
+  mem_total_mb: 4000,
+  mem_used_mb: 1000,
+  uptime_s: 90_061,
+  mem_fmt: '1000 / 4000 MB',
+  uptime_fmt: '1д 1ч',
+  core_version: '26.7.28',
+  core_up: true,
+  clients: 0,
+  load1: 0.5,
+  cpu_count: 2,
+}
+
+scenarios('GET /admin/api/nodes/{code}/metrics', [
+  {
+    name: '200 with the state of this machine for the local node',
+    request: metrics('de1'),
+    status: 200,
+    body: MEASURED,
+  },
+  ...[
+    [86_399, '23ч 59м'],
+    [86_400, '1д 0ч'],
+    [3600, '1ч 0м'],
+    [3599, '59м'],
+    [0, '0м'],
+  ].map(([seconds, text]) => ({
+    name: `200 with "${text}" for ${seconds} s`,
+    given: (w: World) => {
+      const { metrics: measure } = w.node.program
+      w.node.program.metrics = async (ms) => ({
+        ...(await measure(ms)),
+        uptimeS: seconds as number,
+      })
+    },
+    request: metrics('de1'),
+    status: 200,
+    body: { ...MEASURED, uptime_s: seconds, uptime_fmt: text },
+  })),
+  {
+    name: '200 not ok, with nulls and dashes, for an external node',
+    given: (w) => addNode(w, 'ext'),
+    request: metrics('ext'),
+    status: 200,
+    body: NOTHING,
+  },
+  {
+    name: '200 not ok, saying why, for a managed node without a program',
+    given: (w) => addNode(w, 'far', { kind: 'managed' }),
+    request: metrics('far'),
+    status: 200,
+    body: { ...NOTHING, error: 'the node is not managed by this machine' },
+  },
+  {
+    name: '200 with the machine and the fault when no core is installed',
+    given: (w) => {
+      w.node.up = false
+    },
+    request: metrics('de1'),
+    status: 200,
+    body: {
+      ...MEASURED,
+      core_version: null,
+      core_up: false,
+      error: 'no proxy core is installed: run `npm run cores`',
+    },
+  },
+  {
+    name: '200 with the machine and the fault when the core is down',
+    given: (w) => {
+      const { metrics: measure } = w.node.program
+      w.node.program.metrics = async (ms) => ({ ...(await measure(ms)), coreUp: false })
+    },
+    request: metrics('de1'),
+    status: 200,
+    body: { ...MEASURED, core_up: false, error: 'the proxy core is not running' },
+  },
+  ...(['unreachable', 'timeout', 'garbage'] as const).map((failure) => ({
+    name: `200 not ok, with the error, when the node program is ${failure}`,
+    given: (w: World) => {
+      w.node.failure = failure
+    },
+    request: metrics('de1'),
+    status: 200,
+    body: { ...NOTHING, error: `fake ${failure}` },
+  })),
+  {
+    name: '404 for an unknown node',
+    request: metrics('nope'),
+    status: 404,
+    error: 'node not found',
+  },
+])
