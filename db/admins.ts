@@ -91,7 +91,9 @@ export async function deleteExpiredLogins(
   now: string,
   attemptsBefore: string,
 ): Promise<void> {
-  await db.q.delete(adminSessions).where(lte(adminSessions.expiresAt, now))
-  await db.q.delete(pendingLogins).where(lte(pendingLogins.expiresAt, now))
-  await db.q.delete(loginAttempts).where(lte(loginAttempts.at, attemptsBefore))
+  await db.tx(function* (tx) {
+    yield* run(tx.delete(adminSessions).where(lte(adminSessions.expiresAt, now)))
+    yield* run(tx.delete(pendingLogins).where(lte(pendingLogins.expiresAt, now)))
+    yield* run(tx.delete(loginAttempts).where(lte(loginAttempts.at, attemptsBefore)))
+  })
 }

@@ -137,7 +137,12 @@ function reader(values: Record<string, string | undefined>) {
     domain: (key: string, fallback: string) =>
       parse(
         key,
-        v.pipe(v.string(), v.toLowerCase(), v.regex(HOST)),
+        v.pipe(
+          v.string(),
+          v.toLowerCase(),
+          v.regex(HOST),
+          v.check((text) => URL.canParse(`http://${text}`)),
+        ),
         fallback,
         'a host name, with a port where one is needed',
       ),
@@ -164,7 +169,7 @@ function parseTimezone(zone: string): string {
 }
 
 function parseDatabasePath(url: string, cwd: string): string {
-  const path = /^file:(?:\/\/)?(.+)$/.exec(url)?.[1]
+  const path = /^file:(?:\/\/)?(\/?[^/].*)$/.exec(url)?.[1]
   if (!path) throw new ConfigError('DATABASE_URL must be file:<path>')
   return resolve(cwd, path)
 }
@@ -197,8 +202,8 @@ const LIVE_RULES: Partial<Record<LiveKey, { fits: (text: string) => boolean; nee
   STARS_ENABLED: FLAG,
   CRYPTOBOT_ENABLED: FLAG,
   HWID_FALLBACK_LIMIT: {
-    fits: (text) => /^[1-9]\d{0,3}$/.test(text),
-    need: 'a whole number from 1',
+    fits: (text) => /^[1-9]\d{0,3}$/.test(text) && Number(text) <= 1000,
+    need: 'a whole number from 1 to 1000',
   },
   BRAND_HUE: {
     fits: (text) => /^\d{1,3}$/.test(text) && Number(text) <= 360,

@@ -20,10 +20,10 @@ export function parseEnvFile(text: string): Record<string, string> {
   return values
 }
 
-/** The text with `key` set to `value`: its line replaced, or a new line at the end. */
+/** The text with `key` set to `value`: the line that counts replaced, or a new one at the end. */
 export function setEnvLine(text: string, key: string, value: string): string {
   const lines = text.split('\n')
-  const own = lines.findIndex((line) => LINE.exec(line)?.[1] === key)
+  const own = lines.findLastIndex((line) => LINE.exec(line)?.[1] === key)
   if (own >= 0) lines[own] = `${key}=${value}`
   else {
     while (lines.at(-1) === '') lines.pop()

@@ -85,9 +85,12 @@ export const PRIVATE = networks(
   'fe80::/10',
 )
 
-/** What attempts are counted by: IPv4 as it is, IPv6 by its /64, other text unchanged. */
+/** What attempts are counted by: IPv4 however it is written, IPv6 by its /64, other text unchanged. */
 export function attemptKey(ip: string): string {
   const value = parseIp(ip)
-  if (value === null || value >> 32n === 0xffffn) return ip
+  if (value === null) return ip
+  if (value >> 32n === 0xffffn) {
+    return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
+  }
   return `${(value >> 64n).toString(16).padStart(16, '0')}::/64`
 }

@@ -101,6 +101,18 @@ describe('failed password logins', () => {
     expect((await login('192.0.2.1', correct)).status).toBe(429)
   })
 
+  test('an unknown name costs one hash like a known one, a refused guess none', async () => {
+    w = await createWorld()
+    await login('192.0.2.1', { ...wrong, username: 'nobody' })
+    expect(w.hashes()).toBe(1)
+    await login('192.0.2.1')
+    expect(w.hashes()).toBe(2)
+    reserved('192.0.2.2')
+    await login('192.0.2.2')
+    await login('192.0.2.3', {})
+    expect(w.hashes()).toBe(2)
+  })
+
   test('bodies that are none do not count', async () => {
     w = await createWorld()
     for (let i = 0; i < 20; i++) expect((await login('192.0.2.1', {})).status).toBe(400)
@@ -113,7 +125,7 @@ describe('failed password logins', () => {
     const statuses = answers.map((answer) => answer.status)
     expect(statuses.filter((status) => status === 401)).toHaveLength(10)
     expect(statuses.filter((status) => status === 429)).toHaveLength(190)
-    expect(attempts()).toBe(10)
+    expect([attempts(), w.hashes()]).toEqual([10, 10])
     expect(w.rows("select * from audit_log where action = 'login.failed'")).toHaveLength(10)
   })
 })

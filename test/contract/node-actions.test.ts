@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   addNode,
   addPayment,
@@ -8,7 +8,7 @@ import {
   inSeconds,
 } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { createWorld, type World } from '#test/support/world.ts'
 
 const NODES = '/admin/api/nodes'
 const HOUR = 3600
@@ -126,6 +126,25 @@ scenarios('DELETE /admin/api/nodes/{code}', [
     },
   },
 ])
+
+test('of a grant and a deletion of its node at once exactly one is done', async () => {
+  const w = await createWorld()
+  const body = { node: 'nl', plan: '1m' }
+  for (let round = 0; round < 10; round++) {
+    w.change("insert or ignore into users (tg_id, token, created_at) values (7, 'x', '')")
+    w.change('delete from subscriptions')
+    w.change("delete from nodes where code = 'nl'")
+    addNode(w, 'nl')
+    const grant = () => w.admin('/admin/api/users/7/grant', { body })
+    const deletion = () => w.admin(`${NODES}/nl`, { method: 'DELETE' })
+    const answers = await Promise.all(round % 2 ? [grant(), deletion()] : [deletion(), grant()])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+    expect(
+      w.rows('select * from subscriptions where node not in (select code from nodes)'),
+    ).toEqual([])
+  }
+  w.close()
+})
 
 const check = (code: string) => ({ path: `${NODES}/${code}/check`, method: 'POST' })
 

@@ -188,6 +188,12 @@ scenarios('POST /admin/api/subscriptions/{uuid}/resume', [
   refuses('resume', 'active', given(), 'subscription is not held'),
   refuses('resume', 'expired', given(expired), 'subscription is not held'),
   refuses('resume', 'revoked', given(revoked), 'subscription is not held'),
+  refuses(
+    'resume',
+    'revoked with a pause that an older program left',
+    given((w) => ({ ...revoked, ...held(w) })),
+    'subscription is not held',
+  ),
   ...unknown('resume'),
 ])
 

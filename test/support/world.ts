@@ -83,6 +83,8 @@ export interface World {
   log: string[]
   /** Errors that would have ended the process. */
   fatal: unknown[]
+  /** How many passwords were hashed for logins. */
+  hashes(): number
   call(path: string, options?: CallOptions): Promise<Answer>
   /** The same with a session of `admin`. */
   admin(path: string, options?: CallOptions): Promise<Answer>
@@ -163,6 +165,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     publicKey: 'ssh-ed25519 AAAA subpanel',
   }))
   await seedLocalNode(seed, async () => true)
+  const limiter = createLimiter(4)
+  let hashes = 0
   const s: Services = {
     config,
     db,
@@ -172,7 +176,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     cores,
     instanceId,
     dial: async (address, port) => `${address}:${port}` === 'alive.test:443',
-    hashing: createLimiter(4),
+    hashing: (work) => {
+      hashes++
+      return limiter(work)
+    },
     seenDevices: createBatch(1_000_000, (ids: number[]) =>
       background.run('devices seen', () => recordSeen(db, ids, formatTimestamp(clock.now()))),
     ),
@@ -203,6 +210,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     node,
     log: lines,
     fatal,
+    hashes: () => hashes,
     call,
     admin: (path, init = {}) => call(path, { cookie, ...init }),
     rows: (sql, ...values) => db.raw.prepare(sql).all(...values),

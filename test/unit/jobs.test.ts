@@ -1,0 +1,126 @@
+/** Roles and jobs on a clock set by hand: who may act, and what a set clock spares. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { acquireLease } from '#db/leases.ts'
+import { type Database, openDatabase } from '#db/open.ts'
+import { type Hold, holdRole, startJobs } from '#src/jobs.ts'
+import { silentLog } from '#src/lib/log.ts'
+import { createHandClock } from '#test/support/world.ts'
+
+const TTL_MS = 10_000
+const HOUR_MS = 3_600_000
+
+let clock: ReturnType<typeof createHandClock>
+let db: Database
+const fatal = () => {}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  clock = createHandClock('2026-03-01T12:00:00')
+  db = openDatabase(':memory:', { now: clock.now() })
+})
+afterEach(() => {
+  vi.useRealTimers()
+  db.close()
+})
+
+async function pass(ms: number): Promise<void> {
+  clock.advance(ms)
+  await vi.advanceTimersByTimeAsync(ms)
+}
+
+/** A role held in this process; what began and ended with it. */
+async function hold(s: { db: Database }) {
+  const holds: Hold[] = []
+  let ended = 0
+  const begin = async (own: Hold) => {
+    holds.push(own)
+    return {
+      async stop() {
+        ended++
+      },
+    }
+  }
+  const role = holdRole({ db: s.db, clock, log: silentLog, fatal }, 'test', 'a', begin)
+  await pass(0)
+  return { role, holds, ended: () => ended }
+}
+
+test('a lease is trusted for its ten seconds, and not once the clock was set', async () => {
+  const { holds } = await hold({ db })
+  const own = holds[0] as Hold
+  expect([own.fence, own.isValid()]).toEqual([1, true])
+  clock.advance(TTL_MS - 1)
+  expect(own.isValid()).toBe(true)
+  clock.advance(1)
+  expect(own.isValid()).toBe(false)
+  await pass(3000)
+  expect(own.isValid()).toBe(true)
+  for (const ms of [HOUR_MS, -2 * HOUR_MS]) {
+    clock.jump(ms)
+    expect(own.isValid()).toBe(false)
+    await pass(3000)
+    expect(own.isValid()).toBe(true)
+  }
+  expect(holds).toHaveLength(1)
+})
+
+test('a lease that can not be renewed stops no runner; one that another has does', async () => {
+  let full = false
+  const failing: Database = {
+    ...db,
+    tx: (body) => (full ? Promise.reject(new Error('database or disk is full')) : db.tx(body)),
+  }
+  const { role, holds, ended } = await hold({ db: failing })
+  full = true
+  for (let i = 0; i < 5; i++) await pass(3000)
+  expect([ended(), holds[0]?.isValid()]).toEqual([0, false])
+  full = false
+  await pass(3000)
+  expect([ended(), holds[0]?.isValid()]).toEqual([0, true])
+
+  clock.advance(TTL_MS)
+  expect(await acquireLease(db, 'test', 'b', clock.now().getTime(), TTL_MS)).toBe(2)
+  await pass(3000)
+  expect([ended(), holds.length, holds[0]?.isValid()]).toEqual([1, 1, false])
+  for (let i = 0; i < 4; i++) await pass(3000)
+  expect(holds.map((own) => own.fence)).toEqual([1, 3])
+  await role.stop()
+  expect(ended()).toBe(2)
+  expect(await acquireLease(db, 'test', 'b', clock.now().getTime(), TTL_MS)).toBe(4)
+})
+
+test('of two that see a clock set back by a year only one gets the role', async () => {
+  const { holds } = await hold({ db })
+  clock.jump(-365 * 24 * HOUR_MS)
+  expect(await acquireLease(db, 'test', 'b', clock.now().getTime(), TTL_MS)).toBe(2)
+  expect(holds[0]?.isValid()).toBe(false)
+})
+
+test('the run after the clock was set removes nothing, also when it is the first of this process', async () => {
+  const removes: boolean[] = []
+  const since = { wallMs: clock.now().getTime(), monotonicMs: clock.monotonicMs() }
+  clock.jump(30 * 24 * HOUR_MS)
+  const nodeSync = {
+    async syncAll({ remove }: { remove: boolean }) {
+      removes.push(remove)
+      return []
+    },
+  }
+  const s = { db, clock, log: silentLog, fatal, nodeSync, config: { syncIntervalMs: 1000 } }
+  let valid = true
+  const own: Hold = { fence: 1, since, isValid: () => valid }
+  const jobs = startJobs(s as unknown as Parameters<typeof startJobs>[0], own)
+  await pass(0)
+  expect(removes).toEqual([false])
+  await pass(1000)
+  expect(removes).toEqual([false, true])
+  clock.jump(-HOUR_MS)
+  await pass(1000)
+  clock.jump(20_000)
+  await pass(1000)
+  expect(removes).toEqual([false, true, false, true])
+  valid = false
+  await pass(5000)
+  expect(removes).toHaveLength(4)
+  await jobs.stop()
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { createLimiter } from '#src/lib/limiter.ts'
+
+/** Work that ends when it is told to. */
+function controlled() {
+  const log: string[] = []
+  const ends = new Map<string, (failed?: boolean) => void>()
+  const work = (name: string) => () =>
+    new Promise<string>((resolve, reject) => {
+      log.push(`start ${name}`)
+      ends.set(name, (failed) => {
+        log.push(`end ${name}`)
+        failed ? reject(new Error(name)) : resolve(name)
+      })
+    })
+  return { log, work, end: (name: string, failed?: boolean) => ends.get(name)?.(failed) }
+}
+
+test('runs as many at a time as it may, the others in the order of their coming', async () => {
+  const { log, work, end } = controlled()
+  const limit = createLimiter(2)
+  const all = ['a', 'b', 'c', 'd'].map((name) => limit(work(name)))
+  await Promise.resolve()
+  expect(log).toEqual(['start a', 'start b'])
+  end('b')
+  expect(await all[1]).toBe('b')
+  end('a')
+  await all[0]
+  expect(log).toEqual(['start a', 'start b', 'end b', 'start c', 'end a', 'start d'])
+  end('c')
+  end('d')
+  expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('hands a failure to its caller and goes on', async () => {
+  const { log, work, end } = controlled()
+  const limit = createLimiter(1)
+  const first = limit(work('a'))
+  const second = limit(work('b'))
+  end('a', true)
+  await expect(first).rejects.toThrow('a')
+  end('b')
+  expect(await second).toBe('b')
+  expect(log).toEqual(['start a', 'end a', 'start b', 'end b'])
+})
+
+test('never runs more at a time, nor fewer, however work comes and goes', async () => {
+  const limit = createLimiter(3)
+  let running = 0
+  let most = 0
+  const work = async () => {
+    most = Math.max(most, ++running)
+    for (let i = 0; i < 5; i++) await Promise.resolve()
+    running--
+  }
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(Array.from({ length: 20 }, () => limit(work)))
+    expect(running).toBe(0)
+  }
+  expect(most).toBe(3)
+})
