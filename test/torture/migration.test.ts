@@ -1,0 +1,136 @@
+/** A process killed while it sets up or migrates: the next start goes on as if nothing had been. */
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { type Area, findProgram, PLAIN, ROOT, RUNTIMES } from '#test/support/process.ts'
+import { fillUsers, useAreas, verdict } from '#test/support/torture.ts'
+
+const area = useAreas()
+const USERS = 2000
+
+/** A copy of the program with one more migration, which changes every user. */
+function nextVersion(a: Area): { root: string; migrations: number } {
+  const root = join(a.dir, 'next')
+  mkdirSync(root)
+  for (const name of ['src', 'db', 'templates', 'package.json'])
+    cpSync(join(ROOT, name), join(root, name), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
+  const folder = join(root, 'db/migrations')
+  const file = join(folder, 'meta/_journal.json')
+  const journal = JSON.parse(readFileSync(file, 'utf8'))
+  const last = journal.entries.at(-1)
+  journal.entries.push({ ...last, idx: last.idx + 1, when: last.when + 1000, tag: '9999_test' })
+  writeFileSync(file, JSON.stringify(journal))
+  const statements = [
+    'ALTER TABLE `users` ADD `test_mark` text',
+    "UPDATE `users` SET `test_mark` = 'migrated ' || `tg_id`",
+    'CREATE TABLE `test_copy` (`tg_id` integer PRIMARY KEY, `text` text NOT NULL)',
+    'INSERT INTO `test_copy` SELECT `tg_id`, hex(randomblob(200)) FROM `users`',
+  ]
+  writeFileSync(join(folder, '9999_test.sql'), statements.join(';\n--> statement-breakpoint\n'))
+  return { root, migrations: journal.entries.length }
+}
+
+/** Kills the process at its n-th call of one of these. */
+const killAt = (calls: string, nth: number) => [
+  findProgram('strace'),
+  ...['-D', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${calls}`],
+  ...['-e', `inject=${calls}:signal=SIGKILL:when=${nth}`],
+]
+
+const once = async (a: Area, options: Parameters<Area['startServer']>[0]) =>
+  expect(await (await a.startServer(options)).stop()).toEqual({ code: 0, signal: null })
+
+test('a first start killed anywhere is completed by the next one', async () => {
+  let killed = 0
+  for (const [round, nth] of [1, 2, 4, 7, 11, 16, 24, 40, 70, 95, 110, 125, 140].entries()) {
+    const runtime = RUNTIMES[round % 2] ?? 'node'
+    const a = area({ LOCAL_NODE: 'off' })
+    const calls =
+      round % 3 === 2 ? 'fsync,fdatasync,rename' : 'pwrite64,write,fsync,fdatasync,rename'
+    const cut = await a
+      .startServer({ runtime, through: killAt(calls, nth) })
+      .then((server) => server.kill())
+      .catch(() => null)
+    if (cut === null) killed++
+    await once(a, { runtime })
+    const count = (table: string) => a.query<{ n: number }>(`select count(*) n from ${table}`)[0]?.n
+    expect([nth, ...['admins', 'plans', 'nodes', 'management_key'].map(count)]).toEqual([
+      nth,
+      1,
+      4,
+      1,
+      1,
+    ])
+    const [row] = a.query<{ value: string }>("select value from settings where key = 'INSTANCE_ID'")
+    expect(readFileSync(a.envFile, 'utf8')).toContain(`INSTANCE_ID=${row?.value}\n`)
+    expect(verdict(a.database)).toBe('ok')
+    await a.close()
+  }
+  console.log(`first starts killed: ${killed}`)
+  expect(killed).toBeGreaterThan(6)
+})
+
+test('a migration killed anywhere is done by the next start, behind a snapshot; an older program refuses', async () => {
+  let killed = 0
+  for (const [round, nth] of [1, 10, 60, 120, 240, 300, 400, 480].entries()) {
+    const runtime = RUNTIMES[round % 2] ?? 'node'
+    const a = area(PLAIN)
+    await once(a, { runtime })
+    fillUsers(a.database, USERS)
+    const { root, migrations } = nextVersion(a)
+    const cut = await a
+      .startServer({ runtime, root, through: killAt('pwrite64', nth) })
+      .then((server) => server.kill())
+      .catch(() => null)
+    if (cut === null) killed++
+    await once(a, { runtime, root })
+    expect(a.query("select count(*) n from users where test_mark = 'migrated ' || tg_id")).toEqual([
+      { n: USERS },
+    ])
+    expect(a.query('select count(*) n from test_copy')).toEqual([{ n: USERS }])
+    expect(a.query('select count(*) n from __drizzle_migrations')).toEqual([{ n: migrations }])
+    expect(verdict(a.database)).toBe('ok')
+
+    const folder = join(a.dir, 'data/snapshots')
+    const names = readdirSync(folder)
+    expect(names).toEqual([expect.stringMatching(/^before-migration-from-\d+-\d{8}T\d{6}\.db$/)])
+    const copy = join(folder, names[0] as string)
+    expect((statSync(copy).mode & 0o777).toString(8)).toBe('600')
+    expect(verdict(copy)).toBe('ok')
+    const snapshot = new Sqlite(copy, { readonly: true })
+    expect(snapshot.prepare('select count(*) n from users').get()).toEqual({ n: USERS })
+    expect(() => snapshot.prepare('select test_mark from users')).toThrow()
+    snapshot.close()
+
+    const refused = await a.run({ runtime, env: { PORT: '0' } })
+    expect([refused.code, refused.output]).toEqual([
+      1,
+      expect.stringMatching(/^subpanel: .+newer version of Subpanel: update the program\n$/),
+    ])
+    await a.close()
+  }
+  console.log(`migrations killed: ${killed}`)
+  expect(killed).toBeGreaterThan(4)
+})
+
+test('the database of another program is left alone', async () => {
+  const a = area(PLAIN)
+  const path = join(a.dir, 'other.db')
+  const other = new Sqlite(path)
+  other.exec('create table things (a); insert into things values (1)')
+  other.close()
+  const before = readFileSync(path)
+  const { code, output } = await a.run({ env: { PORT: '0', DATABASE_URL: `file:${path}` } })
+  expect([code, output]).toEqual([1, expect.stringMatching(/^subpanel: .+another program\n$/)])
+  expect(readFileSync(path).equals(before)).toBe(true)
+})
