@@ -45,5 +45,7 @@ export function* deleteDevice(tx: Query, tgId: number, id: number) {
 
 /** Marks devices as seen at `now`. */
 export async function touchDevices(db: Database, ids: number[], now: string): Promise<void> {
-  await db.q.update(devices).set({ lastSeenAt: now }).where(inArray(devices.id, ids))
+  await db.tx((tx) =>
+    run(tx.update(devices).set({ lastSeenAt: now }).where(inArray(devices.id, ids))),
+  )
 }

@@ -57,50 +57,34 @@ const BATCH = 200
  * SQLite's writers wait for each other.
  */
 export async function deleteOld(db: Database, before: RetentionLimits): Promise<boolean> {
-  const deleted = await Promise.all([
-    db.q
-      .delete(events)
-      .where(
-        inArray(
-          events.id,
-          db.q
-            .select({ id: events.id })
-            .from(events)
-            .where(lte(events.createdAt, before.events))
-            .limit(BATCH),
-        ),
-      )
-      .returning({ id: events.id }),
-    db.q
-      .delete(outbox)
-      .where(
-        inArray(
-          outbox.id,
-          db.q
-            .select({ id: outbox.id })
-            .from(outbox)
-            .where(lte(outbox.doneAt, before.outbox))
-            .limit(BATCH),
-        ),
-      )
-      .returning({ id: outbox.id }),
-    db.q
-      .delete(auditLog)
-      .where(
-        inArray(
-          auditLog.id,
-          db.q
-            .select({ id: auditLog.id })
-            .from(auditLog)
-            .where(lte(auditLog.at, before.audit))
-            .limit(BATCH),
-        ),
-      )
-      .returning({ id: auditLog.id }),
-    db.q
-      .delete(trafficSamples)
-      .where(lte(trafficSamples.day, before.samples))
-      .returning({ id: trafficSamples.node }),
-  ])
-  return deleted.slice(0, 3).some((rows) => rows.length === BATCH)
+  return db.tx(function* (tx) {
+    const oldEvents = tx
+      .select({ id: events.id })
+      .from(events)
+      .where(lte(events.createdAt, before.events))
+      .limit(BATCH)
+    const oldMessages = tx
+      .select({ id: outbox.id })
+      .from(outbox)
+      .where(lte(outbox.doneAt, before.outbox))
+      .limit(BATCH)
+    const oldAudit = tx
+      .select({ id: auditLog.id })
+      .from(auditLog)
+      .where(lte(auditLog.at, before.audit))
+      .limit(BATCH)
+    const gone = [
+      yield* run(
+        tx.delete(events).where(inArray(events.id, oldEvents)).returning({ id: events.id }),
+      ),
+      yield* run(
+        tx.delete(outbox).where(inArray(outbox.id, oldMessages)).returning({ id: outbox.id }),
+      ),
+      yield* run(
+        tx.delete(auditLog).where(inArray(auditLog.id, oldAudit)).returning({ id: auditLog.id }),
+      ),
+    ]
+    yield* run(tx.delete(trafficSamples).where(lte(trafficSamples.day, before.samples)))
+    return gone.some((rows) => rows.length === BATCH)
+  })
 }

@@ -41,8 +41,12 @@ export async function acquireLease(
 
 /** Gives the lease up, if it is still this owner's. */
 export async function releaseLease(db: Database, name: string, owner: string): Promise<void> {
-  await db.q
-    .update(leases)
-    .set({ expiresAt: 0 })
-    .where(and(eq(leases.name, name), eq(leases.owner, owner)))
+  await db.tx((tx) =>
+    run(
+      tx
+        .update(leases)
+        .set({ expiresAt: 0 })
+        .where(and(eq(leases.name, name), eq(leases.owner, owner))),
+    ),
+  )
 }

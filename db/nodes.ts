@@ -89,7 +89,7 @@ export async function recordHealth(
   codes: string[],
   health: Partial<Pick<Node, 'lastSeenAt' | 'lastError' | 'coreVersion'>>,
 ): Promise<void> {
-  await db.q.update(nodes).set(health).where(inArray(nodes.code, codes))
+  await db.tx((tx) => run(tx.update(nodes).set(health).where(inArray(nodes.code, codes))))
 }
 
 /** Sets or clears the removal brake's alarm; true when this changed it. */
@@ -98,10 +98,14 @@ export async function setSyncBlocked(
   code: string,
   blocked: boolean,
 ): Promise<boolean> {
-  const rows = await db.q
-    .update(nodes)
-    .set({ syncBlocked: blocked })
-    .where(and(eq(nodes.code, code), ne(nodes.syncBlocked, blocked)))
-    .returning({ code: nodes.code })
+  const rows = await db.tx((tx) =>
+    run(
+      tx
+        .update(nodes)
+        .set({ syncBlocked: blocked })
+        .where(and(eq(nodes.code, code), ne(nodes.syncBlocked, blocked)))
+        .returning({ code: nodes.code }),
+    ),
+  )
   return rows.length > 0
 }

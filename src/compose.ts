@@ -72,11 +72,12 @@ export async function compose(
     })
     const cores = createCores(config)
     const seed = { db, clock, config }
-    const password = await seedAdmin(seed)
     await seedPlans(seed)
     await seedManagementKey(seed, generateManagementKey)
     await seedLocalNode(seed, canBind)
     await seedWebhookSecret(seed)
+    // Last: of a first start that is killed before it could show the password, nothing of the account may stay.
+    const password = await seedAdmin(seed)
     const seenDevices = createBatch<number>(SEEN_DELAY_MS, (ids) =>
       background.run('devices seen', () => recordSeen(db, ids, formatTimestamp(clock.now()))),
     )

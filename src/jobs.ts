@@ -37,7 +37,6 @@ export interface Job {
 
 /** A role that this process holds. */
 export interface Hold {
-  role: string
   fence: number
   /** False as soon as the lease may have passed to another process: one that slept past it, or whose clock was set. */
   isValid(): boolean
@@ -46,7 +45,8 @@ export interface Hold {
 }
 
 export interface Runner {
-  stop(): Promise<void>
+  /** `handOver`: another process has the role already; what it can go on with is left running. */
+  stop(handOver?: boolean): Promise<void>
 }
 
 /**
@@ -116,10 +116,10 @@ export function holdRole(
       Math.abs(now.wallMs - renewed.wallMs) < LEASE_TTL_MS
     )
   }
-  const end = async () => {
+  const end = async (handOver = false) => {
     const ended = running
     running = null
-    await ended?.stop()
+    await ended?.stop(handOver)
   }
   const lease = runJob(s, {
     name: `lease ${role}`,
@@ -129,14 +129,14 @@ export function holdRole(
       const fence = await acquireLease(s.db, role, owner, asked.wallMs, LEASE_TTL_MS)
       if (running && fence !== held) {
         s.log.warn('another process took the role over', { role, fence: held })
-        await end()
+        await end(true)
       }
       if (fence === null) return
       renewed = asked
       held = fence
       if (running) return
       s.log.debug('role taken', { role, fence })
-      running = await begin({ role, fence, isValid, since })
+      running = await begin({ fence, isValid, since })
     },
   })
   return {

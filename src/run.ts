@@ -71,7 +71,7 @@ function endOnSignal(s: Services, end: () => Promise<void>): void {
     }
     firstAt = at
     s.log.info('stopping', { signal })
-    setTimeout(() => process.exit(1), 2 * DRAIN_MS).unref()
+    setTimeout(() => process.exit(1), 2 * DRAIN_MS + 1000).unref()
     void end().then(
       () => process.exit(0),
       () => process.exit(1),

@@ -100,6 +100,10 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
   let child: ChildProcess | null = null
   let adopted: number | null = null
   let wake: () => void = () => {}
+  let leave: () => void = () => {}
+  const leaving = new Promise<void>((resolve) => {
+    leave = resolve
+  })
   const logFile = join(paths.directory, 'core.log')
   const trimLog = setInterval(() => {
     if (existsSync(logFile) && statSync(logFile).size > LOG_MAX_BYTES) truncateSync(logFile)
@@ -127,7 +131,7 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
     closeSync(output)
     child = core
     if (core.pid) writeFileSync(pidFile, `${core.pid}\n`, { mode: 0o600 })
-    await new Promise<void>((resolve) => {
+    const over = new Promise<void>((resolve) => {
       core.on('error', (error) => {
         log.error('the core could not be started', { reason: error.message })
         resolve()
@@ -137,6 +141,7 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
         resolve()
       })
     })
+    await Promise.race([over, leaving])
     child = null
   }
 
@@ -201,9 +206,15 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
   )
 
   return {
-    /** Ends the core and the watch: SIGTERM, then SIGKILL after 5 s. */
-    async stop(): Promise<void> {
+    /** Ends the watch, and the core unless another process watches it now: SIGTERM, then SIGKILL after 5 s. */
+    async stop(handOver = false): Promise<void> {
       stopping = true
+      if (handOver) {
+        child?.unref()
+        child = null
+        adopted = null
+        leave()
+      }
       clearInterval(trimLog)
       wake()
       const pid = child?.pid ?? adopted
