@@ -193,6 +193,35 @@ describe.each<Runtime>(['node', 'bun'])('on %s with an embedded core', (runtime)
   })
 })
 
+describe('with two processes on one data folder', () => {
+  let lab: Lab
+  afterAll(() => lab?.close())
+
+  test('the core changes its watcher without losing a connection', async () => {
+    lab = createLab()
+    const target = await startTarget(lab)
+    const first = await startService(lab, target, 'node', 'data')
+    await first.admin('/users/1/grant', { node: 'de1', plan: '1m' })
+    const { token } = (await first.admin('/users/1')).json
+    const list = (await first.request(`/sub/${token}`, { agent: AGENTS.v2rayNG })).text
+    const client = startLinkClient(lab, list)
+    await until('the page comes', async () => (await fetchThrough(lab, target, client)) === 'hello')
+    const second = await startService(lab, target, 'bun', 'data', { PORT: '3001' })
+    const stream = openStream(lab, target, client)
+    await until('the stream flows', () => stream.output().length > 300)
+    first.process.signal('SIGSTOP')
+    const adopted = () => second.process.output().includes('watching the core')
+    await until('the second adopts the core', adopted, 20_000)
+    first.process.signal('SIGCONT')
+    const lost = () => first.process.output().includes('took the role over role=core')
+    await until('the first learns of it', lost, 20_000)
+    expect(await first.stop()).toBe(0)
+    expect(await ended(stream, 500)).toBe(false)
+    expect(await second.stop()).toBe(0)
+    expect(await ended(stream, 2000)).toBe(true)
+  })
+})
+
 describe.each<Runtime>(['node', 'bun'])('on %s with a core that misbehaves', (runtime) => {
   let lab: Lab
   let target: Target

@@ -73,9 +73,13 @@ export async function startService(
     if (options.method) args.push('-X', options.method)
     if (options.body !== undefined)
       args.push('-H', 'content-type: application/json', '-d', JSON.stringify(options.body))
-    const { stdout } = await lab.exec('curl', [...args, `http://server.test:3000${path}`], {
-      outside: true,
-    })
+    const { stdout } = await lab.exec(
+      'curl',
+      [...args, `http://server.test:${env.PORT ?? 3000}${path}`],
+      {
+        outside: true,
+      },
+    )
     const end = stdout.indexOf('\r\n\r\n')
     const headers = stdout.slice(0, end)
     const text = stdout.slice(end + 4)
