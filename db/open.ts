@@ -17,6 +17,7 @@ export type Query = Pick<
 export type TxBody<T> = (tx: Query) => Generator<unknown, T, unknown>
 
 export interface Database {
+  /** Reads. A write outside `tx` would block the whole process while another one writes. */
   q: Query
   /** Runs the body in one immediate transaction, rolled back when it throws. */
   tx<T>(body: TxBody<T>): Promise<T>
@@ -158,7 +159,8 @@ function configure(raw: Sqlite.Database): void {
   raw.pragma('trusted_schema = OFF')
   raw.pragma('cell_size_check = ON')
   raw.pragma('temp_store = MEMORY')
-  raw.pragma('cache_size = -32768')
+  // 64 MB, taken as it is needed: what is not in it costs a list fetch 2 µs a page.
+  raw.pragma('cache_size = -65536')
 }
 
 /**
@@ -183,45 +185,39 @@ const PATIENCE_MS = 2000
 const WAIT_MS = 25
 const PAUSE_MS = 25
 
-/** Runs the body in one immediate transaction; null when another process writes for all of `waitMs`. */
-function attemptTx<T>(
-  raw: Sqlite.Database,
-  db: BetterSQLite3Database,
-  body: TxBody<T>,
-  waitMs: number,
-): { value: T } | null {
-  const ownWait = raw.pragma('busy_timeout', { simple: true })
-  let begun = false
-  raw.pragma(`busy_timeout = ${waitMs}`)
-  try {
-    const work = (tx: Query) => {
-      begun = true
-      return { value: drive(body, tx) }
-    }
-    return db.transaction(work, { behavior: 'immediate' })
-  } catch (error) {
-    if (begun || !isBusy(error)) throw error
-    return null
-  } finally {
-    raw.pragma(`busy_timeout = ${ownWait}`)
-  }
-}
-
 /** Transactions that run at once when nobody else writes, and else wait in line, the foremost trying again and again. */
 function createTransactions(raw: Sqlite.Database, db: BetterSQLite3Database): Database['tx'] {
   let line: Promise<unknown> = Promise.resolve()
   let waiting = 0
+  const ownWait = raw.pragma('busy_timeout', { simple: true })
+  /** Null when another process writes for all of `waitMs`. */
+  const attempt = <T>(body: TxBody<T>, waitMs: number): { value: T } | null => {
+    let begun = false
+    raw.pragma(`busy_timeout = ${waitMs}`)
+    try {
+      const work = (tx: Query) => {
+        begun = true
+        return { value: drive(body, tx) }
+      }
+      return db.transaction(work, { behavior: 'immediate' })
+    } catch (error) {
+      if (begun || !isBusy(error)) throw error
+      return null
+    } finally {
+      raw.pragma(`busy_timeout = ${ownWait}`)
+    }
+  }
   const persist = async <T>(body: TxBody<T>, deadline: number): Promise<T> => {
     for (;;) {
       const left = deadline - performance.now()
-      const outcome = attemptTx(raw, db, body, left > 0 ? WAIT_MS : 0)
+      const outcome = attempt(body, left > 0 ? WAIT_MS : 0)
       if (outcome) return outcome.value
       if (left <= 0) throw new Sqlite.SqliteError('the database is locked', 'SQLITE_BUSY')
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }
   return async (body) => {
-    const outcome = waiting === 0 ? attemptTx(raw, db, body, WAIT_MS) : null
+    const outcome = waiting === 0 ? attempt(body, WAIT_MS) : null
     if (outcome) return outcome.value
     const deadline = performance.now() + PATIENCE_MS
     waiting++

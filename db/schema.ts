@@ -36,8 +36,6 @@ export const users = table(
     bannedAt: text('banned_at'),
     note: text('note'),
     createdAt: text('created_at').notNull(),
-    /** Counts every change that may alter the user's connection list (db/triggers.ts). */
-    revision: int('revision').notNull().default(0),
   },
   (t) => [
     index('users_username').on(sql`lower(${t.username})`),
@@ -66,9 +64,21 @@ export const subscriptions = table(
     createdAt: text('created_at').notNull(),
   },
   (t) => [
-    index('subscriptions_tg_id').on(t.tgId),
+    // All that a list says of a user's subscriptions, side by side: a list fetch need not visit their rows, which lie far apart.
+    index('subscriptions_list').on(
+      t.tgId,
+      t.createdAt,
+      t.active,
+      t.heldAt,
+      t.expiresAt,
+      t.uuid,
+      t.node,
+      t.plan,
+      t.upBytes,
+      t.downBytes,
+    ),
     index('subscriptions_created_at').on(t.createdAt),
-    index('subscriptions_plan').on(t.plan),
+    index('subscriptions_plan').on(t.plan, t.createdAt),
     index('subscriptions_node').on(t.node, t.createdAt),
     index('subscriptions_expires_at').on(t.expiresAt),
     index('subscriptions_clients')

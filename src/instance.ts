@@ -123,7 +123,7 @@ export async function openInstance(
 
 /** Why a start failed: a line for the operator and the exit code. Null for a fault of the program. */
 export function explainFailure(error: unknown): { line: string; exit: number } | null {
-  const reason = errorMessage(error)
+  const reason = errorMessage(error).replace(/\s+/g, ' ')
   const code = errorCode(error) ?? ''
   if (error instanceof ConfigError) return { line: reason, exit: 1 }
   if (isDamage(error)) {

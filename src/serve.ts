@@ -22,8 +22,29 @@ const BUN_IDLE_SECONDS = 120
 const MAX_BODY_BYTES = 1024 ** 3
 const CLOSE_IDLE_MS = 50
 
-async function serveNode(handle: Handle, hostname: string, port: number): Promise<Listening> {
+/**
+ * Answers that are ready at once wait until all requests of this turn of the event loop are worked off. Written one after
+ * another they wake the peer once; written between the work each of them does, and under load that is a third of the time.
+ */
+function answerTogether(handle: Handle): Handle {
+  let waiting: (() => void)[] = []
+  const release = () => {
+    const ready = waiting
+    waiting = []
+    for (const answer of ready) answer()
+  }
+  return (request, env) => {
+    const response = handle(request, env)
+    if (response instanceof Promise) return response
+    return new Promise((resolve) => {
+      if (waiting.push(() => resolve(response)) === 1) setImmediate(release)
+    })
+  }
+}
+
+async function serveNode(own: Handle, hostname: string, port: number): Promise<Listening> {
   const { serve } = await import('@hono/node-server')
+  const handle = answerTogether(own)
   return new Promise((resolve, reject) => {
     const server = serve(
       {
@@ -60,7 +81,8 @@ async function serveNode(handle: Handle, hostname: string, port: number): Promis
   })
 }
 
-async function serveBun(handle: Handle, hostname: string, port: number): Promise<Listening> {
+async function serveBun(own: Handle, hostname: string, port: number): Promise<Listening> {
+  const handle = answerTogether(own)
   const server = Bun.serve({
     hostname,
     port,

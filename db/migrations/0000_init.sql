@@ -279,9 +279,9 @@ CREATE TABLE `subscriptions` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `subscriptions_payment_id_unique` ON `subscriptions` (`payment_id`);--> statement-breakpoint
-CREATE INDEX `subscriptions_tg_id` ON `subscriptions` (`tg_id`);--> statement-breakpoint
+CREATE INDEX `subscriptions_list` ON `subscriptions` (`tg_id`,`created_at`,`active`,`held_at`,`expires_at`,`uuid`,`node`,`plan`,`up_bytes`,`down_bytes`);--> statement-breakpoint
 CREATE INDEX `subscriptions_created_at` ON `subscriptions` (`created_at`);--> statement-breakpoint
-CREATE INDEX `subscriptions_plan` ON `subscriptions` (`plan`);--> statement-breakpoint
+CREATE INDEX `subscriptions_plan` ON `subscriptions` (`plan`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscriptions_node` ON `subscriptions` (`node`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscriptions_expires_at` ON `subscriptions` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `subscriptions_clients` ON `subscriptions` (`node`,`uuid`,`expires_at`) WHERE active = 1 and held_at is null;--> statement-breakpoint
@@ -306,8 +306,7 @@ CREATE TABLE `users` (
 	`blocked_at` text,
 	`banned_at` text,
 	`note` text,
-	`created_at` text NOT NULL,
-	`revision` integer DEFAULT 0 NOT NULL
+	`created_at` text NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `users_token_unique` ON `users` (`token`);--> statement-breakpoint

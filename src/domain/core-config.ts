@@ -4,13 +4,23 @@ import type { Node } from '#db/schema.ts'
 /** Where an unauthenticated REALITY visitor is sent: `host:port`. */
 export type TargetOf = (node: Node) => string
 
-/** Nodes of one core that can be served together: a port belongs to the first node in display order. */
+/** Whether a core takes the node's fields: it refuses a whole configuration for one inbound that it can't read. */
+function isServable({ privateKey, shortId, sni, flow }: Node): boolean {
+  return (
+    privateKey !== '' &&
+    sni !== '' &&
+    /^(?:[0-9a-f]{2}){0,8}$/i.test(shortId) &&
+    ['', 'xtls-rprx-vision'].includes(flow)
+  )
+}
+
+/** Nodes of one core that can be served together: a port belongs to the first node in display order that can be. */
 export function servedNodes(nodes: Node[]): { served: Node[]; conflicts: Node[] } {
   const ports = new Set<number>()
   const served: Node[] = []
   const conflicts: Node[] = []
   for (const node of nodes) {
-    if (node.privateKey === '' || ports.has(node.port)) conflicts.push(node)
+    if (!isServable(node) || ports.has(node.port)) conflicts.push(node)
     else {
       ports.add(node.port)
       served.push(node)

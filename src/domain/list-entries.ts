@@ -91,13 +91,15 @@ const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\u
  * A transport whose certificate is not known (or is none) is left out.
  */
 export function listEntries(sources: ListSource[]): ListEntry[] {
+  const occurrences = new Map<string, number>()
+  for (const { node } of sources) {
+    occurrences.set(node.code, (occurrences.get(node.code) ?? 0) + 1)
+  }
   const unique = uniqueNames()
   const entries: ListEntry[] = []
-  for (const source of sources) {
-    const { uuid, node } = source
+  for (const { uuid, planLabel, node } of sources) {
     const { label, inbounds } = inboundsOf(node)
-    const twice = sources.some((other) => other !== source && other.node.code === node.code)
-    const plan = twice ? printable(source.planLabel) : ''
+    const plan = (occurrences.get(node.code) ?? 0) > 1 ? printable(planLabel) : ''
     const own = { name: unique(plan === '' ? label : `${label} · ${plan}`), uuid }
     for (const inbound of inbounds) entries.push(inbound(own, unique))
   }

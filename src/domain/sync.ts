@@ -4,6 +4,7 @@ import type { Node } from '#db/schema.ts'
 import { findReading } from '#db/traffic.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
+import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
 import type { LogFields } from '#src/lib/log.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core, CoreStatus, NodeSync, NodeSyncResult, Services } from '#src/services.ts'
@@ -19,10 +20,16 @@ import {
 } from './sync-clients.ts'
 import { countReading } from './traffic.ts'
 
-type Deps = Pick<
+type ProcessDeps = Pick<
   Services,
   'db' | 'clock' | 'log' | 'config' | 'cores' | 'instanceId' | 'background'
 >
+
+/** `counting` lets one reading be counted at a time, so that readings of one process never overtake each other. */
+type Deps = ProcessDeps & { counting: Limiter }
+
+const NOT_SERVED =
+  'not served: its port is in use by another local node, or the core takes no such short id, SNI or flow'
 
 /** What is wrong with a core that answered, or null. */
 function troubleOf({ core, live }: CoreStatus): string | null {
@@ -47,11 +54,18 @@ async function configure(s: Deps, core: Core, base: string): Promise<void> {
   }
 }
 
+/** Reads a core and counts its counters. Throws NodeError. */
+async function readStatus(s: Deps, core: Core, timeoutMs: number): Promise<CoreStatus> {
+  const acknowledged = await findReading(s.db, core.name)
+  const status = await core.program.status(acknowledged, timeoutMs)
+  await s.counting(() => countReading(s, core.name, acknowledged, status))
+  return status
+}
+
 /** One pass over a core: counters, clients, configuration. Clients first, because with `force` they take the node over. */
 async function syncCore(s: Deps, core: Core, nodes: Node[], pass: Pass): Promise<CorePass> {
   const { served } = servedNodes(nodes)
-  const status = await core.program.status(await findReading(s.db, core.name), STATUS_TIMEOUT_MS)
-  await countReading(s, core.name, status)
+  const status = await readStatus(s, core, STATUS_TIMEOUT_MS)
   const changes = await syncClients(s, core, served, status, pass)
   const base = coreConfig(served, (node) => targetOf(s, node))
   if (status.config !== sha256Hex(base) && (pass.force || !isForeign(s, status))) {
@@ -65,15 +79,17 @@ async function recordPass(s: Deps, nodes: Node[], pass: CorePass): Promise<void>
   const now = formatTimestamp(s.clock.now())
   const { conflicts } = servedNodes(nodes)
   const { version } = pass.status.core
+  // Left out when it is the same, because lists depend on it: writing it would have them all read anew (db/triggers.ts).
+  const changed = version !== null && nodes.some((node) => node.coreVersion !== version)
   const lastError = troubleOf(pass.status)
   await recordHealth(
     s.db,
     nodes.map((node) => node.code),
-    { lastSeenAt: now, lastError, ...(version === null ? {} : { coreVersion: version }) },
+    { lastSeenAt: now, lastError, ...(changed ? { coreVersion: version } : {}) },
   )
   if (conflicts.length > 0) {
     const codes = conflicts.map((node) => node.code)
-    await recordHealth(s.db, codes, { lastError: 'port or keys are in use by another local node' })
+    await recordHealth(s.db, codes, { lastError: NOT_SERVED })
   }
   for (const node of nodes) {
     const blocked = pass.blocked.has(node.code)
@@ -123,9 +139,7 @@ async function syncGroup(
 /** Reads and counts a core's counters; false when it gave none in time. */
 async function readCounters(s: Deps, core: Core, timeoutMs: number): Promise<boolean> {
   try {
-    const status = await core.program.status(await findReading(s.db, core.name), timeoutMs)
-    await countReading(s, core.name, status)
-    return status.core.up
+    return (await readStatus(s, core, timeoutMs)).core.up
   } catch (error) {
     if (!(error instanceof NodeError)) throw error
     return false
@@ -136,7 +150,8 @@ async function readCounters(s: Deps, core: Core, timeoutMs: number): Promise<boo
 type Tell = (core: Core, alarm: string | null, fields?: LogFields) => void
 
 /** The NodeSync of a process. */
-export function createNodeSync(s: Deps): NodeSync {
+export function createNodeSync(deps: ProcessDeps): NodeSync {
+  const s: Deps = { ...deps, counting: createLimiter(1) }
   const queue = createClientQueue(s, (core, uuids) => applyClients(s, core, uuids))
   const told = new Map<Core, string>()
   const tell: Tell = (core, alarm, fields = {}) => {

@@ -2,6 +2,7 @@
 import {
   addSample,
   addTraffic,
+  findReading,
   listTraffic,
   putBase,
   putReading,
@@ -18,31 +19,40 @@ const BATCH = 200
 /** The most subscriptions that GET /admin/api/traffic considers. */
 export const TRAFFIC_CONSIDERED = 5000
 
-/** What came since the base. A core that restarted, or whose numbers fell, counts from zero. */
+/**
+ * What came since the base. A core that restarted counts from zero. Within one run numbers only grow: where they fell, the
+ * reading is older than the base (another process was quicker) or the operator set them back, and nothing is counted.
+ */
 export function trafficDelta(
   base: { epoch: string; up: number; down: number } | null,
   reading: { epoch: string; up: number; down: number },
 ): { up: number; down: number } {
   if (base?.epoch === RESET_EPOCH) return { up: 0, down: 0 }
-  const continues =
-    base !== null &&
-    base.epoch === reading.epoch &&
-    reading.up >= base.up &&
-    reading.down >= base.down
-  if (!continues) return { up: reading.up, down: reading.down }
-  return { up: reading.up - base.up, down: reading.down - base.down }
+  if (base?.epoch !== reading.epoch) return { up: reading.up, down: reading.down }
+  const up = reading.up - base.up
+  const down = reading.down - base.down
+  return up < 0 || down < 0 ? { up: 0, down: 0 } : { up, down }
 }
 
 /**
- * Adds a core's reading to the stored totals, 200 clients a transaction. Counting the same reading again adds nothing, so a
- * crash between two batches is harmless; the reading is acknowledged after the last one.
+ * Adds a core's reading, which was taken with `acknowledged`, to the stored totals, 200 clients a transaction. Counting the same
+ * reading again adds nothing, so a crash between two batches is harmless; it is acknowledged after the last one. A reading
+ * that another process overtook is dropped: the next one tells everything since the acknowledged one.
  */
-export async function countReading(s: Deps, core: string, status: CoreStatus): Promise<void> {
+export async function countReading(
+  s: Deps,
+  core: string,
+  acknowledged: string,
+  status: CoreStatus,
+): Promise<void> {
   const { epoch } = status.core
   if (epoch === null) return
   const day = formatTimestamp(s.clock.now()).slice(0, 10)
   const { counters } = status
   for (let start = 0; start < counters.length; start += BATCH) {
+    // Ten thousand clients take a second: requests go on between two batches.
+    if (start > 0) await new Promise((resolve) => setImmediate(resolve))
+    if ((await findReading(s.db, core)) !== acknowledged) return
     const batch = new Map(
       counters.slice(start, start + BATCH).map(([uuid, up, down]) => [uuid, { uuid, up, down }]),
     )

@@ -81,4 +81,13 @@ describe('servedNodes', () => {
     expect(served.map((row) => row.code)).toEqual(['de1', 'd'])
     expect(conflicts.map((row) => row.code)).toEqual(['b', 'c'])
   })
+
+  test.each([{ shortId: 'zz' }, { shortId: '012' }, { sni: '' }, { flow: 'XTLS_rprx' }])(
+    'one that the core would refuse %j keeps no other from being served',
+    (fields) => {
+      const { served, conflicts } = servedNodes([node({ code: 'a', ...fields }), node()])
+      expect(served.map((row) => row.code)).toEqual(['de1'])
+      expect(conflicts.map((row) => row.code)).toEqual(['a'])
+    },
+  )
 })

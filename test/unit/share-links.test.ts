@@ -92,6 +92,21 @@ describe('links', () => {
     expect(atob(body)).toBe(linksBody(entries))
   })
 
+  test('what is kept of a node is the same for all users, their ids and names are not', () => {
+    const { node } = listSource({ transports: ALL_TRANSPORTS })
+    const linksOf = (uuid: string, planLabel: string) =>
+      linksBody(listEntries(['', '2'].map((end) => ({ uuid: uuid + end, planLabel, node }))))
+    const first = linksOf(UUID, 'First')
+    const second = linksOf(OTHER_UUID, 'Second')
+    expect(linksOf(UUID, 'First')).toBe(first)
+    const auths = (uuid: string) =>
+      ['', '2'].map((end) => hysteriaAuth('node password', uuid + end))
+    const [one = '', two = ''] = auths(OTHER_UUID)
+    const [own = '', ownTwo = ''] = auths(UUID)
+    const renamed = first.replaceAll(UUID, OTHER_UUID).replaceAll('First', 'Second')
+    expect(renamed.replace(own, one).replace(ownTwo, two)).toBe(second)
+  })
+
   test('no entries make empty bodies', () => {
     expect(linksBody([])).toBe('')
     expect(base64Body([])).toBe('')

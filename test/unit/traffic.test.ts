@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { trafficDelta } from '#src/domain/traffic.ts'
+import { countReading, trafficDelta } from '#src/domain/traffic.ts'
+import type { CoreStatus } from '#src/services.ts'
 import { createWorld, grantUser, type World } from '#test/support/world.ts'
 
 describe('trafficDelta', () => {
@@ -16,7 +17,7 @@ describe('trafficDelta', () => {
     ['counts what came since the base', base, 'a', 15, 20, [5, 0]],
     ['counts nothing twice', base, 'a', 10, 20, [0, 0]],
     ['counts from zero after a restart of the core', base, 'b', 15, 25, [15, 25]],
-    ['counts from zero when the numbers fell', base, 'a', 3, 4, [3, 4]],
+    ['counts nothing of a reading that is older than the base', base, 'a', 9, 20, [0, 0]],
     [
       'takes the first reading after a reset as the base',
       { ...base, epoch: 'reset' },
@@ -84,6 +85,33 @@ describe('counting', () => {
     expect([json.up, json.down, json.total_fmt]).toEqual([500, 1000, '1.5 KB'])
     const sample = w.s.db.raw.prepare('SELECT * FROM traffic_samples').all()
     expect(sample).toEqual([{ node: 'de1', day: '2026-03-01', up: 500, down: 1000 }])
+  })
+
+  test('of two readings that were taken together only the first to be counted counts', async () => {
+    const { subscription } = await grantUser(w, 1)
+    const reading = async (up: number): Promise<CoreStatus> => {
+      w.node.counters.set(subscription.uuid, [up, 0])
+      return w.node.program.status('', 1000)
+    }
+    const [early, late] = [await reading(5000), await reading(6000)]
+    await countReading(w.s, 'local', '', late)
+    await countReading(w.s, 'local', '', early)
+    expect(w.rows('SELECT up_bytes FROM subscriptions')).toEqual([{ up_bytes: 6000 }])
+    w.node.counters.set(subscription.uuid, [7000, 0])
+    expect(await totals()).toEqual([[7000, 0]])
+  })
+
+  test('requests go on while thousands of clients are counted', async () => {
+    const counters: CoreStatus['counters'] = Array.from({ length: 3000 }, () => [
+      crypto.randomUUID(),
+      1,
+      1,
+    ])
+    let turns = 0
+    const timer = setInterval(() => turns++, 0)
+    await countReading(w.s, 'local', '', { ...(await w.node.program.status('', 1000)), counters })
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(1)
   })
 
   test('a moved subscription keeps its total and is counted from its base on each core', async () => {
