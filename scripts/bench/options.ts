@@ -1,0 +1,96 @@
+/** What to measure, and how large. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { RuntimeName } from './processes.ts'
+
+export const PARTS = ['sub', 'scale', 'idle', 'listing', 'sync'] as const
+export type Part = (typeof PARTS)[number]
+
+export const HELP = `Measures the service on Node and Bun and prints one table (docs/benchmarks.md).
+
+  npm run bench                          every part at full size: about 15 minutes, 3 GB in the temporary folder
+  npm run bench -- --only sub,idle       some parts: ${PARTS.join(', ')}
+  npm run bench -- --runtimes node       one runtime; Bun is BUN_BIN, else the one in PATH
+  npm run bench -- --quick               small sizes and short runs: whether it works, not how fast it is
+
+  --users N          users of sub and listing, each with 3 subscriptions and 3 devices (100000)
+  --many N           users of scale, against 1000 (1000000)
+  --clients N        clients of the node in sync (10000)
+  --runs N           alternating runs that the median is taken of (5)
+  --seconds N        length of one run, after 2 s of warm-up (5)
+  --connections N    connections of the load generator (64)
+  --json FILE        where the figures go (bench-results.json in the temporary folder)
+  --help             this text
+
+Xray for sync is found as the service finds it: XRAY_BIN, CORES_DIR, PATH.`
+
+export interface Options {
+  parts: Part[]
+  runtimes: RuntimeName[]
+  users: number
+  many: number
+  clients: number
+  runs: number
+  seconds: number
+  connections: number
+  json: string
+}
+
+function choose<T extends string>(text: string | undefined, all: readonly T[], name: string): T[] {
+  if (text === undefined) return [...all]
+  return text.split(',').map((word) => {
+    const found = all.find((one) => one === word)
+    if (!found) throw new Error(`--${name} takes ${all.join(', ')}`)
+    return found
+  })
+}
+
+/** The options of a command line; null when help was asked for. Throws on what it does not know. */
+export function parseOptions(args: string[]): Options | null {
+  const text = { type: 'string' } as const
+  const flag = { type: 'boolean', default: false } as const
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: text,
+      runtimes: text,
+      users: text,
+      many: text,
+      clients: text,
+      runs: text,
+      seconds: text,
+      connections: text,
+      json: text,
+      quick: flag,
+      help: flag,
+    },
+  })
+  if (values.help) return null
+  const count = (name: 'users' | 'many' | 'clients' | 'runs' | 'seconds' | 'connections') => {
+    const full = {
+      users: 100_000,
+      many: 1_000_000,
+      clients: 10_000,
+      runs: 5,
+      seconds: 5,
+      connections: 64,
+    }
+    const quick = { users: 2000, many: 5000, clients: 200, runs: 1, seconds: 1, connections: 16 }
+    const given = values[name]
+    if (given === undefined) return (values.quick ? quick : full)[name]
+    if (!/^[1-9]\d{0,7}$/.test(given)) throw new Error(`--${name} takes a whole number above 0`)
+    return Number(given)
+  }
+  return {
+    parts: choose(values.only, PARTS, 'only'),
+    runtimes: choose(values.runtimes, ['node', 'bun'] as const, 'runtimes'),
+    users: count('users'),
+    many: count('many'),
+    clients: count('clients'),
+    runs: count('runs'),
+    seconds: count('seconds'),
+    connections: count('connections'),
+    json: values.json ?? join(tmpdir(), 'bench-results.json'),
+  }
+}
