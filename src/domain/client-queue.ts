@@ -2,6 +2,7 @@
 import { findNode } from '#db/nodes.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import type { Core, Services } from '#src/services.ts'
+import { inTime } from './in-time.ts'
 
 type Deps = Pick<Services, 'db' | 'cores' | 'log' | 'background'>
 
@@ -69,13 +70,7 @@ export function createClientQueue(
       const outcomes = Promise.all(
         Array.from(perCore, ([core, uuids]) => enqueue(core, uuids).catch(() => false)),
       ).then((results) => results.every(Boolean))
-      let timer: ReturnType<typeof setTimeout> | undefined
-      const late = new Promise<boolean>((resolve) => {
-        timer = setTimeout(() => resolve(false), timeoutMs)
-      })
-      const inPlace = await Promise.race([outcomes, late])
-      clearTimeout(timer)
-      return inPlace
+      return inTime(outcomes, timeoutMs, false)
     },
   }
 }

@@ -4,15 +4,21 @@ import type { Node } from '#db/schema.ts'
 /** Where an unauthenticated REALITY visitor is sent: `host:port`. */
 export type TargetOf = (node: Node) => string
 
-/** Whether a core takes the node's fields: it refuses a whole configuration for one inbound that it can't read. */
-function isServable({ privateKey, shortId, sni, flow }: Node): boolean {
-  return (
-    privateKey !== '' &&
-    sni !== '' &&
-    /^(?:[0-9a-f]{2}){0,8}$/i.test(shortId) &&
-    ['', 'xtls-rprx-vision'].includes(flow)
-  )
+/**
+ * What a core would refuse of a local node, naming the field; null when it takes all. It refuses a whole configuration for one
+ * inbound that it can't read.
+ */
+export function coreRefusal({ shortId, flow }: Pick<Node, 'shortId' | 'flow'>): string | null {
+  if (!/^(?:[0-9a-f]{2}){0,8}$/i.test(shortId)) {
+    return 'short_id must be up to 16 hex digits, an even number, on a local node'
+  }
+  return ['', 'xtls-rprx-vision'].includes(flow)
+    ? null
+    : 'flow must be empty or xtls-rprx-vision on a local node'
 }
+
+const isServable = (node: Node) =>
+  node.privateKey !== '' && node.sni !== '' && coreRefusal(node) === null
 
 /** Nodes of one core that can be served together: a port belongs to the first node in display order that can be. */
 export function servedNodes(nodes: Node[]): { served: Node[]; conflicts: Node[] } {

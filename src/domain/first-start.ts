@@ -25,6 +25,7 @@ export const LOCAL_NODE = 'de1'
 
 /** The seeded admin's password when it was generated now and must be shown, else null. */
 export async function seedAdmin(s: Deps): Promise<string | null> {
+  if ((await s.db.tx(countAdmins)) > 0) return null
   const generated = s.config.panelPassword === ''
   const password = generated ? generatePassword() : s.config.panelPassword
   const passwordHash = await hashPassword(password)

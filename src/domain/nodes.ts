@@ -4,6 +4,7 @@ import {
   deleteNode,
   findNode,
   insertNode,
+  listNodes,
   readNode,
   readNodeCodes,
   reorderNodes,
@@ -18,8 +19,10 @@ import { randomHex } from '#src/lib/random.ts'
 import { formatTimestamp, HOUR_MS, timestampBefore } from '#src/lib/time.ts'
 import type { HostMetrics, NodeSyncResult, Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
+import { coreRefusal } from './core-config.ts'
 import { emit, nodeData } from './events.ts'
 import { LOCAL_NODE } from './first-start.ts'
+import { inTime } from './in-time.ts'
 import { generateRealityKeys } from './provisioning.ts'
 import { readSettings } from './settings.ts'
 
@@ -27,6 +30,7 @@ type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'background' | 'nodeSync'
 
 const DIAL_MS = 5000
 const METRICS_MS = 5000
+const SYNC_ANSWER_MS = 5000
 const PENDING_PAYMENT_MS = 48 * HOUR_MS
 
 type NodeFields = Pick<
@@ -45,6 +49,12 @@ type NodeFields = Pick<
 
 const notFoundNode = () => notFound('node not found')
 
+/** Throws 400 for a local node whose fields the core would refuse. */
+function checkLocal(node: Pick<Node, 'kind' | 'shortId' | 'flow'>): void {
+  const refusal = node.kind === 'local' ? coreRefusal(node) : null
+  if (refusal) throw badRequest(refusal)
+}
+
 /** Puts the configuration and clients of changed nodes right, without holding the answer up. */
 function syncSoon(s: Deps): void {
   s.background.run('sync after a node change', () =>
@@ -54,9 +64,10 @@ function syncSoon(s: Deps): void {
 
 /**
  * Creates a node that is active and enabled. A local one gets a key pair and short id of its own, since its inbound runs here.
- * Throws 400 when the code is taken.
+ * Throws 400 when the code is taken, or the core would refuse the fields of a local node.
  */
 export async function createNode(s: Deps, actor: Actor, fields: NodeFields): Promise<Node> {
+  checkLocal(fields)
   const now = formatTimestamp(s.clock.now())
   const settings = readSettings(s)
   const own =
@@ -84,7 +95,7 @@ type NodeChanges = {
   enabled?: boolean | undefined
 }
 
-/** Changes the editable fields of a node; without any it stays as it is. Throws 404. */
+/** Changes the editable fields of a node; without any it stays as it is. Throws 404, or 400 for what the core would refuse. */
 export async function editNode(
   s: Deps,
   actor: Actor,
@@ -98,6 +109,7 @@ export async function editNode(
     if (!present) throw notFoundNode()
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
+    checkLocal({ ...present, ...fields })
     const updated = yield* updateNode(tx, code, fields)
     yield* audit(tx, actor, now, { action: 'node.edit', object: code, detail: keys.join(' ') })
     return updated as Node
@@ -178,11 +190,25 @@ export async function nodeMetrics(s: Deps, code: string): Promise<NodeMetrics> {
   }
 }
 
-/** Syncs all nodes now; `force` passes the removal brake. */
-export async function syncNow(s: Deps, actor: Actor, force: boolean): Promise<NodeSyncResult[]> {
+/**
+ * Syncs all nodes now; `force` passes the removal brake. What takes longer than `timeoutMs` goes on, and its nodes are told as
+ * not done.
+ */
+export async function syncNow(
+  s: Deps,
+  actor: Actor,
+  force: boolean,
+  timeoutMs = SYNC_ANSWER_MS,
+): Promise<NodeSyncResult[]> {
   const now = formatTimestamp(s.clock.now())
   await s.db.tx((tx) =>
     audit(tx, actor, now, { action: 'nodes.sync', detail: force ? 'force' : '' }),
   )
-  return s.nodeSync.syncAll({ force, remove: true })
+  const pass = s.nodeSync.syncAll({ force, remove: true })
+  s.background.run('sync asked for', () => pass)
+  const error = `not done within ${timeoutMs / 1000} s, it goes on`
+  const unfinished = listNodes(s.db)
+    .filter((node) => s.cores.of(node))
+    .map(({ code }) => ({ code, ok: false, added: 0, removed: 0, error }))
+  return inTime(pass, timeoutMs, unfinished)
 }

@@ -167,6 +167,8 @@ scenarios('POST /admin/api/nodes', [
       expect(w.node.calls.map(({ verb }) => verb)).toContain('configure')
     },
   }),
+  refuses({ kind: 'local', port: 8443, short_id: 'zz' }, /^short_id .* on a local node$/),
+  refuses({ kind: 'local', port: 8443, flow: 'none' }, /^flow .* on a local node$/),
   ...Object.keys(NEW).map(
     (key): Scenario => ({
       name: `400 naming ${key} when it is missing`,
@@ -297,6 +299,11 @@ scenarios('PATCH /admin/api/nodes/{code}', [
   refusesEdit({ flow: null }, /^flow /),
   refusesEdit({ shared_uuid: 1 }, /^shared_uuid /),
   refusesEdit({ label: 'good', port: 0 }, /^port /),
+  {
+    ...refusesEdit({ short_id: 'zz' }, /^short_id .* on a local node$/),
+    name: '400 for a short id on a local node that would cost the core its whole configuration',
+    given: (w) => w.admin(NODES, { body: { ...NEW, kind: 'local', port: 8443 } }),
+  },
   refusesEdit({ port: 0 }, /^port /, 'de1'),
   refusesEdit([], 'the body must be a JSON object'),
   {

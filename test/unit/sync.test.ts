@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readSubscription, resumeSubscription } from '#db/subscriptions.ts'
+import { syncNow } from '#src/domain/nodes.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
 import { createWorld, grantUser, type World } from '#test/support/world.ts'
 
@@ -182,4 +183,21 @@ describe('local nodes', () => {
     expect(nodes[2].last_error).toContain('in use by another local node')
     expect(nodes[1].public_key).toMatch(/^[\w-]{43}$/)
   })
+})
+
+test('a sync that an admin asked for answers in time and goes on', async () => {
+  const { subscription } = await grantUser(w, 1)
+  await sync()
+  w.node.clients.delete(subscription.uuid)
+  let wake = () => {}
+  const asleep = new Promise<void>((resolve) => {
+    wake = resolve
+  })
+  w.node.beforeApply = () => asleep
+  const answer = await syncNow(w.s, { admin: 'admin', ip: '' }, false, 5)
+  const error = 'not done within 0.005 s, it goes on'
+  expect(answer).toEqual([{ code: 'de1', ok: false, added: 0, removed: 0, error }])
+  wake()
+  await w.s.background.idle()
+  expect([...w.node.clients.keys()]).toEqual([subscription.uuid])
 })
