@@ -328,10 +328,17 @@ verb_configure() {
   [ "$(revision "$WORK/base.json")" = "$config" ] || fail bad-input 'the text does not have the SHA-256 "config"'
   [ -z "$OWNER" ] || [ "$OWNER" = "$owner" ] || fail owner 'another panel owns this node' ",\"owner\":\"$OWNER\""
   command -v "$XRAY_BIN" >/dev/null || fail no-core 'there is no core binary'
+  # Nothing to do for the same text, unless a core runs that was started before it.
+  if [ -e "$DIR/config.json" ] && [ "$(revision "$DIR/base.json")" = "$config" ] && { [ ! -e "$DIR/unread" ] || ! ask_core; }; then
+    ! { ask_core && each_inbound same_count; } || live=true
+    reply '{"ok":true,"config":"%s","restarted":false,"live":%s}' "$config" "$live"
+    return
+  fi
   render "$WORK/base.json" "$DIR/clients" >"$WORK/config.json" || fail bad-config 'a placeholder is malformed'
-  timeout 20 "$XRAY_BIN" run -test -c "$WORK/config.json" >"$WORK/test" 2>&1 9>&- ||
-    fail bad-config "$(tail -n 1 "$WORK/test" | head -c 500)"
+  timeout 10 "$XRAY_BIN" run -test -c "$WORK/config.json" >"$WORK/test" 2>&1 9>&- ||
+    fail bad-config "$({ grep -m 1 -i failed "$WORK/test" || tail -n 1 "$WORK/test"; } | head -c 500)"
   : >"$DIR/dirty"
+  : >"$DIR/unread"
   printf '%s\n' "$owner" >"$WORK/owner"
   install_file owner
   install_file base.json
@@ -346,7 +353,7 @@ verb_configure() {
     ! $restarted || until { [ "$(core_run)" != "$before" ] && ask_core && each_inbound same_count && live=true; } || ((SECONDS > deadline)); do
       sleep 0.1
     done
-    ! $live || rm "$DIR/dirty"
+    ! $live || rm -f "$DIR/dirty" "$DIR/unread"
   fi
   reply '{"ok":true,"config":"%s","restarted":%s,"live":%s}' "$config" "$restarted" "$live"
 }
@@ -372,7 +379,7 @@ verb_metrics() {
 # Takes no lock: `configure` holds it while the core that it restarts calls this.
 verb_prestart() {
   local live=true
-  ask_core || { live=false; [ ! -S "$API_SOCK" ] || rm -f "$API_SOCK"; }
+  ask_core || { live=false; rm -f "$DIR/unread"; [ ! -S "$API_SOCK" ] || rm -f "$API_SOCK"; }
   reply '{"ok":true,"live":%s}' "$live"
 }
 

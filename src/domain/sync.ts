@@ -31,6 +31,9 @@ type Deps = ProcessDeps & { counting: Limiter }
 const NOT_SERVED =
   'not served: its port is in use by another local node, or the core takes no such short id, SNI or flow'
 
+/** A core that is just being started, or started again, is no trouble. */
+const PATIENCE_MS = 10_000
+
 /** What is wrong with a core that answered, or null. */
 function troubleOf({ core, live }: CoreStatus): string | null {
   if (!core.up) return 'the proxy core is not running'
@@ -146,20 +149,28 @@ async function readCounters(s: Deps, core: Core, timeoutMs: number): Promise<boo
   }
 }
 
-/** Tells the operator of a core's trouble once, and of its end (null) once. */
+/** Tells the operator once of a core's trouble that lasts, and of its end (null). */
 type Tell = (core: Core, alarm: string | null, fields?: LogFields) => void
 
 /** The NodeSync of a process. */
 export function createNodeSync(deps: ProcessDeps): NodeSync {
   const s: Deps = { ...deps, counting: createLimiter(1) }
   const queue = createClientQueue(s, (core, uuids) => applyClients(s, core, uuids))
-  const told = new Map<Core, string>()
+  const troubles = new Map<Core, { text: string; sinceMs: number; told: boolean }>()
   const tell: Tell = (core, alarm, fields = {}) => {
-    const text = alarm === null ? '' : `${alarm} ${fields.reason ?? ''}`
-    if ((told.get(core) ?? '') === text) return
-    told.set(core, text)
-    if (alarm === null) s.log.info('node is in step again', { core: core.name })
-    else s.log.warn(alarm, { core: core.name, ...fields })
+    const last = troubles.get(core)
+    if (alarm === null) {
+      troubles.delete(core)
+      if (last?.told) s.log.info('node is in step again', { core: core.name })
+      return
+    }
+    const text = `${alarm} ${fields.reason ?? ''}`
+    const trouble =
+      last?.text === text ? last : { text, sinceMs: s.clock.monotonicMs(), told: false }
+    troubles.set(core, trouble)
+    if (trouble.told || s.clock.monotonicMs() - trouble.sinceMs < PATIENCE_MS) return
+    trouble.told = true
+    s.log.warn(alarm, { core: core.name, ...fields })
   }
   return {
     touch: (subscriptions, timeoutMs = 5000) => queue.touch(subscriptions, timeoutMs),

@@ -383,7 +383,8 @@ test('10,000 clients', async () => {
   expect(removed).toMatchObject({ removed: 5000, count: 5001, live: true })
   writeFileSync(join(dir, 'dirty'), '')
   const repaired = await call(['status'])
-  const whole = await configure(baseConfig())
+  expect(await configure(baseConfig())).toMatchObject({ ok: true, restarted: false, live: true })
+  const whole = await configure(`${baseConfig()}\n`)
   expect(whole).toMatchObject({ ok: true, restarted: true, live: true })
   const ms = (answer: Answer) => `${Math.round(answer.ms)} ms`
   console.log(
