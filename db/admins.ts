@@ -12,6 +12,12 @@ export async function findAdminByName(db: Database, username: string): Promise<A
   return admin
 }
 
+/** The account of an id, inside a transaction. */
+export function* readAdmin(tx: Query, id: number) {
+  const [admin] = yield* run(tx.select().from(admins).where(eq(admins.id, id)))
+  return admin as Admin | undefined
+}
+
 export function* countAdmins(tx: Query) {
   const [row] = yield* run(tx.select({ n: sql<number>`count(*)` }).from(admins))
   return row?.n ?? 0

@@ -8,6 +8,7 @@ import {
   insertAttempt,
   insertPendingLogin,
   insertSession,
+  readAdmin,
   updateAdmin,
 } from '#db/admins.ts'
 import { sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
@@ -30,7 +31,7 @@ type Deps = Pick<Services, 'db' | 'clock' | 'hashing'>
 export const SESSION_TTL_SECONDS = 604_800
 const PENDING_TTL_MS = 5 * MINUTE_MS
 
-export const PASSWORD_ATTEMPTS = { limit: 10, windowMs: 15 * MINUTE_MS }
+const PASSWORD_ATTEMPTS = { limit: 10, windowMs: 15 * MINUTE_MS }
 
 /** Reserves one attempt of an address; throws 429 (not counted itself) when the limit is reached. */
 async function reserveAttempt(s: Deps, ip: string, now: Date): Promise<void> {
@@ -51,6 +52,8 @@ export interface Client {
   ip: string
   userAgent: string | null
 }
+
+const wrongCredentials = () => unauthorized('wrong username or password')
 
 /** Either a session token for the cookie, or a pending token that awaits a second factor. */
 export type LoginResult = { session: string } | { pending: string }
@@ -79,24 +82,29 @@ export async function login(
     await s.db.tx((tx) =>
       audit(tx, { admin: null, ip: client.ip }, at, {
         action: 'login.failed',
-        object: cleanDeviceText(username)?.slice(0, 64) ?? '',
+        // An unknown name is not kept: people type passwords there.
+        object: admin?.username ?? '',
       }),
     )
-    throw unauthorized('wrong username or password')
+    throw wrongCredentials()
   }
   const token = randomToken()
   const hashed = sha256Hex(token)
-  const needsCode = admin.totpSecret !== null
-  await s.db.tx(function* (tx) {
+  const outcome = await s.db.tx(function* (tx) {
+    // The account may have got another password, or have gone, while this one was hashed.
+    const present = yield* readAdmin(tx, admin.id)
+    if (present?.passwordHash !== stored) return null
     yield* clearAttempts(tx, ip, 'password')
-    if (needsCode) {
+    if (present.totpSecret !== null) {
       const expiresAt = formatTimestamp(new Date(now.getTime() + PENDING_TTL_MS))
       yield* insertPendingLogin(tx, { token: hashed, adminId: admin.id, expiresAt })
-      return
+      return { pending: token }
     }
     yield* openSession(tx, admin, hashed, client, now)
+    return { session: token }
   })
-  return needsCode ? { pending: token } : { session: token }
+  if (!outcome) throw wrongCredentials()
+  return outcome
 }
 
 /** Writes the session of a completed login. */

@@ -293,7 +293,7 @@ scenarios('GET /admin/api/audit', [
         admin: null,
         ip: '127.0.0.1',
         action: 'login.failed',
-        object: 'nobody',
+        object: '',
         detail: '',
       },
     ],

@@ -59,3 +59,20 @@ test('never runs more at a time, nor fewer, however work comes and goes', async 
   }
   expect(most).toBe(3)
 })
+
+test('refuses with 503 what would wait behind a full queue', async () => {
+  const limit = createLimiter(1, 1)
+  let finish = () => {}
+  const first = limit(
+    () =>
+      new Promise<void>((resolve) => {
+        finish = resolve
+      }),
+  )
+  const second = limit(async () => 'second')
+  await expect(limit(async () => 'third')).rejects.toMatchObject({ status: 503 })
+  finish()
+  await first
+  expect(await second).toBe('second')
+  expect(await limit(async () => 'fourth')).toBe('fourth')
+})
