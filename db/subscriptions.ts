@@ -68,15 +68,7 @@ export interface ListedSubscription {
   planLabel: string | null
 }
 
-export async function findSubscription(
-  db: Pick<Database, 'q'>,
-  uuid: string,
-): Promise<ListedSubscription | undefined> {
-  const [found] = await listed(db.q).where(eq(subscriptions.uuid, uuid))
-  return found
-}
-
-/** The same inside a transaction. */
+/** A subscription with its labels, inside a transaction. */
 export function* readSubscription(tx: Query, uuid: string) {
   const [found] = yield* run(listed(tx).where(eq(subscriptions.uuid, uuid)))
   return found as ListedSubscription | undefined

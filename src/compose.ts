@@ -5,6 +5,7 @@ import { isDamage, withStartLock } from '#db/open.ts'
 import type { Config } from './config.ts'
 import { recordSeen } from './domain/devices.ts'
 import {
+  type FirstStart,
   LOCAL_NODE,
   seedAdmin,
   seedLocalNode,
@@ -34,6 +35,8 @@ export const NODE_PROGRAM = join(import.meta.dirname, '..', 'templates', 'node-a
 
 const SEEN_DELAY_MS = 2000
 const HASHES_AT_A_TIME = 4
+/** About 6 s of hashing: who would wait longer is told to come again. */
+const HASHES_WAITING = 250
 
 function createCores(config: Config): Cores {
   const { core, on, socket } = config.localNode
@@ -41,19 +44,19 @@ function createCores(config: Config): Cores {
   const shell =
     core === 'system'
       ? socketShell(socket)
-      : localShell(NODE_PROGRAM, localCorePaths(config.dataDir).directory)
+      : localShell(NODE_PROGRAM, localCorePaths(config.dataDir).directory, config.searchPath)
   const local: Core = { name: 'local', program: nodeProgram(shell), known: null }
   return { of: (node) => (node.kind === 'local' ? local : null) }
 }
 
 /**
- * Opens the installation, creating it on the first start, and builds the Services of a process. `password` is the admin's when
+ * Opens the installation, creating it on the first start, and builds the Services of a process. `firstStart` is what to
  * it was generated just now: show it once.
  */
 export async function compose(
   config: Config,
   options: { init: boolean },
-): Promise<{ services: Services; password: string | null }> {
+): Promise<{ services: Services; firstStart: FirstStart | null }> {
   const clock = systemClock
   const log = createLog(config.logLevel, clock.now, (line) => process.stderr.write(`${line}\n`))
   return withStartLock(config.databasePath, async () => {
@@ -77,7 +80,7 @@ export async function compose(
     await seedLocalNode(seed, canBind)
     await seedWebhookSecret(seed)
     // Last: of a first start that is killed before it could show the password, nothing of the account may stay.
-    const password = await seedAdmin(seed)
+    const firstStart = await seedAdmin(seed)
     const seenDevices = createBatch<number>(SEEN_DELAY_MS, (ids) =>
       background.run('devices seen', () => recordSeen(db, ids, formatTimestamp(clock.now()))),
     )
@@ -92,12 +95,17 @@ export async function compose(
       instanceId,
       fatal,
       seenDevices,
-      hashing: createLimiter(HASHES_AT_A_TIME),
+      hashing: createLimiter(HASHES_AT_A_TIME, HASHES_WAITING),
       nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
+    }
+    if (!config.localNode.on && config.localNode.core === 'system') {
+      log.warn(
+        'LOCAL_NODE=off: stop the unit of the core yourself, it goes on serving its last clients',
+      )
     }
     if (findNode(db, LOCAL_NODE)?.port === 2053 && config.localNode.port === null) {
       log.info('the local node uses port 2053, because 443 was taken at the first start')
     }
-    return { services, password }
+    return { services, firstStart }
   })
 }

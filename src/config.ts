@@ -75,6 +75,8 @@ export interface Config {
     socket: string
   }
   xrayBin: string
+  /** PATH of the process: where programs are looked for. */
+  searchPath: string
   hysteriaBin: string
   coresDir: string
   coresUrl: string
@@ -294,6 +296,7 @@ export function loadConfig(processEnv: Record<string, string | undefined>, cwd: 
       core: read.oneOf('LOCAL_CORE', ['embedded', 'system'], 'embedded'),
       socket: read.text('LOCAL_NODE_SOCKET', '/run/subpanel/node.sock'),
     },
+    searchPath: processEnv.PATH ?? '',
     xrayBin: read.text('XRAY_BIN'),
     hysteriaBin: read.text('HYSTERIA_BIN'),
     coresDir: resolve(cwd, read.text('CORES_DIR', join(dataDir, 'cores'))),

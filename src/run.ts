@@ -18,7 +18,7 @@ const DRAIN_MS = 10_000
 /** npm passes a Ctrl-C on that the terminal has sent already: not a second wish. */
 const REPEAT_MS = 300
 
-function showFirstStart(s: Services, password: string): void {
+function showFirstStart(s: Services, password: string | null): void {
   const { domains, publicScheme, adminPath, envFile } = s.config
   const lines = [
     '',
@@ -27,7 +27,9 @@ function showFirstStart(s: Services, password: string): void {
     `  Site           ${publicScheme}://${domains.site}/`,
     `  Subscriptions  ${publicScheme}://${domains.sub}/sub/…`,
     `  Admin          admin`,
-    `  Password       ${password}   (shown only now; lost: npm run reset-admin)`,
+    password === null
+      ? '  Password       the one in PANEL_PASSWORD'
+      : `  Password       ${password}   (shown only now; lost: npm run reset-admin)`,
     `  Settings       ${envFile}`,
     '',
     '',
@@ -107,8 +109,10 @@ async function listen(s: Services): Promise<Listening> {
 async function start(roles: Role[]): Promise<void> {
   const config = loadConfig(process.env, process.cwd())
   makeFolders(config)
-  const { services: s, password } = await compose(config, { init: process.argv.includes('--init') })
-  if (password !== null) showFirstStart(s, password)
+  const { services: s, firstStart } = await compose(config, {
+    init: process.argv.includes('--init'),
+  })
+  if (firstStart) showFirstStart(s, firstStart.password)
   let listening: Listening | null = null
   let runners: Runner[] = []
   // Before anybody can know that the process is there, and send it a signal.

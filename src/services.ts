@@ -28,18 +28,6 @@ export interface Services {
   fatal(error: unknown): void
 }
 
-/** Why a node program gave no answer that could be used. */
-export type NodeFailure =
-  | 'unreachable'
-  | 'timeout'
-  | 'garbage'
-  | 'stale'
-  | 'busy'
-  | 'owner'
-  | 'bad-input'
-  | 'bad-config'
-  | 'no-core'
-
 /** Clients of a core by uuid; the value is the group (node code) whose inbounds they may use. */
 export type ClientMap = Map<string, string>
 

@@ -48,9 +48,11 @@ done
 echo
 cat "$work/start.log"
 password=$(sed -n 's/^ *Password *\([a-z2-7]*\) .*/\1/p' "$work/start.log")
-curl -fsS -H "Host: panel.localhost:$PORT" "http://127.0.0.1:$PORT/admin" | grep -q '<form'
-curl -fsS -H "Host: panel.localhost:$PORT" -d "{\"username\":\"admin\",\"password\":\"$password\"}" \
-  "http://127.0.0.1:$PORT/admin/api/login" | grep -q '"ok":true'
+page=$(curl -fsS -H "Host: panel.localhost:$PORT" "http://127.0.0.1:$PORT/admin")
+[[ $page == *'<form'* ]]
+login=$(curl -fsS -H "Host: panel.localhost:$PORT" -d "{\"username\":\"admin\",\"password\":\"$password\"}" \
+  "http://127.0.0.1:$PORT/admin/api/login")
+[[ $login == *'"ok":true'* ]]
 [ "$(stat -c %a data .env data/panel.db | paste -sd' ')" = '700 600 600' ]
 [ -z "$(git status --porcelain)" ]
 kill -TERM "$pid"

@@ -24,13 +24,12 @@ const BRAKE_COUNT = 20
 
 /**
  * The removal brake: of a group that would lose more than 20 and more than half of its clients, nothing is removed and the
- * group is named. With `mayRemove` false every group keeps everything, and those that would lose a client are named.
+ * group is named.
  */
 export function brakeRemovals(
   present: ClientMap,
   wanted: ClientMap,
   remove: string[],
-  mayRemove: boolean,
 ): { remove: string[]; blocked: Set<string> } {
   const held = new Map<string, number>()
   for (const group of present.values()) held.set(group, (held.get(group) ?? 0) + 1)
@@ -45,7 +44,7 @@ export function brakeRemovals(
   }
   const blocked = new Set<string>()
   for (const [group, lost] of losses) {
-    if (!mayRemove || (lost > BRAKE_COUNT && lost * 2 > (held.get(group) ?? 0))) blocked.add(group)
+    if (lost > BRAKE_COUNT && lost * 2 > (held.get(group) ?? 0)) blocked.add(group)
   }
   return { remove: remove.filter((uuid) => !blocked.has(present.get(uuid) as string)), blocked }
 }

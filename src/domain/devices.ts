@@ -33,7 +33,7 @@ export interface DeviceClaim {
 
 const REFUSED = { 'x-hwid-active': 'true', 'x-hwid-limit': 'true' }
 
-export const isHwid = (text: string): boolean => HWID.test(text)
+const isHwid = (text: string): boolean => HWID.test(text)
 
 const hwidRequired = () => notFound('hwid required', { ...REFUSED, 'x-hwid-not-supported': 'true' })
 

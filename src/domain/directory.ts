@@ -3,6 +3,7 @@ import { listNodes } from '#db/nodes.ts'
 import { listPlans } from '#db/plans.ts'
 import type { Node, Plan } from '#db/schema.ts'
 import { findListsRevision } from '#db/settings.ts'
+import { botLink } from '#src/lib/bot-link.ts'
 import type { Services } from '#src/services.ts'
 import type { ListSource } from './list-entries.ts'
 import { sharedListHeaders } from './list-headers.ts'
@@ -21,11 +22,12 @@ export interface Directory {
   listHeaders: Record<string, string>
 }
 
+/** Where a customer finds help: the support contact when it is an address or an account, else the bot. */
 function supportUrl(s: Deps, settings: Settings): string {
-  const botUsername = settings.text('BOT_USERNAME')
-  return (
-    settings.text('SUPPORT_CONTACT') || (botUsername && `${s.config.botLinkBase}/${botUsername}`)
-  )
+  const contact = settings.text('SUPPORT_CONTACT')
+  if (/^https?:\/\//i.test(contact)) return contact
+  const account = contact.startsWith('@') ? contact : settings.text('BOT_USERNAME')
+  return botLink(s.config.botLinkBase, account) ?? ''
 }
 
 function readDirectory(s: Deps, revision: number): Directory {

@@ -23,8 +23,13 @@ const PLANS = [
 /** The node that every installation has. */
 export const LOCAL_NODE = 'de1'
 
-/** The seeded admin's password when it was generated now and must be shown, else null. */
-export async function seedAdmin(s: Deps): Promise<string | null> {
+/** What a first start shows: the admin's password where it was generated, null where the operator gave it. */
+export interface FirstStart {
+  password: string | null
+}
+
+/** Creates the account `admin` when there is none; null when there is one. */
+export async function seedAdmin(s: Deps): Promise<FirstStart | null> {
   if ((await s.db.tx(countAdmins)) > 0) return null
   const generated = s.config.panelPassword === ''
   const password = generated ? generatePassword() : s.config.panelPassword
@@ -33,7 +38,7 @@ export async function seedAdmin(s: Deps): Promise<string | null> {
   return s.db.tx(function* (tx) {
     if ((yield* countAdmins(tx)) > 0) return null
     yield* insertAdmin(tx, { username: 'admin', passwordHash, createdAt })
-    return generated ? password : null
+    return { password: generated ? password : null }
   })
 }
 

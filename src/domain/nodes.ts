@@ -58,7 +58,7 @@ function checkLocal(node: Pick<Node, 'kind' | 'shortId' | 'flow'>): void {
 /** Puts the configuration and clients of changed nodes right, without holding the answer up. */
 function syncSoon(s: Deps): void {
   s.background.run('sync after a node change', () =>
-    s.nodeSync.syncAll({ force: false, remove: true }),
+    s.nodeSync.syncAll({ force: false, remove: false }),
   )
 }
 

@@ -23,7 +23,7 @@ import { readSettings } from './settings.ts'
 type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores'>
 
 /** The state of a subscription; precedence revoked, held, expired, active. */
-export function subscriptionState(
+function subscriptionState(
   row: { active: boolean; heldAt: string | null; expiresAt: string },
   now: string,
 ): 'active' | 'held' | 'expired' | 'revoked' {

@@ -52,6 +52,19 @@ const NO_CHANGES: ClientChanges = { add: [], removedFrom: [], blocked: new Set()
 export const isForeign = (s: Deps, status: CoreStatus) =>
   status.owner !== '' && status.owner !== s.instanceId
 
+/** What a pass without force may remove, and the groups of which an admin must decide. */
+function restrain(
+  present: ClientMap,
+  wanted: ClientMap,
+  remove: string[],
+  pass: { foreign: boolean; remove: boolean },
+): { remove: string[]; blocked: Set<string> } {
+  if (pass.foreign)
+    return { remove: [], blocked: new Set(remove.map((id) => present.get(id) as string)) }
+  const braked = brakeRemovals(present, wanted, remove)
+  return pass.remove ? braked : { ...braked, remove: [] }
+}
+
 /** One try at putting the clients of a core right, from the state that `status` reported. */
 async function trySync(
   s: Deps,
@@ -68,10 +81,10 @@ async function trySync(
   const present = await presentClients(core, status.clients)
   const wanted = splitLines(lines)
   const difference = diffClients(present, wanted)
-  const mayRemove = pass.force || (pass.remove && !foreign)
   const { remove, blocked } = pass.force
     ? { remove: difference.remove, blocked: new Set<string>() }
-    : brakeRemovals(present, wanted, difference.remove, mayRemove)
+    : restrain(present, wanted, difference.remove, { foreign, remove: pass.remove })
+  if (difference.add.length + remove.length === 0 && !pass.force) return { ...NO_CHANGES, blocked }
   const after = new Map(present)
   for (const uuid of remove) after.delete(uuid)
   for (const [uuid, group] of difference.add) after.set(uuid, group)

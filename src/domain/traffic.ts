@@ -17,7 +17,7 @@ type Deps = Pick<Services, 'db' | 'clock'>
 
 const BATCH = 200
 /** The most subscriptions that GET /admin/api/traffic considers. */
-export const TRAFFIC_CONSIDERED = 5000
+const TRAFFIC_CONSIDERED = 5000
 
 /**
  * What came since the base. A core that restarted counts from zero. Within one run numbers only grow: where they fell, the

@@ -1,7 +1,7 @@
 /** Pages of src/web as responses: language, brand, policy and cache rules in one place. */
 import { findListsRevision } from '#db/settings.ts'
 import type { Directory } from '#src/domain/directory.ts'
-import { botLink } from '#src/web/bot-link.ts'
+import { botLink } from '#src/lib/bot-link.ts'
 import {
   indexedPageHeaders,
   type PageKind,

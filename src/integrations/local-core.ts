@@ -49,15 +49,23 @@ function isRunning(pid: number): boolean {
   }
 }
 
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It ended by itself meanwhile.
+  }
+}
+
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 export interface LocalCoreOptions {
-  config: Pick<Config, 'xrayBin' | 'coresDir'>
+  config: Pick<Config, 'xrayBin' | 'coresDir' | 'searchPath'>
   paths: LocalCorePaths
   /** The node program, for `prestart`. */
   program: string
   log: Log
-  /** Writes the core's configuration; called once, before the first start. */
+  /** Puts configuration and clients right: called before the first start, and when a core has come up. */
   prepare: () => Promise<unknown>
 }
 
@@ -119,9 +127,21 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
       }
     })
 
+  /** A failure is told by the sync itself; the files of the last success serve meanwhile. */
+  const settle = () =>
+    prepare().catch((error: unknown) => log.warn('sync failed', { reason: String(error) }))
+
+  /** Puts the core right as soon as it answers, and tells the database that it is there. */
+  const comeUp = async (core: ChildProcess) => {
+    while (child === core && !(await answers(paths.socket))) await pause(100)
+    if (child !== core) return
+    log.info('the core is up', { pid: core.pid })
+    await settle()
+  }
+
   const runOnce = async (xray: string) => {
     // Removes an API socket on which nobody answers: with it there, the core can't bind and ends.
-    const env = { PATH: process.env.PATH, SUBPANEL_NODE_DIR: paths.directory }
+    const env = { PATH: config.searchPath, SUBPANEL_NODE_DIR: paths.directory }
     await runToEnd('bash', [program, 'prestart'], env, PRESTART_MS)
     if (stopping) return
     if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`)
@@ -141,6 +161,7 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
         resolve()
       })
     })
+    void comeUp(core)
     await Promise.race([over, leaving])
     child = null
   }
@@ -185,10 +206,7 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
 
   const loop = async () => {
     prepareLocalNode(paths, findXray(config))
-    // A failure is told by the sync itself; the files of the last success serve meanwhile.
-    await prepare().catch((error: unknown) =>
-      log.warn('first sync failed', { reason: String(error) }),
-    )
+    await settle()
     const xray = await waitForXray()
     if (!xray) return
     prepareLocalNode(paths, xray)
@@ -219,8 +237,8 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
       wake()
       const pid = child?.pid ?? adopted
       if (pid) {
-        process.kill(pid, 'SIGTERM')
-        const timer = setTimeout(() => isRunning(pid) && process.kill(pid, 'SIGKILL'), STOP_MS)
+        signal(pid, 'SIGTERM')
+        const timer = setTimeout(() => signal(pid, 'SIGKILL'), STOP_MS)
         while (isRunning(pid)) await pause(20)
         clearTimeout(timer)
       }

@@ -15,11 +15,14 @@ function isExecutable(path: string): boolean {
 
 /** The Xray binary: XRAY_BIN and nothing else when it is set; else CORES_DIR/<arch>, CORES_DIR, PATH. Null when there is none. */
 export function findXray(
-  config: Pick<Config, 'xrayBin' | 'coresDir'>,
-  path = process.env.PATH ?? '',
+  config: Pick<Config, 'xrayBin' | 'coresDir' | 'searchPath'>,
 ): string | null {
   const arch = process.arch === 'arm64' ? 'arm64' : 'amd64'
-  const folders = [join(config.coresDir, arch), config.coresDir, ...path.split(delimiter)]
+  const folders = [
+    join(config.coresDir, arch),
+    config.coresDir,
+    ...config.searchPath.split(delimiter),
+  ]
   const candidates = config.xrayBin
     ? [config.xrayBin]
     : folders.filter(Boolean).map((folder) => join(folder, 'xray'))
@@ -31,16 +34,15 @@ export interface LocalCorePaths {
   socket: string
 }
 
-/** Where the node program of this machine keeps its state; the socket's path must fit into 107 bytes (unix(7)). */
+/** Where the node program of this machine keeps its state. A socket's path is plain and fits into 107 bytes (unix(7)). */
 export function localCorePaths(dataDir: string): LocalCorePaths {
   const directory = join(dataDir, 'node')
   const socket = join(directory, 'api.sock')
   return {
     directory,
-    socket:
-      Buffer.byteLength(socket) <= 100
-        ? socket
-        : `/tmp/subpanel-${sha256Hex(directory).slice(0, 16)}.sock`,
+    socket: /^[A-Za-z0-9._/@-]{1,100}$/.test(socket)
+      ? socket
+      : `/tmp/subpanel-${sha256Hex(directory).slice(0, 16)}.sock`,
   }
 }
 

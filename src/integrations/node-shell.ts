@@ -16,13 +16,13 @@ const timedOut = (words: string[], timeoutMs: number) =>
   )
 
 /** The program as a child of this process, with its state in `directory`. */
-export function localShell(program: string, directory: string): NodeShell {
+export function localShell(program: string, directory: string, searchPath: string): NodeShell {
   return (words, input, timeoutMs) =>
     new Promise((resolve, reject) => {
       const child = spawn('bash', [program, ...words], {
         detached: true,
         stdio: ['pipe', 'pipe', 'pipe'],
-        env: { PATH: process.env.PATH, SUBPANEL_NODE_DIR: directory },
+        env: { PATH: searchPath, SUBPANEL_NODE_DIR: directory },
       })
       const chunks: Buffer[] = []
       let size = 0

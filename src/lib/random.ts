@@ -18,8 +18,3 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 export function randomBase32(characters: number): string {
   return Array.from(randomBytes(characters), (byte) => BASE32[byte & 31]).join('')
 }
-
-/** A number in [0, 1) for jitter. */
-export function randomFraction(): number {
-  return (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32
-}

@@ -1,5 +1,5 @@
 /** What a browser gets at the subscription URL of a user without an active subscription. */
-import { botButton } from './bot-link.ts'
+import { botButton } from './bot-button.ts'
 import { type PageBase, page } from './layout.ts'
 import { html } from './markup.ts'
 import { stringsOf } from './strings.ts'

@@ -1,5 +1,5 @@
 /** The public face of the service: plans, servers, the way to the bot. */
-import { botLink } from './bot-link.ts'
+import { botLink } from '#src/lib/bot-link.ts'
 import type { Lang } from './lang.ts'
 import { type PageBase, page } from './layout.ts'
 import { html, type Markup } from './markup.ts'
@@ -53,7 +53,7 @@ function plansGrid(t: Strings, input: LandingPageInput): Markup {
 }
 
 function footerOf(t: Strings, siteUrl: string): Markup {
-  return html`<nav class="row" aria-label="${t.footerNav}"><a href="${siteUrl}/cabinet.html">${t.cabinet}</a><a href="${siteUrl}/offer">${t.offer}</a><a href="${siteUrl}/privacy">${t.privacy}</a></nav>`
+  return html`<nav class="row" aria-label="${t.footerNav}"><a href="${siteUrl}/cabinet.html">${t.cabinet}</a></nav>`
 }
 
 /** `1 590 ₽`; `1590 XYZW` where the currency is none that Intl knows the form of. */

@@ -1,5 +1,5 @@
 /** Where a provider sends the customer back to. The URL proves nothing, so the page never says that money has come. */
-import { botButton } from './bot-link.ts'
+import { botButton } from './bot-button.ts'
 import { type PageBase, page } from './layout.ts'
 import { html } from './markup.ts'
 import { stringsOf } from './strings.ts'

@@ -60,8 +60,6 @@ const en = {
   choose: 'Choose',
   plansEmpty: 'There is nothing on sale right now.',
   servers: 'Servers',
-  offer: 'Terms',
-  privacy: 'Privacy',
   footerNav: 'Documents',
 
   cabinet: 'Your account',
@@ -152,8 +150,6 @@ const ru: Strings = {
   choose: 'Выбрать',
   plansEmpty: 'Сейчас ничего не продаётся.',
   servers: 'Серверы',
-  offer: 'Оферта',
-  privacy: 'Конфиденциальность',
   footerNav: 'Документы',
 
   cabinet: 'Личный кабинет',

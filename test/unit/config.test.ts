@@ -50,6 +50,7 @@ describe('with nothing configured', () => {
         core: 'embedded',
         socket: '/run/subpanel/node.sock',
       },
+      searchPath: '',
       xrayBin: '',
       hysteriaBin: '',
       coresDir: join(cwd, 'data', 'cores'),
