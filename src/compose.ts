@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { findNode } from '#db/nodes.ts'
 import { isDamage, withStartLock } from '#db/open.ts'
 import type { Config } from './config.ts'
-import { recordSeen } from './domain/devices.ts'
+import { createSeenDevices } from './domain/devices.ts'
 import {
   type FirstStart,
   LOCAL_NODE,
@@ -22,12 +22,10 @@ import { generateManagementKey } from './integrations/management-key.ts'
 import { nodeProgram } from './integrations/node-program.ts'
 import { localShell, socketShell } from './integrations/node-shell.ts'
 import { createBackground } from './lib/background.ts'
-import { createBatch } from './lib/batch.ts'
 import { systemClock } from './lib/clock.ts'
 import { errorMessage } from './lib/errors.ts'
 import { createLimiter } from './lib/limiter.ts'
 import { createLog } from './lib/log.ts'
-import { formatTimestamp } from './lib/time.ts'
 import type { Core, Cores, Services } from './services.ts'
 
 /** The node program of this project. */
@@ -81,9 +79,6 @@ export async function compose(
     await seedWebhookSecret(seed)
     // Last: of a first start that is killed before it could show the password, nothing of the account may stay.
     const firstStart = await seedAdmin(seed)
-    const seenDevices = createBatch<number>(SEEN_DELAY_MS, (ids) =>
-      background.run('devices seen', () => recordSeen(db, ids, formatTimestamp(clock.now()))),
-    )
     const services: Services = {
       config,
       db,
@@ -94,7 +89,7 @@ export async function compose(
       dial,
       instanceId,
       fatal,
-      seenDevices,
+      seenDevices: createSeenDevices({ db, clock, background }, SEEN_DELAY_MS),
       hashing: createLimiter(HASHES_AT_A_TIME, HASHES_WAITING),
       nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
     }

@@ -1,7 +1,7 @@
 /** The device limit: who may fetch a list, and which devices a user has. */
 import { admitDevice, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
-import type { Database } from '#db/open.ts'
 import { findUser, type ListOwner, updateHwidLimit } from '#db/users.ts'
+import { type Batch, createBatch } from '#src/lib/batch.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp, HOUR_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -77,9 +77,17 @@ export function isSeenStale(lastSeenAt: string, now: Date): boolean {
   return lastSeenAt < timestampBefore(now, HOUR_MS)
 }
 
-/** Writes collected sightings of known devices, at most 200 per statement. */
-export async function recordSeen(db: Database, ids: number[], now: string): Promise<void> {
-  for (let i = 0; i < ids.length; i += 200) await touchDevices(db, ids.slice(i, i + 200), now)
+/** Collects sightings of known devices for `delayMs` and writes them together, 200 a transaction, after the answers. */
+export function createSeenDevices(
+  s: Pick<Services, 'db' | 'clock' | 'background'>,
+  delayMs: number,
+): Batch<number> {
+  return createBatch(delayMs, (ids) =>
+    s.background.run('devices seen', async () => {
+      const now = formatTimestamp(s.clock.now())
+      for (let i = 0; i < ids.length; i += 200) await touchDevices(s.db, ids.slice(i, i + 200), now)
+    }),
+  )
 }
 
 /** A user's devices with his own and the fallback limit. Throws 404 for an unknown user. */

@@ -4,12 +4,11 @@ import { insertAdmin, insertSession } from '#db/admins.ts'
 import { openDatabase } from '#db/open.ts'
 import { putInstanceId } from '#db/settings.ts'
 import { type Config, loadConfig } from '#src/config.ts'
-import { recordSeen } from '#src/domain/devices.ts'
+import { createSeenDevices } from '#src/domain/devices.ts'
 import { seedLocalNode, seedManagementKey, seedPlans } from '#src/domain/first-start.ts'
 import { createNodeSync } from '#src/domain/sync.ts'
 import { createApp } from '#src/http/app.ts'
 import { createBackground } from '#src/lib/background.ts'
-import { createBatch } from '#src/lib/batch.ts'
 import { hashPassword, sha256Hex } from '#src/lib/crypto.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { createLog } from '#src/lib/log.ts'
@@ -180,9 +179,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       hashes++
       return limiter(work)
     },
-    seenDevices: createBatch(1_000_000, (ids: number[]) =>
-      background.run('devices seen', () => recordSeen(db, ids, formatTimestamp(clock.now()))),
-    ),
+    seenDevices: createSeenDevices({ db, clock, background }, 1_000_000),
     fatal: (error) => {
       fatal.push(error)
     },
