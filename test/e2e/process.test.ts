@@ -127,7 +127,9 @@ describe.each(RUNTIMES)('first start on %s', (runtime) => {
     const a = area()
     const password = `${'p'.repeat(1000)} "'\\$#=ü`
     const server = await a.startServer({ runtime, env: { PANEL_PASSWORD: password } })
-    expect(server.stdout()).toBe('')
+    expect(server.stdout()).toContain('Panel          http://panel.localhost')
+    expect(server.stdout()).toContain('the one in PANEL_PASSWORD')
+    expect(server.stdout()).not.toContain('ppp')
     const body = { username: ' ADMIN ', password }
     expect((await server.call('/admin/api/login', { body })).status).toBe(200)
     const blocker = createServer()
