@@ -6,6 +6,12 @@ import { resetAdmin } from '#src/domain/admins.ts'
 import { systemClock } from '#src/lib/clock.ts'
 
 const name = process.argv[2] ?? 'admin'
+if (name.startsWith('-')) {
+  process.stdout.write(
+    'usage: npm run reset-admin [-- NAME]   (NAME: the admin, `admin` by default)\n',
+  )
+  process.exit(name === '--help' ? 0 : 1)
+}
 const config = loadConfig(process.env, process.cwd())
 
 if (!existsSync(config.databasePath)) {

@@ -58,7 +58,10 @@ export async function compose(
   const clock = systemClock
   const log = createLog(config.logLevel, clock.now, (line) => process.stderr.write(`${line}\n`))
   return withStartLock(config.databasePath, async () => {
-    const { db, instanceId } = await openInstance(config, { ...options, now: clock.now() })
+    const { db, instanceId, rebuiltEnvFile } = await openInstance(config, {
+      ...options,
+      now: clock.now(),
+    })
     const fatal = (error: unknown) => {
       if (!isDamage(error)) return
       log.error('the database is damaged: stopping (docs/reliability.md)', {
@@ -98,8 +101,12 @@ export async function compose(
         'LOCAL_NODE=off: stop the unit of the core yourself, it goes on serving its last clients',
       )
     }
-    if (findNode(db, LOCAL_NODE)?.port === 2053 && config.localNode.port === null) {
-      log.info('the local node uses port 2053, because 443 was taken at the first start')
+    const node = findNode(db, LOCAL_NODE)
+    if (config.localNode.on) log.info('local node', { address: node?.address, port: node?.port })
+    if (rebuiltEnvFile) {
+      log.warn('the env file was missing and is written anew: put your domains back into it', {
+        file: config.envFile,
+      })
     }
     return { services, firstStart }
   })

@@ -86,6 +86,8 @@ export interface Config {
   syncIntervalMs: number
   /** Values of the live keys, for those without a row. */
   live: Partial<Record<LiveKey, string>>
+  /** Names in the env file that mean nothing: misspelt ones, most likely. */
+  unknownKeys: string[]
   /** INSTANCE_ID of the env file; empty when it has none. */
   envInstanceId: string
 }
@@ -113,14 +115,26 @@ export function parseAdminPath(text: string): string {
 const HOST =
   /^(?=.{1,253}(:|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/
 
+/** Names that are read elsewhere, or by later versions. */
+const OTHER_KEYS = new Set(
+  'INSTANCE_ID ADMIN_PATH PANEL_PASSWORD ENV_FILE RESTORE_MAX_MB SNAPSHOT_MAX_MB SNAPSHOT_COPY_CMD OUTBOUND_DENY_PRIVATE TELEGRAM_API_URL PROVIDER_A_API_URL PROVIDER_B_API_URL CRYPTOBOT_API_URL NODE_ENV NODE_OPTIONS TZ'.split(
+    ' ',
+  ),
+)
+
 function reader(values: Record<string, string | undefined>) {
+  const asked = new Set<string>()
+  const lookUp = (key: string) => {
+    asked.add(key)
+    return values[key]?.trim()
+  }
   const parse = <T>(
     key: string,
     schema: v.GenericSchema<string, T>,
     fallback: T,
     need: string,
   ): T => {
-    const text = values[key]?.trim()
+    const text = lookUp(key)
     if (text === undefined || text === '') return fallback
     const result = v.safeParse(schema, text)
     if (!result.success) throw new ConfigError(`${key} must be ${need}`)
@@ -129,7 +143,9 @@ function reader(values: Record<string, string | undefined>) {
   const integer = (min: number, max: number) =>
     v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number), v.minValue(min), v.maxValue(max))
   return {
-    text: (key: string, fallback = '') => values[key]?.trim() || fallback,
+    /** The keys that were asked for. */
+    asked,
+    text: (key: string, fallback = '') => lookUp(key) || fallback,
     int: (key: string, fallback: number, min: number, max: number) =>
       parse(key, integer(min, max), fallback, `a whole number from ${min} to ${max}`),
     oneOf: <const T extends string>(key: string, choices: readonly T[], fallback: T) =>
@@ -306,6 +322,9 @@ export function loadConfig(processEnv: Record<string, string | undefined>, cwd: 
     botLinkBase: read.matching('BOT_LINK_BASE', 'https://t.me', isHttpUrl, URL_RULE.need),
     syncIntervalMs: read.int('SYNC_INTERVAL_MS', 90_000, 100, 3_600_000),
     live: readLive(read),
+    unknownKeys: Object.keys(fileValues).filter(
+      (key) => !read.asked.has(key) && !OTHER_KEYS.has(key),
+    ),
     envInstanceId: fileValues.INSTANCE_ID ?? '',
   })
 }

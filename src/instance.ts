@@ -55,7 +55,7 @@ function writeEnvFile(config: Config, instanceId: string): void {
 function refuse(config: Config, found: string): never {
   throw new ConfigError(
     `${config.envFile} belongs to instance ${config.envInstanceId}, but ${found}. ` +
-      'Put the right data folder back, or start once with --init to go on with what is there',
+      'Put the right data folder back, or start once with --init to go on with what is there (a new, empty service where nothing is)',
   )
 }
 
@@ -96,7 +96,7 @@ const isEmpty = (path: string) => statSync(path).size === 0
 export async function openInstance(
   config: Config,
   options: { init: boolean; now: Date },
-): Promise<{ db: Database; instanceId: string }> {
+): Promise<{ db: Database; instanceId: string; rebuiltEnvFile: boolean }> {
   const { databasePath, envInstanceId } = config
   if (envInstanceId !== '' && !options.init) {
     if (!existsSync(databasePath)) refuse(config, `${databasePath} does not exist`)
@@ -113,8 +113,9 @@ export async function openInstance(
     const known = await findInstanceId(db)
     const instanceId = known ?? randomUuid()
     if (known === undefined) await db.tx((tx) => putInstanceId(tx, instanceId))
+    const rebuiltEnvFile = known !== undefined && !existsSync(config.envFile)
     if (envInstanceId !== instanceId) writeEnvFile(config, instanceId)
-    return { db, instanceId }
+    return { db, instanceId, rebuiltEnvFile }
   } catch (error) {
     db.close()
     throw error

@@ -7,7 +7,7 @@ import { explainFailure, makeFolders } from './instance.ts'
 import { superviseCore } from './integrations/local-core.ts'
 import { localCorePaths } from './integrations/local-node.ts'
 import { holdRole, type Runner, startJobs } from './jobs.ts'
-import { errorMessage } from './lib/errors.ts'
+import { errorCode, errorMessage } from './lib/errors.ts'
 import { randomHex } from './lib/random.ts'
 import { type Listening, serve } from './serve.ts'
 import type { Services } from './services.ts'
@@ -101,18 +101,49 @@ async function listen(s: Services): Promise<Listening> {
     return await serve(createApp(s), host, port)
   } catch (error) {
     throw new ConfigError(
-      `PORT ${port} can't be listened on at HOST ${host}: ${errorMessage(error)}`,
+      errorCode(error) === 'EADDRINUSE'
+        ? `PORT ${port} is in use on ${host}, perhaps by another Subpanel: set PORT to another one`
+        : `PORT ${port} can't be listened on at HOST ${host}: ${errorMessage(error)}`,
     )
   }
 }
 
+const USAGE = `usage: npm start [-- --init]
+  --init   go on although env file and database do not belong together (a new service where there is no database)
+Settings come from the environment and the env file: docs/deploying.md.
+`
+
+/** Whether the command line asks for --init. An argument that is none of ours ends the process. */
+function readArguments(args: string[]): boolean {
+  if (args.includes('--help')) {
+    process.stdout.write(USAGE)
+    process.exit(0)
+  }
+  const unknown = args.find((argument) => argument !== '--init')
+  if (unknown !== undefined)
+    throw new ConfigError(`unknown argument ${unknown.slice(0, 60)} (--help tells)`)
+  return args.includes('--init')
+}
+
+/** What an operator wants to see of every start. */
+function logStart({ config, log }: Services): void {
+  const { publicScheme, domains, adminPath, envFile } = config
+  for (const name of config.unknownKeys)
+    log.warn('unknown setting in the env file', { name, file: envFile })
+  log.info('addresses', {
+    panel: `${publicScheme}://${domains.panel}/${adminPath}`,
+    site: `${publicScheme}://${domains.site}/`,
+    subscriptions: `${publicScheme}://${domains.sub}/sub/`,
+  })
+}
+
 async function start(roles: Role[]): Promise<void> {
+  const init = readArguments(process.argv.slice(2))
   const config = loadConfig(process.env, process.cwd())
   makeFolders(config)
-  const { services: s, firstStart } = await compose(config, {
-    init: process.argv.includes('--init'),
-  })
+  const { services: s, firstStart } = await compose(config, { init })
   if (firstStart) showFirstStart(s, firstStart.password)
+  logStart(s)
   let listening: Listening | null = null
   let runners: Runner[] = []
   // Before anybody can know that the process is there, and send it a signal.

@@ -157,7 +157,10 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
         resolve()
       })
       core.on('close', (code, signal) => {
-        if (!stopping) log.warn('the core ended', { code, signal, last: lastLine(logFile) })
+        if (stopping) return resolve()
+        const asked = code === 0 || signal === 'SIGTERM'
+        if (asked) log.info('the core is started anew')
+        else log.warn('the core ended', { code, signal, last: lastLine(logFile) })
         resolve()
       })
     })

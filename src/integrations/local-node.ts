@@ -1,5 +1,5 @@
 /** What the node program of this machine works with: the Xray binary, its folder, its settings. */
-import { accessSync, constants, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Config } from '#src/config.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
@@ -7,7 +7,7 @@ import { sha256Hex } from '#src/lib/crypto.ts'
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
-    return true
+    return statSync(path).isFile()
   } catch {
     return false
   }

@@ -51,6 +51,7 @@ describe('with nothing configured', () => {
         socket: '/run/subpanel/node.sock',
       },
       searchPath: '',
+      unknownKeys: [],
       xrayBin: '',
       hysteriaBin: '',
       coresDir: join(cwd, 'data', 'cores'),
