@@ -101,8 +101,9 @@ export async function compose(
         'LOCAL_NODE=off: stop the unit of the core yourself, it goes on serving its last clients',
       )
     }
-    const node = findNode(db, LOCAL_NODE)
-    if (config.localNode.on) log.info('local node', { address: node?.address, port: node?.port })
+    if (firstStart && config.localNode.port === null && findNode(db, LOCAL_NODE)?.port === 2053) {
+      log.info('the local node uses port 2053, because 443 is taken')
+    }
     if (rebuiltEnvFile) {
       log.warn('the env file was missing and is written anew: put your domains back into it', {
         file: config.envFile,

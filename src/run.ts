@@ -143,7 +143,6 @@ async function start(roles: Role[]): Promise<void> {
   makeFolders(config)
   const { services: s, firstStart } = await compose(config, { init })
   if (firstStart) showFirstStart(s, firstStart.password)
-  logStart(s)
   let listening: Listening | null = null
   let runners: Runner[] = []
   // Before anybody can know that the process is there, and send it a signal.
@@ -160,6 +159,7 @@ async function start(roles: Role[]): Promise<void> {
     listening = await listen(s)
     s.log.info('listening', { host: config.host, port: listening.port })
   }
+  logStart(s)
   runners = startRoles(s, roles)
 }
 
