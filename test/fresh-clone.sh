@@ -7,7 +7,8 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 pid=''
 finish() {
-  [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || true
+  # The group: a manager that is killed leaves the service behind.
+  [ -z "$pid" ] || kill -9 -- "-$pid" 2>/dev/null || true
   rm -rf "$work"
 }
 trap finish EXIT
@@ -39,7 +40,7 @@ if grep -iE 'gyp|install script|ERR' "$work/install.log"; then
   exit 1
 fi
 PORT=$((20000 + RANDOM % 20000))
-"${env[@]}" PORT=$PORT "${start[@]}" >"$work/start.log" 2>&1 &
+setsid "${env[@]}" PORT=$PORT "${start[@]}" >"$work/start.log" 2>&1 &
 pid=$!
 for _ in $(seq 100); do
   curl -fsS "http://127.0.0.1:$PORT/healthz" 2>/dev/null && break
