@@ -15,6 +15,12 @@ export async function findReading(db: Database, core: string): Promise<string> {
   return row?.reading ?? ''
 }
 
+/** The same inside a transaction. */
+export function* readReading(tx: Query, core: string) {
+  const [row] = yield* run(tx.select().from(readings).where(eq(readings.core, core)))
+  return row?.reading ?? ''
+}
+
 export function* putReading(tx: Query, core: string, reading: string) {
   yield* run(
     tx

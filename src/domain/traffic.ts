@@ -1,13 +1,14 @@
 /** Traffic: every byte of a reading counted once, across restarts of a core and of the panel. */
+import type { Query } from '#db/open.ts'
 import {
   addSample,
   addTraffic,
-  findReading,
   listTraffic,
   putBase,
   putReading,
   RESET_EPOCH,
   readBases,
+  readReading,
 } from '#db/traffic.ts'
 import { formatBytes } from '#src/lib/format.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -34,6 +35,41 @@ export function trafficDelta(
   return up < 0 || down < 0 ? { up: 0, down: 0 } : { up, down }
 }
 
+interface Reading {
+  epoch: string
+  up: number
+  down: number
+}
+
+/** Whether a reading is older than its base: within one run of a core numbers only grow. */
+const isBehind = (base: Reading | null, reading: Reading): boolean =>
+  base?.epoch === reading.epoch && (reading.up < base.up || reading.down < base.down)
+
+/** Counts the clients of one batch and sums what came per node and day. */
+function* countBatch(
+  tx: Query,
+  core: string,
+  epoch: string,
+  counters: CoreStatus['counters'],
+  day: string,
+) {
+  const readings = new Map(counters.map(([uuid, up, down]) => [uuid, { uuid, epoch, up, down }]))
+  const perNode = new Map<string, { up: number; down: number }>()
+  for (const row of yield* readBases(tx, core, [...readings.keys()])) {
+    const reading = readings.get(row.uuid) as Reading & { uuid: string }
+    const base = row.epoch === null ? null : (row as Reading)
+    // A base never moves back within a run: what lies between would be counted again.
+    if (isBehind(base, reading)) continue
+    yield* putBase(tx, core, epoch, reading)
+    const delta = trafficDelta(base, reading)
+    if (delta.up + delta.down === 0) continue
+    yield* addTraffic(tx, row.uuid, delta.up, delta.down)
+    const sum = perNode.get(row.node) ?? { up: 0, down: 0 }
+    perNode.set(row.node, { up: sum.up + delta.up, down: sum.down + delta.down })
+  }
+  for (const [node, sum] of perNode) yield* addSample(tx, node, day, sum.up, sum.down)
+}
+
 /**
  * Adds a core's reading, which was taken with `acknowledged`, to the stored totals, 200 clients a transaction. Counting the same
  * reading again adds nothing, so a crash between two batches is harmless; it is acknowledged after the last one. A reading
@@ -52,25 +88,13 @@ export async function countReading(
   for (let start = 0; start < counters.length; start += BATCH) {
     // Ten thousand clients take a second: requests go on between two batches.
     if (start > 0) await new Promise((resolve) => setImmediate(resolve))
-    if ((await findReading(s.db, core)) !== acknowledged) return
-    const batch = new Map(
-      counters.slice(start, start + BATCH).map(([uuid, up, down]) => [uuid, { uuid, up, down }]),
-    )
-    await s.db.tx(function* (tx) {
-      const perNode = new Map<string, { up: number; down: number }>()
-      for (const row of yield* readBases(tx, core, [...batch.keys()])) {
-        const reading = batch.get(row.uuid) as { uuid: string; up: number; down: number }
-        const base =
-          row.epoch === null ? null : (row as { epoch: string; up: number; down: number })
-        const delta = trafficDelta(base, { epoch, ...reading })
-        yield* putBase(tx, core, epoch, reading)
-        if (delta.up + delta.down === 0) continue
-        yield* addTraffic(tx, row.uuid, delta.up, delta.down)
-        const sum = perNode.get(row.node) ?? { up: 0, down: 0 }
-        perNode.set(row.node, { up: sum.up + delta.up, down: sum.down + delta.down })
-      }
-      for (const [node, sum] of perNode) yield* addSample(tx, node, day, sum.up, sum.down)
+    const batch = counters.slice(start, start + BATCH)
+    const current = await s.db.tx(function* (tx) {
+      if ((yield* readReading(tx, core)) !== acknowledged) return false
+      yield* countBatch(tx, core, epoch, batch, day)
+      return true
     })
+    if (!current) return
   }
   await s.db.tx((tx) => putReading(tx, core, status.reading))
 }

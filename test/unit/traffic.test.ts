@@ -123,3 +123,26 @@ describe('counting', () => {
     expect(await totals()).toEqual([[13, 13]])
   })
 })
+
+test('an older reading that comes late moves no base back, so nothing is counted again', async () => {
+  const w = await createWorld()
+  const { subscription } = await grantUser(w, 1)
+  const read = (reading: string, up: number) =>
+    countReading(w.s, 'local', '', {
+      owner: '',
+      config: '',
+      clients: '',
+      count: 1,
+      live: true,
+      core: { up: true, version: null, uptimeS: null, epoch: 'run' },
+      reading,
+      counters: [[subscription.uuid, up, 0]],
+    })
+  await read('newer', 100)
+  w.change('delete from readings')
+  await read('older', 90)
+  w.change('delete from readings')
+  await read('newest', 110)
+  expect(w.rows('select up_bytes from subscriptions')).toEqual([{ up_bytes: 110 }])
+  w.close()
+})
