@@ -1,4 +1,5 @@
 /** Three processes that could run the jobs: one does, whatever happens to it. */
+import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { until } from '#test/support/lab.ts'
 import { type Area, PLAIN, type Running, type Runtime } from '#test/support/process.ts'
@@ -19,6 +20,29 @@ const takenBy = (a: Area): Taken[] =>
     const fence = /role taken role=scheduler fence=(\d+)/.exec(text)?.[1]
     return fence ? [{ pid, at, fence: Number(fence) }] : []
   })
+
+/**
+ * Freezes a process between two of its transactions. One frozen inside a transaction keeps SQLite's write lock, and no lease
+ * can pass to anybody before it wakes or dies (docs/reliability.md).
+ */
+async function freeze(a: Area, process: Running): Promise<void> {
+  await until('it is frozen outside a transaction', async () => {
+    process.signal('SIGSTOP')
+    // A signal takes effect a moment after kill(2) has returned.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const db = new Sqlite(a.database, { timeout: 0 })
+    try {
+      db.exec('begin immediate; rollback')
+      return true
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+      process.signal('SIGCONT')
+      return false
+    } finally {
+      db.close()
+    }
+  })
+}
 
 /** The runs of jobs in the order in which they began. */
 const runs = (a: Area) =>
@@ -64,8 +88,8 @@ test('exactly one runs the jobs, through kills, stops and an orderly end', async
     timed('kill -9', from, next)
     current = next
 
+    await freeze(a, current.process)
     from = performance.now()
-    current.process.signal('SIGSTOP')
     next = await owner(current.fence)
     timed('SIGSTOP', from, next)
     const stopped = current
