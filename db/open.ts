@@ -27,6 +27,12 @@ export interface Database {
    * (sqlite3_clear_bindings, which the driver calls after each run, expires it), and that costs twice the reading.
    */
   prepared<S>(build: (q: Query, raw: Sqlite.Database) => S): S
+  /**
+   * Lets all reads until the end of this turn of the event loop share one read transaction, unless a write of this process ends it
+   * sooner. Each would else take and give back a lock of the file by itself: 2 µs of a list fetch's 9. What another process commits
+   * meanwhile is seen in the next turn, as if the requests of this one had come before it.
+   */
+  shareReads(): void
   /** The driver, for snapshots, pragmas and tests. */
   raw: Sqlite.Database
   close(): void
@@ -185,14 +191,41 @@ const PATIENCE_MS = 2000
 const WAIT_MS = 25
 const PAUSE_MS = 25
 
+/** The shared read transaction of a turn: its begin, and its end before the turn's own. */
+function createSharedReads(raw: Sqlite.Database) {
+  const begin = raw.prepare('BEGIN')
+  const commit = raw.prepare('COMMIT')
+  let shared = false
+  const end = () => {
+    if (!shared) return
+    shared = false
+    // An error of a read may have ended it already.
+    if (raw.open && raw.inTransaction) commit.run()
+  }
+  return {
+    end,
+    begin() {
+      if (raw.inTransaction) return
+      begin.run()
+      shared = true
+      setImmediate(end)
+    },
+  }
+}
+
 /** Transactions that run at once when nobody else writes, and else wait in line, the foremost trying again and again. */
-function createTransactions(raw: Sqlite.Database, db: BetterSQLite3Database): Database['tx'] {
+function createTransactions(
+  raw: Sqlite.Database,
+  db: BetterSQLite3Database,
+  endSharedReads: () => void,
+): Database['tx'] {
   let line: Promise<unknown> = Promise.resolve()
   let waiting = 0
   const ownWait = raw.pragma('busy_timeout', { simple: true })
   /** Null when another process writes for all of `waitMs`. */
   const attempt = <T>(body: TxBody<T>, waitMs: number): { value: T } | null => {
     let begun = false
+    endSharedReads()
     raw.pragma(`busy_timeout = ${waitMs}`)
     try {
       const work = (tx: Query) => {
@@ -231,10 +264,12 @@ function createTransactions(raw: Sqlite.Database, db: BetterSQLite3Database): Da
 export function wrap(raw: Sqlite.Database): Database {
   const db = drizzle({ client: raw })
   const statements = new Map<unknown, unknown>()
+  const reads = createSharedReads(raw)
   return {
     q: db,
     raw,
-    tx: createTransactions(raw, db),
+    tx: createTransactions(raw, db, reads.end),
+    shareReads: reads.begin,
     prepared<S>(build: (q: Query, raw: Sqlite.Database) => S): S {
       let statement = statements.get(build) as S | undefined
       if (statement === undefined) {
@@ -244,6 +279,7 @@ export function wrap(raw: Sqlite.Database): Database {
       return statement
     },
     close: () => {
+      reads.end()
       if (raw.open) raw.close()
     },
   }

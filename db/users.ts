@@ -50,7 +50,7 @@ const listOwner = (_q: Query, raw: Database['raw']) =>
        left join subscriptions s on s.tg_id = u.tg_id and s.active = 1 and s.held_at is null and s.expires_at > +?
          and u.banned_at is null
        where u.token = +?
-       order by s.created_at, s.rowid`,
+       order by s.created_at`,
     )
     .raw()
 
@@ -61,6 +61,7 @@ export function findListOwner(
   hwid: string,
   now: string,
 ): ListOwner | undefined {
+  db.shareReads()
   const rows = db.prepared(listOwner).all(hwid, now, token)
   const first = rows[0]
   if (!first) return undefined

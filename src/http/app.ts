@@ -11,7 +11,7 @@ import { errorResponse } from './errors.ts'
 import { mountInstall } from './install.ts'
 import { adminApi, adminHtml, mountAdminPage } from './panel.ts'
 import { landing, mountAssets, mountSite } from './site.ts'
-import { mountSub } from './sub.ts'
+import { createSubscriptionLinks, type SubscriptionLinks } from './sub.ts'
 
 type HostKind = 'sub' | 'site' | 'panel'
 
@@ -34,7 +34,12 @@ function groupsOf(kinds: Set<HostKind>, strict: boolean) {
 }
 
 /** The app of a host with one role or more: its own `GET /`, then the routes it shares with the others. */
-function hostApp(s: Http, kinds: Set<HostKind>, origins: string[]): Hono<AppEnv> {
+function hostApp(
+  s: Http,
+  kinds: Set<HostKind>,
+  origins: string[],
+  links: SubscriptionLinks,
+): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const groups = groupsOf(kinds, s.config.hostIsolation)
   const transport = transportHeaders(s.config.publicScheme)
@@ -47,7 +52,7 @@ function hostApp(s: Http, kinds: Set<HostKind>, origins: string[]): Hono<AppEnv>
     }),
   )
   // Lists complete their headers themselves.
-  if (groups.sub) mountSub(app, s)
+  if (groups.sub) links.mount(app)
   app.use(async (c, next) => {
     await next()
     const { headers } = c.res
@@ -72,33 +77,10 @@ function hostApp(s: Http, kinds: Set<HostKind>, origins: string[]): Hono<AppEnv>
   return app
 }
 
-/** Both apps of a host. */
 interface Host {
-  whole: Hono<AppEnv>
-  /** The list routes alone; null where the host has none. */
-  lists: Hono<AppEnv> | null
-}
-
-/** The busiest route without the middleware that only browsers need: half of its time otherwise. */
-function listApp(s: Http, whole: Hono<AppEnv>): Hono<AppEnv> {
-  const app = new Hono<AppEnv>()
-  mountSub(app, s)
-  app.notFound((c) => whole.fetch(c.req.raw, c.env))
-  app.onError((error, c) => errorResponse(s, c, error))
-  return app
-}
-
-function createHost(s: Http, kinds: Set<HostKind>, origins: string[]): Host {
-  const whole = hostApp(s, kinds, origins)
-  const { sub } = groupsOf(kinds, s.config.hostIsolation)
-  return { whole, lists: sub ? listApp(s, whole) : null }
-}
-
-/** Whether this is a list fetch that no browser script made, so that CORS has no say in it. */
-function isListFetch({ method, url, headers }: Request): boolean {
-  const path = url.indexOf('/', 'https://'.length)
-  if (!url.startsWith('/sub/', path) || (method !== 'GET' && method !== 'HEAD')) return false
-  return headers.get('origin') === null
+  app: Hono<AppEnv>
+  /** Whether it serves subscription links. */
+  lists: boolean
 }
 
 function missing(app: Hono<AppEnv>, c: Context): ApiError {
@@ -128,8 +110,13 @@ export function createApp(services: Services) {
     const name = hostName(config.domains[kind])
     roles.set(name, new Set([...(roles.get(name) ?? []), kind]))
   }
-  const hosts = new Map(Array.from(roles, ([name, kinds]) => [name, createHost(s, kinds, origins)]))
-  const siteHost = createHost(s, new Set(['site']), origins)
+  const links = createSubscriptionLinks(s)
+  const createHost = (kinds: Set<HostKind>): Host => {
+    const { sub: lists } = groupsOf(kinds, config.hostIsolation)
+    return { app: hostApp(s, kinds, origins, links), lists }
+  }
+  const hosts = new Map(Array.from(roles, ([name, kinds]) => [name, createHost(kinds)]))
+  const siteHost = createHost(new Set(['site']))
   const known = new Map<string, Host>()
   return (request: Request, env: { peer: string | undefined }): Response | Promise<Response> => {
     const name = request.headers.get('host') ?? ''
@@ -138,7 +125,6 @@ export function createApp(services: Services) {
       host = hosts.get(hostName(name)) ?? siteHost
       if (hosts.has(hostName(name)) && known.size < 100) known.set(name, host)
     }
-    const app = host.lists !== null && isListFetch(request) ? host.lists : host.whole
-    return app.fetch(request, env)
+    return (host.lists ? links.answerList(request) : null) ?? host.app.fetch(request, env)
   }
 }

@@ -2,8 +2,7 @@
 import type { Hono } from 'hono'
 import { findListOwner, type ListOwner } from '#db/users.ts'
 import { admit, cleanDeviceText, isAdmitted, isSeenStale } from '#src/domain/devices.ts'
-import type { Directory } from '#src/domain/directory.ts'
-import { createUserLists } from '#src/domain/user-list.ts'
+import { createUserLists, type ListVariant } from '#src/domain/user-list.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { daysLeft, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { findApp } from '#src/web/apps.ts'
@@ -42,25 +41,40 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
 }
 
 /** Decides on a device that its owner has not registered. */
-function admitNew(s: Http, c: Context, owner: ListOwner, hwid: string, directory: Directory) {
+function admitNew(s: Http, c: Context, owner: ListOwner, hwid: string) {
   const claim = {
     hwid,
     deviceOs: cleanDeviceText(c.req.header('x-device-os')),
     deviceModel: cleanDeviceText(c.req.header('x-device-model')),
     userAgent: cleanDeviceText(c.req.header('user-agent')),
   }
-  return admit(s, owner, claim, directory.settings, c.req.method !== 'HEAD')
+  const { settings } = s.directory(owner.lists)
+  return admit(s, owner, claim, settings, c.req.method !== 'HEAD')
 }
 
-/** Notes that a registered device fetched its list, once an hour. */
-function noteSeen(s: Http, { deviceId, deviceSeenAt }: ListOwner, now: Date): void {
+/** Notes that a registered device fetched its list, once an hour; HEAD leaves no trace. */
+function noteSeen(s: Http, method: string, { deviceId, deviceSeenAt }: ListOwner, now: Date): void {
+  if (method === 'HEAD') return
   if (deviceId !== null && deviceSeenAt !== null && isSeenStale(deviceSeenAt, now)) {
     s.seenDevices.add(deviceId)
   }
 }
 
-/** Adds the two routes of subscription links. */
-export function mountSub(app: Hono<AppEnv>, s: Http): void {
+/** The path of a token, and nothing behind it. */
+const PLAIN_PATH = /^\/sub\/([\w-]+)$/
+
+export interface SubscriptionLinks {
+  /**
+   * The list of a registered device, or of any where devices are not limited. Null for all else, which the routes answer: pages,
+   * refusals, faults, and what a browser's script asks, because CORS has a say in it.
+   */
+  answerList(request: Request): Response | null
+  /** Adds the two routes of subscription links. */
+  mount(app: Hono<AppEnv>): void
+}
+
+/** What serves subscription links: an answer to the most frequent request before it is routed, and the routes for the rest. */
+export function createSubscriptionLinks(s: Http): SubscriptionLinks {
   const lists = createUserLists(s)
   const formats = createListFormats()
   const listedHeaders = {
@@ -69,34 +83,67 @@ export function mountSub(app: Hono<AppEnv>, s: Http): void {
     'Referrer-Policy': 'no-referrer',
     'X-Robots-Tag': 'noindex',
   }
-  // Nothing is awaited for a registered device: the Node adapter writes an answer that is no promise straight out.
-  app.get('/sub/:token', (c): Response | Promise<Response> => {
-    const token = c.req.param('token')
-    const hwid = c.req.header('x-hwid') ?? ''
+  const listOf = (
+    owner: ListOwner,
+    token: string,
+    choice: ListVariant,
+    limited: boolean,
+    now: Date,
+  ) => {
+    const { body, headers } = lists(owner, token, choice, s.directory(owner.lists), now)
+    const active = limited ? { 'x-hwid-active': 'true' } : undefined
+    // A plain object: the Node adapter writes it as it is, without building Headers.
+    return new Response(body, { headers: { ...headers, ...listedHeaders, ...active } })
+  }
+  const isLimited = (owner: ListOwner) =>
+    s.directory(owner.lists).settings.flag('HWID_LIMIT_ENABLED')
+  const listFor = ({ method, url, headers }: Request): Response | null => {
+    const token = PLAIN_PATH.exec(url.slice(url.indexOf('/', 'https://'.length)))?.[1]
+    const choice = formats(headers.get('user-agent'), undefined)
+    if (token === undefined || !choice) return null
+    const hwid = headers.get('x-hwid') ?? ''
     const now = s.clock.now()
-    const choice = formats(c.req.header('user-agent'), c.req.query('format'))
-    const owner = ownerOf(s, token, hwid, now)
-    if (!choice) return userPage(s, c, token, owner, now)
-    const directory = s.directory(owner.lists)
-    const limited = directory.settings.flag('HWID_LIMIT_ENABLED')
-    const answer = () => {
-      const { body, headers } = lists(owner, token, choice, directory, now)
-      const active = limited ? { 'x-hwid-active': 'true' } : undefined
-      // A plain object: the Node adapter writes it as it is, without building Headers.
-      return new Response(body, { headers: { ...headers, ...listedHeaders, ...active } })
-    }
-    if (!limited) return answer()
-    if (!isAdmitted(owner, hwid)) return admitNew(s, c, owner, hwid, directory).then(() => answer())
-    if (c.req.method !== 'HEAD') noteSeen(s, owner, now)
-    return answer()
-  })
-  app.get('/sub/:token/open/:app', (c) => {
-    const token = c.req.param('token')
-    ownerOf(s, token, '', s.clock.now())
-    const known = findApp(c.req.param('app'))
-    if (!known) throw notFound('not found')
-    return renderPage(s, c, {}, (base) =>
-      openPage({ ...base, app: known, subUrl: subUrl(s, token) }),
-    )
-  })
+    const owner = findListOwner(s.db, token, hwid, formatTimestamp(now))
+    if (!owner) return null
+    const limited = isLimited(owner)
+    if (limited && !isAdmitted(owner, hwid)) return null
+    if (limited) noteSeen(s, method, owner, now)
+    return listOf(owner, token, choice, limited, now)
+  }
+  return {
+    answerList(request) {
+      const { method, headers } = request
+      if ((method !== 'GET' && method !== 'HEAD') || headers.get('origin') !== null) return null
+      try {
+        const list = listFor(request)
+        return list && method === 'HEAD' ? new Response(null, list) : list
+      } catch {
+        // The route meets the same fault, and says so.
+        return null
+      }
+    },
+    mount(app) {
+      app.get('/sub/:token', async (c) => {
+        const token = c.req.param('token')
+        const hwid = c.req.header('x-hwid') ?? ''
+        const now = s.clock.now()
+        const choice = formats(c.req.header('user-agent'), c.req.query('format'))
+        const owner = ownerOf(s, token, hwid, now)
+        if (!choice) return userPage(s, c, token, owner, now)
+        const limited = isLimited(owner)
+        if (limited && !isAdmitted(owner, hwid)) await admitNew(s, c, owner, hwid)
+        else if (limited) noteSeen(s, c.req.method, owner, now)
+        return listOf(owner, token, choice, limited, now)
+      })
+      app.get('/sub/:token/open/:app', (c) => {
+        const token = c.req.param('token')
+        ownerOf(s, token, '', s.clock.now())
+        const known = findApp(c.req.param('app'))
+        if (!known) throw notFound('not found')
+        return renderPage(s, c, {}, (base) =>
+          openPage({ ...base, app: known, subUrl: subUrl(s, token) }),
+        )
+      })
+    },
+  }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { revokeSubscription } from '#db/subscriptions.ts'
 import { addNode, addSubscription, addUser, DAY, inSeconds } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
@@ -180,23 +181,43 @@ describe('a kept list changes with the time', () => {
   })
 })
 
+/** Fetches of one turn of the event loop share a read transaction: what others commit is seen from the next turn on. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
 describe('a write of another connection', () => {
   test('to a subscription, a node, a setting and the revision itself is seen at once', async () => {
     const { token } = await known()
     const other = new Sqlite(join(directory, 'panel.db'))
     other.exec("update nodes set label = 'Elsewhere' where code = 'nl'")
+    await nextTurn()
     expect((await fetchList(token)).names).toEqual(['Elsewhere'])
     other.exec("update subscriptions set expires_at = '2026-03-01T12:00:00'")
+    await nextTurn()
     expect((await fetchList(token)).names).toEqual([])
     other.exec("update subscriptions set expires_at = '2026-04-01T12:00:00'")
     other.exec("insert into settings (key, value) values ('HWID_LIMIT_ENABLED', 'true')")
+    await nextTurn()
     expect((await fetchList(token)).status).toBe(404)
     expect((await w.admin('/admin/api/hwid-settings')).json.enabled).toBe(true)
     other.exec("delete from settings where key = 'HWID_LIMIT_ENABLED'")
+    await nextTurn()
     expect((await fetchList(token)).names).toEqual(['Elsewhere'])
     other.exec("update plans set price = 4321 where code = '1m'")
+    await nextTurn()
     expect((await w.call('/api/plans')).json[0].price).toBe(4321)
     other.close()
+  })
+
+  test('that comes between two fetches of one turn is seen by the next turn, one of this process at once', async () => {
+    const { token, uuid } = await known()
+    const other = new Sqlite(join(directory, 'panel.db'))
+    other.exec("update nodes set label = 'Elsewhere' where code = 'nl'")
+    other.close()
+    expect((await fetchList(token)).names).toEqual(['NL'])
+    await nextTurn()
+    expect((await fetchList(token)).names).toEqual(['Elsewhere'])
+    await w.s.db.tx((tx) => revokeSubscription(tx, uuid, '2026-03-01T12:00:00'))
+    expect((await fetchList(token)).names).toEqual([])
   })
 
   test('that is not committed is not seen, and holds no reader up', async () => {
