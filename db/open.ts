@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { createTurn } from '#src/lib/turn.ts'
 import { type BetterSQLite3Database, drizzle, readMigrationFiles } from './orm.ts'
 import { TRIGGER_STATEMENTS } from './triggers.ts'
 
@@ -93,12 +94,22 @@ function appliedMigration(raw: Sqlite.Database): number {
     0) as number
 }
 
+/** The migrations of this program by their number in `__drizzle_migrations`, oldest first. */
+export function migrationNumbers(): number[] {
+  return readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(
+    (migration) => migration.folderMillis,
+  )
+}
+
 /**
- * Applies the missing migrations and the triggers in one transaction. Foreign keys are off meanwhile: drizzle-kit
- * rebuilds tables, and with them on the rebuild of a parent deletes its children (drizzle-team/drizzle-orm#4938).
+ * Applies the missing migrations, to the one with the number `upTo` at most, and the triggers in one transaction. Foreign keys are
+ * off meanwhile: drizzle-kit rebuilds tables, and with them on the rebuild of a parent deletes its children
+ * (drizzle-team/drizzle-orm#4938).
  */
-export function migrate(raw: Sqlite.Database): void {
-  const known = readMigrationFiles({ migrationsFolder: MIGRATIONS })
+export function migrate(raw: Sqlite.Database, upTo = Number.POSITIVE_INFINITY): void {
+  const known = readMigrationFiles({ migrationsFolder: MIGRATIONS }).filter(
+    (migration) => migration.folderMillis <= upTo,
+  )
   raw.pragma('foreign_keys = OFF')
   raw
     .transaction(() => {
@@ -133,12 +144,16 @@ function snapshotBefore(raw: Sqlite.Database, path: string, applied: number, now
   for (const old of earlier) if (old !== name) rmSync(join(directory, old))
 }
 
-/** What must hold of a database that was there before it is touched. Throws its SQLITE_* error, or DatabaseRefused. */
-function examine(raw: Sqlite.Database, path: string, now: Date): void {
+/** Throws SQLITE_CORRUPT for a file whose pages are damaged: what is read from it could be anything. */
+function checkPages(raw: Sqlite.Database): void {
   const found = raw.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') {
     throw new Sqlite.SqliteError(String(found).replace(/\s+/g, ' '), 'SQLITE_CORRUPT')
   }
+}
+
+/** What else must hold of a database that was there before it is touched. Throws DatabaseRefused. */
+function examine(raw: Sqlite.Database, path: string, now: Date): void {
   const tables = raw
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .pluck()
@@ -148,7 +163,7 @@ function examine(raw: Sqlite.Database, path: string, now: Date): void {
     throw new DatabaseRefused(`${path} is the database of another program`)
   }
   const applied = appliedMigration(raw)
-  const newest = readMigrationFiles({ migrationsFolder: MIGRATIONS }).at(-1)?.folderMillis ?? 0
+  const newest = migrationNumbers().at(-1) ?? 0
   if (applied > newest) {
     throw new DatabaseRefused(
       `${path} was written by a newer version of Subpanel: update the program`,
@@ -157,7 +172,8 @@ function examine(raw: Sqlite.Database, path: string, now: Date): void {
   if (applied > 0 && applied < newest) snapshotBefore(raw, path, applied, now)
 }
 
-function configure(raw: Sqlite.Database): void {
+/** Sets what every connection to the live database must have. */
+export function configure(raw: Sqlite.Database): void {
   raw.pragma('journal_mode = WAL')
   // better-sqlite3 re-opens WAL databases with synchronous=NORMAL, which loses acknowledged commits in a power cut.
   raw.pragma('synchronous = FULL')
@@ -213,7 +229,13 @@ function createSharedReads(raw: Sqlite.Database) {
   }
 }
 
-/** Transactions that run at once when nobody else writes, and else wait in line, the foremost trying again and again. */
+/** Of a turn of the event loop, for transactions: those of 50 logins at once held everything else up for 100 ms. */
+const SHARE_MS = 5
+
+/**
+ * Transactions that run at once when nobody else writes and their share of the turn is not used up, and else wait in line, the
+ * foremost trying again and again.
+ */
 function createTransactions(
   raw: Sqlite.Database,
   db: BetterSQLite3Database,
@@ -221,10 +243,12 @@ function createTransactions(
 ): Database['tx'] {
   let line: Promise<unknown> = Promise.resolve()
   let waiting = 0
+  const turn = createTurn(SHARE_MS)
   const ownWait = raw.pragma('busy_timeout', { simple: true })
   /** Null when another process writes for all of `waitMs`. */
   const attempt = <T>(body: TxBody<T>, waitMs: number): { value: T } | null => {
     let begun = false
+    const startedAt = performance.now()
     endSharedReads()
     raw.pragma(`busy_timeout = ${waitMs}`)
     try {
@@ -238,10 +262,12 @@ function createTransactions(
       return null
     } finally {
       raw.pragma(`busy_timeout = ${ownWait}`)
+      turn.spend(performance.now() - startedAt)
     }
   }
   const persist = async <T>(body: TxBody<T>, deadline: number): Promise<T> => {
     for (;;) {
+      if (turn.isOver()) await turn.next()
       const left = deadline - performance.now()
       const outcome = attempt(body, left > 0 ? WAIT_MS : 0)
       if (outcome) return outcome.value
@@ -250,13 +276,13 @@ function createTransactions(
     }
   }
   return async (body) => {
-    const outcome = waiting === 0 ? attempt(body, WAIT_MS) : null
+    const outcome = waiting === 0 && !turn.isOver() ? attempt(body, WAIT_MS) : null
     if (outcome) return outcome.value
     const deadline = performance.now() + PATIENCE_MS
     waiting++
-    const turn = line.then(() => persist(body, deadline)).finally(() => waiting--)
-    line = turn.catch(() => {})
-    return turn
+    const result = line.then(() => persist(body, deadline)).finally(() => waiting--)
+    line = result.catch(() => {})
+    return result
   }
 }
 
@@ -298,6 +324,7 @@ export function openDatabase(
   const raw = new Sqlite(path, { timeout: options.busyTimeoutMs ?? 2000 })
   try {
     if (existed) {
+      checkPages(raw)
       options.accept?.(raw)
       examine(raw, path, options.now)
     }

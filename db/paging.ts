@@ -42,16 +42,15 @@ export const all = (...conditions: (SQL | undefined)[]) => and(...conditions)
 
 const LARGEST_ID = Number.MAX_SAFE_INTEGER
 
-/** The ranges of integers whose decimal digits begin with `digits`. */
-export function prefixRanges(digits: string): [from: number, to: number][] {
-  const ranges: [number, number][] = []
+/** Whether the decimal digits of an id begin with `digits`, as ranges that an index serves. */
+export function hasPrefix(id: SQL, digits: string): SQL {
+  const ranges: SQL[] = []
   let from = Number(digits)
   let size = 1
-  if (from === 0) return [[0, 0]]
-  while (from <= LARGEST_ID) {
-    ranges.push([from, Math.min(from + size - 1, LARGEST_ID)])
+  while (from > 0 && from <= LARGEST_ID) {
+    ranges.push(sql`${id} between ${from} and ${Math.min(from + size - 1, LARGEST_ID)}`)
     from *= 10
     size *= 10
   }
-  return ranges
+  return ranges.length === 0 ? sql`false` : sql`(${sql.join(ranges, sql` or `)})`
 }

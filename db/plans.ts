@@ -1,7 +1,8 @@
 /** Plans in their display order. */
+import { isRedeemable } from './gifts.ts'
 import { type Database, type Query, run } from './open.ts'
-import { asc, eq, sql } from './orm.ts'
-import { type Plan, plans } from './schema.ts'
+import { and, asc, eq, sql } from './orm.ts'
+import { giftCodes, type Plan, payments, plans, subscriptions } from './schema.ts'
 
 const ordered = (q: Query) =>
   q.select().from(plans).orderBy(asc(plans.sortOrder), asc(plans.code)).prepare()
@@ -9,6 +10,17 @@ const ordered = (q: Query) =>
 /** Every plan, archived ones included. */
 export function listPlans(db: Database): Plan[] {
   return db.prepared(ordered).all()
+}
+
+const byCode = (q: Query) =>
+  q
+    .select()
+    .from(plans)
+    .where(eq(plans.code, sql.placeholder('code')))
+    .prepare()
+
+export function findPlan(db: Database, code: string): Plan | undefined {
+  return db.prepared(byCode).get({ code })
 }
 
 export function* readPlan(tx: Query, code: string) {
@@ -23,4 +35,46 @@ export function* insertPlans(tx: Query, rows: (typeof plans.$inferInsert)[]) {
 export function* countPlans(tx: Query) {
   const [row] = yield* run(tx.select({ n: sql<number>`count(*)` }).from(plans))
   return row?.n ?? 0
+}
+
+/** Inserts a plan, at the end of the display order unless it names its place. Throws a unique violation when the code is taken. */
+export function* insertPlan(
+  tx: Query,
+  row: Omit<typeof plans.$inferInsert, 'sortOrder'> & { sortOrder?: number },
+) {
+  const last = sql<number>`(select coalesce(max(sort_order), 0) + 1 from plans)`
+  const [inserted] = yield* run(
+    tx
+      .insert(plans)
+      .values({ ...row, sortOrder: row.sortOrder ?? last })
+      .returning(),
+  )
+  return inserted as Plan
+}
+
+export function* updatePlan(tx: Query, code: string, changes: Partial<Omit<Plan, 'code'>>) {
+  const [updated] = yield* run(
+    tx.update(plans).set(changes).where(eq(plans.code, code)).returning(),
+  )
+  return updated as Plan | undefined
+}
+
+export function* deletePlan(tx: Query, code: string) {
+  yield* run(tx.delete(plans).where(eq(plans.code, code)))
+}
+
+/** Whether a subscription, a payment or a gift code that can still be redeemed names this plan. */
+export function* isPlanUsed(tx: Query, code: string, now: string) {
+  const some = <T extends typeof subscriptions | typeof payments | typeof giftCodes>(table: T) =>
+    tx.select({ n: sql`1` }).from(table)
+  const found = [
+    yield* run(some(subscriptions).where(eq(subscriptions.plan, code)).limit(1)),
+    yield* run(some(payments).where(eq(payments.plan, code)).limit(1)),
+    yield* run(
+      some(giftCodes)
+        .where(and(eq(giftCodes.plan, code), isRedeemable(now)))
+        .limit(1),
+    ),
+  ]
+  return found.some((rows) => rows.length > 0)
 }

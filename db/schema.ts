@@ -15,14 +15,7 @@ import {
   uniqueIndex,
 } from './columns.ts'
 import { sql } from './orm.ts'
-
-export interface Transport {
-  type: 'ws' | 'xhttp' | 'hysteria2'
-  port: number
-  path?: string
-  /** PEM of the node's own certificate; absent until the node has reported it. */
-  cert?: string
-}
+import type { Transport } from './transport.ts'
 
 export const users = table(
   'users',
@@ -38,8 +31,10 @@ export const users = table(
     createdAt: text('created_at').notNull(),
   },
   (t) => [
+    index('users_list').on(t.token, t.hwidLimit, t.bannedAt),
     index('users_username').on(sql`lower(${t.username})`),
     index('users_created_at').on(t.createdAt),
+    index('users_banned').on(t.createdAt).where(sql`banned_at is not null`),
   ],
 )
 
@@ -64,7 +59,7 @@ export const subscriptions = table(
     createdAt: text('created_at').notNull(),
   },
   (t) => [
-    // All that a list says of a user's subscriptions, side by side: a list fetch need not visit their rows, which lie far apart.
+    // With users_list and devices_list: a list fetch reads indexes alone, no rows, which lie far apart.
     index('subscriptions_list').on(
       t.tgId,
       t.createdAt,
@@ -82,11 +77,13 @@ export const subscriptions = table(
     index('subscriptions_node').on(t.node, t.createdAt),
     index('subscriptions_expires_at').on(t.expiresAt),
     index('subscriptions_clients')
-      .on(t.node, t.uuid, t.expiresAt)
+      .on(t.node, t.uuid, t.expiresAt, t.tgId)
       .where(sql`active = 1 and held_at is null`),
-    index('subscriptions_held').on(t.createdAt).where(sql`held_at is not null`),
+    // Filters and counts name it; `<> 0` keeps it from list fetches, which would have to visit the rows by it.
+    index('subscriptions_owner').on(t.tgId, t.expiresAt, t.heldAt).where(sql`active <> 0`),
+    index('subscriptions_held').on(t.createdAt).where(sql`active = 1 and held_at is not null`),
     index('subscriptions_revoked').on(t.createdAt).where(sql`active = 0`),
-    index('subscriptions_traffic').on(sql`(up_bytes + down_bytes)`),
+    index('subscriptions_traffic').on(sql`(up_bytes + down_bytes)`, t.upBytes, t.downBytes),
   ],
 )
 
@@ -132,6 +129,9 @@ export const plans = table('plans', {
   archived: bool('archived').notNull().default(false),
 })
 
+/** A reference that goes with the row when its key changes, and outlives it. */
+const LINKED = { onUpdate: 'cascade', onDelete: 'set null' } as const
+
 export const payments = table(
   'payments',
   {
@@ -157,19 +157,16 @@ export const payments = table(
     nextCheckAt: text('next_check_at'),
     checks: int('checks').notNull().default(0),
     source: oneOf('source', ['bot', 'site', 'admin']).notNull(),
-    renewsUuid: text('renews_uuid').references(() => subscriptions.uuid, {
-      onUpdate: 'cascade',
-      onDelete: 'set null',
-    }),
-    subscriptionUuid: text('subscription_uuid').references(() => subscriptions.uuid, {
-      onUpdate: 'cascade',
-      onDelete: 'set null',
-    }),
+    renewsUuid: text('renews_uuid').references(() => subscriptions.uuid, LINKED),
+    subscriptionUuid: text('subscription_uuid').references(() => subscriptions.uuid, LINKED),
   },
   (t) => [
     uniqueIndex('payments_external_id').on(t.provider, t.externalId).where(sql`external_id <> ''`),
     index('payments_tg_id').on(t.tgId),
     index('payments_created_at').on(t.createdAt),
+    index('payments_paid')
+      .on(t.paidAt, t.currency, t.refundedAt, t.amount)
+      .where(sql`status = 'paid'`),
     index('payments_next_check_at').on(t.nextCheckAt).where(sql`status = 'pending'`),
     index('payments_review').on(t.createdAt).where(sql`review_reason is not null`),
     index('payments_renews_uuid').on(t.renewsUuid).where(sql`renews_uuid is not null`),
@@ -209,7 +206,10 @@ export const devices = table(
     createdAt: text('created_at').notNull(),
     lastSeenAt: text('last_seen_at').notNull(),
   },
-  (t) => [uniqueIndex('devices_tg_id_hwid').on(t.tgId, t.hwid)],
+  (t) => [
+    uniqueIndex('devices_tg_id_hwid').on(t.tgId, t.hwid),
+    index('devices_list').on(t.tgId, t.hwid, t.lastSeenAt),
+  ],
 )
 
 export const admins = table(
@@ -441,5 +441,6 @@ export type GiftCode = typeof giftCodes.$inferSelect
 export type Device = typeof devices.$inferSelect
 export type Admin = typeof admins.$inferSelect
 export type AdminSession = typeof adminSessions.$inferSelect
+export type PendingLogin = typeof pendingLogins.$inferSelect
 export type Event = typeof events.$inferSelect
 export type AuditEntry = typeof auditLog.$inferSelect

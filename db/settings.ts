@@ -1,12 +1,27 @@
 /** Rows of live settings, and the database's own INSTANCE_ID. */
 import { type Database, type Query, run } from './open.ts'
-import { eq } from './orm.ts'
-import { managementKey, revisions, settings } from './schema.ts'
+import { eq, inArray } from './orm.ts'
+import { ADD_ONLY_NODES, INSTANCE_ID } from './own-settings.ts'
+import { managementKey, nodes, revisions, settings } from './schema.ts'
 
 const every = (q: Query) => q.select().from(settings).prepare()
 
 export function listSettings(db: Database): { key: string; value: string }[] {
   return db.prepared(every).all()
+}
+
+/** The same inside a transaction. */
+export function* readAllSettings(tx: Query) {
+  return yield* run(tx.select().from(settings))
+}
+
+export function* readSetting(tx: Query, key: string) {
+  const [row] = yield* run(tx.select().from(settings).where(eq(settings.key, key)))
+  return row?.value
+}
+
+export function* deleteSetting(tx: Query, key: string) {
+  yield* run(tx.delete(settings).where(eq(settings.key, key)))
 }
 
 export function* putSetting(tx: Query, key: string, value: string) {
@@ -26,14 +41,43 @@ export function findListsRevision(db: Database): number {
   return db.prepared(listsRevision).get()?.n ?? 0
 }
 
-const INSTANCE_ID = 'INSTANCE_ID'
+function rowOf(db: Database, key: string): string | undefined {
+  return listSettings(db).find((row) => row.key === key)?.value
+}
 
-/** The same from a database that nothing is known of yet. */
-export function peekInstanceId(raw: Database['raw']): string | undefined {
-  const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'settings'"
-  if (!raw.prepare(table).get()) return undefined
-  const value = raw.prepare('SELECT value FROM settings WHERE key = ?').pluck().get(INSTANCE_ID)
-  return value as string | undefined
+/** The INSTANCE_ID as it is now. */
+export function currentInstanceId(db: Database): string {
+  const id = rowOf(db, INSTANCE_ID)
+  if (id === undefined) throw new Error('the database has no INSTANCE_ID')
+  return id
+}
+
+export interface AddOnlyNodes {
+  generation: string
+  codes: string[]
+}
+
+/** From which nodes nothing is removed since a restore; undefined where there are none. */
+export function findAddOnlyNodes(db: Database): AddOnlyNodes | undefined {
+  const [generation, ...codes] = rowOf(db, ADD_ONLY_NODES)?.split(' ') ?? []
+  return generation === undefined || codes.length === 0 ? undefined : { generation, codes }
+}
+
+/** Lets removals from these nodes go on, alarm included, unless another restore came since `found`. */
+export async function releaseAddOnlyNodes(
+  db: Database,
+  found: AddOnlyNodes,
+  codes: string[],
+): Promise<void> {
+  await db.tx(function* (tx) {
+    const [generation, ...held] = (yield* readSetting(tx, ADD_ONLY_NODES))?.split(' ') ?? []
+    if (generation !== found.generation) return
+    const left = held.filter((code) => !codes.includes(code))
+    if (left.length === held.length) return
+    yield* run(tx.update(nodes).set({ syncBlocked: false }).where(inArray(nodes.code, codes)))
+    if (left.length === 0) yield* deleteSetting(tx, ADD_ONLY_NODES)
+    else yield* putSetting(tx, ADD_ONLY_NODES, [generation, ...left].join(' '))
+  })
 }
 
 export async function findInstanceId(db: Database): Promise<string | undefined> {

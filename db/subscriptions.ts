@@ -2,8 +2,16 @@
 import { type Database, type Query, run } from './open.ts'
 import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from './orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
-import { nodes, plans, type Subscription, subscriptions, users } from './schema.ts'
-import { userSearch } from './users.ts'
+import {
+  counters,
+  nodes,
+  payments,
+  plans,
+  type Subscription,
+  subscriptions,
+  users,
+} from './schema.ts'
+import { isUuid, MANY_USERS, userSearch } from './users.ts'
 
 /** What makes a subscription active at a time (interface, "States and transitions"). */
 const isActive = (now: string) =>
@@ -105,10 +113,11 @@ export interface SubscriptionFilter {
   expiresBefore?: string
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-
-/** From this many users on it is quicker to walk the subscriptions and look each one's owner up than to begin with the users. */
-const MANY_USERS = 20_000
+/** The subscription with this id, and what the payment with this id paid for. */
+const withId = (uuid: string) =>
+  sql`${subscriptions.uuid} in (select ${uuid} union all
+    select ${payments.subscriptionUuid} from ${payments} where ${payments.id} = ${uuid} union all
+    select paid.uuid from ${subscriptions} as paid where paid.payment_id = ${uuid})`
 
 /** The condition that an owner is found by `text`, in the form that is quick for as many users as it finds. */
 async function ownedBy(q: Query, text: string): Promise<SQL> {
@@ -128,7 +137,7 @@ async function matching(
   const { text } = filter
   const search = async () => {
     if (!text) return undefined
-    if (UUID.test(text)) return eq(subscriptions.uuid, text.toLowerCase())
+    if (isUuid(text)) return withId(text.toLowerCase())
     return ownedBy(q, text)
   }
   return and(
@@ -215,40 +224,36 @@ export function* revokeSubscription(tx: Query, uuid: string, now: string) {
   return revoked as Subscription | undefined
 }
 
-const clientsOfNode = (q: Query) =>
-  q
-    .select({ uuid: subscriptions.uuid })
-    .from(subscriptions)
-    .where(
-      and(
-        eq(subscriptions.node, sql.placeholder('node')),
-        sql`${subscriptions.active} = 1`,
-        isNull(subscriptions.heldAt),
-        gt(subscriptions.expiresAt, sql.placeholder('now')),
-      ),
+// A client belongs on its node while its subscription is active and its owner is not banned. The two readers of this say it in two
+// ways: a node's clients are many and banned users few, so those are read once; of single clients the owner is looked up.
+
+const clientsOfNode = (_q: Query, raw: Database['raw']) =>
+  raw
+    .prepare<[node: string, now: string], string>(
+      `select uuid from subscriptions
+       where node = +? and active = 1 and held_at is null and expires_at > +?
+         and tg_id not in (select tg_id from users where banned_at is not null)
+       order by uuid`,
     )
-    .orderBy(subscriptions.uuid)
-    .prepare()
+    .pluck()
 
 /** The client ids that a node must serve now, sorted. */
 export function listClientsOfNode(db: Database, node: string, now: string): string[] {
-  return db
-    .prepared(clientsOfNode)
-    .all({ node, now })
-    .map((row) => row.uuid)
+  return db.prepared(clientsOfNode).all(node, now)
 }
 
+const served = (_q: Query, raw: Database['raw']) =>
+  raw
+    .prepare<[uuids: string, now: string], [uuid: string, node: string]>(
+      `select s.uuid, s.node from subscriptions s join users u on u.tg_id = s.tg_id
+       where s.uuid in (select value from json_each(+?))
+         and s.active = 1 and s.held_at is null and s.expires_at > +? and u.banned_at is null`,
+    )
+    .raw()
+
 /** Which of these subscriptions their node must serve now, by uuid. */
-export async function listServed(
-  db: Database,
-  uuids: string[],
-  now: string,
-): Promise<Map<string, string>> {
-  const rows = await db.q
-    .select({ uuid: subscriptions.uuid, node: subscriptions.node })
-    .from(subscriptions)
-    .where(and(inArray(subscriptions.uuid, uuids), isActive(now)))
-  return new Map(rows.map((row) => [row.uuid, row.node]))
+export function listServed(db: Database, uuids: string[], now: string): Map<string, string> {
+  return new Map(db.prepared(served).all(JSON.stringify(uuids), now))
 }
 
 /** Unrevoked and still to be served: held subscriptions keep their time, so they never run out. */
@@ -258,6 +263,46 @@ const unexpired = (node: string, now: string) =>
     eq(subscriptions.active, true),
     sql`(${subscriptions.heldAt} is not null or ${subscriptions.expiresAt} > ${now})`,
   )
+
+const unexpiredOfUser = (tgId: number, now: string) =>
+  and(
+    eq(subscriptions.tgId, tgId),
+    eq(subscriptions.active, true),
+    sql`(${subscriptions.heldAt} is not null or ${subscriptions.expiresAt} > ${now})`,
+  )
+
+/** A user's subscriptions that may be served again or still, held ones included, oldest first. */
+export function* readUnexpiredOfUser(tx: Query, tgId: number, now: string) {
+  const rows = yield* run(
+    tx
+      .select()
+      .from(subscriptions)
+      .where(unexpiredOfUser(tgId, now))
+      .orderBy(subscriptions.createdAt, rowid),
+  )
+  return rows as Subscription[]
+}
+
+/** Gives an unrevoked subscription another expiry; undefined when it is revoked or does not exist. */
+export function* moveExpiry(tx: Query, uuid: string, expiresAt: string) {
+  const [moved] = yield* run(
+    tx
+      .update(subscriptions)
+      .set({ expiresAt })
+      .where(and(eq(subscriptions.uuid, uuid), eq(subscriptions.active, true)))
+      .returning(),
+  )
+  return moved as Subscription | undefined
+}
+
+/**
+ * Gives a subscription another client id. Payments follow by their references; the counters of the old client are forgotten,
+ * because the new one counts from zero.
+ */
+export function* renameClient(tx: Query, uuid: string, next: string) {
+  yield* run(tx.delete(counters).where(eq(counters.uuid, uuid)))
+  yield* run(tx.update(subscriptions).set({ uuid: next }).where(eq(subscriptions.uuid, uuid)))
+}
 
 /** The number of subscriptions that still need this node, held ones included. */
 export function* countUnexpired(tx: Query, node: string, now: string) {

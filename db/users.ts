@@ -2,9 +2,9 @@
 
 import type { Database } from './open.ts'
 import { type Query, run } from './open.ts'
-import { eq, sql } from './orm.ts'
-import { prefixRanges } from './paging.ts'
-import { type Subscription, type User, users } from './schema.ts'
+import { and, eq, gt, ne, sql } from './orm.ts'
+import { hasPrefix } from './paging.ts'
+import { outbox, payments, type Subscription, type User, users } from './schema.ts'
 
 /** What a list says of a subscription. */
 export type ActiveOfUser = Pick<
@@ -40,17 +40,20 @@ type OwnerRow = [
   downBytes: number,
 ]
 
+/**
+ * The indexes are named: SQLite would take the unique ones, and then visit the rows too. subscriptions_list gives them oldest
+ * first; an ORDER BY would sort them again, not knowing that a token has one user.
+ */
 const listOwner = (_q: Query, raw: Database['raw']) =>
   raw
     .prepare<[hwid: string, now: string, token: string], OwnerRow>(
       `select u.tg_id, u.hwid_limit, (select n from revisions where name = 'lists'), d.id, d.last_seen_at,
          s.uuid, s.node, s.plan, s.expires_at, s.up_bytes, s.down_bytes
-       from users u
-       left join devices d on d.tg_id = u.tg_id and d.hwid = +?
-       left join subscriptions s on s.tg_id = u.tg_id and s.active = 1 and s.held_at is null and s.expires_at > +?
-         and u.banned_at is null
-       where u.token = +?
-       order by s.created_at`,
+       from users u indexed by users_list
+       left join devices d indexed by devices_list on d.tg_id = u.tg_id and d.hwid = +?
+       left join subscriptions s indexed by subscriptions_list
+         on s.tg_id = u.tg_id and s.active = 1 and s.held_at is null and s.expires_at > +? and u.banned_at is null
+       where u.token = +?`,
     )
     .raw()
 
@@ -114,16 +117,58 @@ export function* updateHwidLimit(tx: Query, tgId: number, limit: number | null) 
   return rows.length > 0
 }
 
-/** The condition of a search: digits are a tg_id prefix, other text a username prefix, a whole token an exact match. */
-export function userSearch(text: string) {
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export const isUuid = (text: string): boolean => UUID.test(text)
+
+/** From this many users on it is quicker to walk what is listed in its order and look at each one's owner than to begin with the users. */
+export const MANY_USERS = 20_000
+
+/**
+ * The condition of a search: digits are a tg_id prefix, other text a username prefix, a whole token an exact match. With
+ * `bare` = '+' no index serves it, for queries that walk the users in another order.
+ */
+export function userSearch(text: string, bare: '' | '+' = '') {
+  const mark = sql.raw(bare)
   if (/^[1-9]\d{0,15}$/.test(text)) {
-    const ranges = prefixRanges(text).map(
-      ([from, to]) => sql`${users.tgId} between ${from} and ${to}`,
-    )
-    return sql`(${sql.join(ranges, sql` or `)})`
+    return hasPrefix(sql`${mark}${users.tgId}`, text)
   }
-  if (text.length === 43) return eq(users.token, text)
+  if (text.length === 43) return sql`${mark}${users.token} = ${text}`
   const prefix = text.replace(/^@/, '').toLowerCase()
-  const name = sql`lower(${users.username})`
+  const name = sql`${mark}lower(${users.username})`
   return sql`(${name} >= ${prefix} and ${name} < ${`${prefix}\u{10ffff}`})`
+}
+
+/** The same inside a transaction. */
+export function* readUser(tx: Query, tgId: number) {
+  const [user] = yield* run(tx.select().from(users).where(eq(users.tgId, tgId)))
+  return user as User | undefined
+}
+
+export function* updateUser(
+  tx: Query,
+  tgId: number,
+  changes: Partial<Pick<User, 'note' | 'bannedAt' | 'token'>>,
+) {
+  yield* run(tx.update(users).set(changes).where(eq(users.tgId, tgId)))
+}
+
+/** The number of a user's pending payments that were made after `since`. */
+export function* countPendingOfUser(tx: Query, tgId: number, since: string) {
+  const [row] = yield* run(
+    tx
+      .select({ n: sql<number>`count(*)` })
+      .from(payments)
+      .where(
+        and(eq(payments.tgId, tgId), eq(payments.status, 'pending'), gt(payments.createdAt, since)),
+      ),
+  )
+  return row?.n ?? 0
+}
+
+/** Deletes a user with his subscriptions, devices and undelivered messages; his payments stay, marked. */
+export function* deleteUser(tx: Query, tgId: number) {
+  yield* run(tx.update(payments).set({ deletedUser: true }).where(eq(payments.tgId, tgId)))
+  yield* run(tx.delete(outbox).where(and(eq(outbox.tgId, tgId), ne(outbox.status, 'done'))))
+  yield* run(tx.delete(users).where(eq(users.tgId, tgId)))
 }

@@ -31,3 +31,22 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(binary, (c) => c.charCodeAt(0))
 }
+
+export const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** The bytes of unpadded base32 text (RFC 4648, section 6) in upper case, or null when the text is none. */
+export function fromBase32(text: string): Uint8Array<ArrayBuffer> | null {
+  const bytes: number[] = []
+  let bits = 0
+  let value = 0
+  for (const character of text) {
+    const digit = BASE32.indexOf(character)
+    if (digit < 0) return null
+    value = ((value & 0xfff) << 5) | digit
+    bits += 5
+    if (bits < 8) continue
+    bits -= 8
+    bytes.push((value >> bits) & 0xff)
+  }
+  return Uint8Array.from(bytes)
+}

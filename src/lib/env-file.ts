@@ -10,24 +10,44 @@ function unquote(value: string): string {
   return value
 }
 
+const KEY = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=/
+
+/** Every line that sets something, in order; null is a value that no line can have: with a line break of another kind inside. */
+export function listEnvLines(text: string): [key: string, value: string | null][] {
+  const found: [string, string | null][] = []
+  for (const line of text.split(/\r?\n/)) {
+    const match = LINE.exec(line)
+    const key = KEY.exec(line)?.[1]
+    if (match) found.push([match[1] as string, unquote(match[2] as string)])
+    else if (key !== undefined) found.push([key, null])
+  }
+  return found
+}
+
 /** The keys and values of an env file's text; a later line wins over an earlier one. */
 export function parseEnvFile(text: string): Record<string, string> {
   const values: Record<string, string> = {}
-  for (const line of text.split(/\r?\n/)) {
-    const match = LINE.exec(line)
-    if (match) values[match[1] as string] = unquote(match[2] as string)
-  }
+  for (const [key, value] of listEnvLines(text)) if (value !== null) values[key] = value
   return values
+}
+
+/** A value as a line must have it to be read back the same: quoted where it would lose spaces or quotes of its own. */
+const quote = (value: string) => (/^["'\s]|\s$/.test(value) ? `"${value}"` : value)
+
+/** The text without any line for `key`. */
+export function removeEnvLines(text: string, key: string): string {
+  const lines = text.split('\n')
+  return lines.filter((line) => LINE.exec(line)?.[1] !== key).join('\n')
 }
 
 /** The text with `key` set to `value`: the line that counts replaced, or a new one at the end. */
 export function setEnvLine(text: string, key: string, value: string): string {
   const lines = text.split('\n')
   const own = lines.findLastIndex((line) => LINE.exec(line)?.[1] === key)
-  if (own >= 0) lines[own] = `${key}=${value}`
+  if (own >= 0) lines[own] = `${key}=${quote(value)}`
   else {
     while (lines.at(-1) === '') lines.pop()
-    lines.push(`${key}=${value}`, '')
+    lines.push(`${key}=${quote(value)}`, '')
   }
   return lines.join('\n')
 }

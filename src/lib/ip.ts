@@ -74,7 +74,8 @@ export function inNetworks(address: bigint, networks: Network[]): boolean {
   return networks.some(({ value, shift }) => address >> shift === value)
 }
 
-const networks = (...cidrs: string[]) => cidrs.map((cidr) => parseNetwork(cidr) as Network)
+/** Networks of constant texts. */
+export const networks = (...cidrs: string[]) => cidrs.map((cidr) => parseNetwork(cidr) as Network)
 
 export const LOOPBACK = networks('127.0.0.0/8', '::1/128')
 export const PRIVATE = networks(

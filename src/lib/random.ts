@@ -1,5 +1,5 @@
 /** The only source of randomness: the platform's CSPRNG. */
-import { base64url, hex } from './encoding.ts'
+import { BASE32, base64url, hex } from './encoding.ts'
 
 export function randomBytes(length: number): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(length))
@@ -11,8 +11,6 @@ export const randomToken = (): string => base64url(randomBytes(32))
 export const randomHex = (bytes: number): string => hex(randomBytes(bytes))
 
 export const randomUuid = (): string => crypto.randomUUID()
-
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** Base32 characters (RFC 4648, section 6), 5 bits each. */
 export function randomBase32(characters: number): string {

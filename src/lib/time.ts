@@ -7,9 +7,19 @@ export const DAY_MS = 24 * HOUR_MS
 
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})$/
 
-/** A date as a timestamp; fractions of a second are cut. */
+/** The last moment that a timestamp can say: beyond it the year has five digits. */
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
+
+/** A date as a timestamp; fractions of a second are cut. Throws outside the years 0 to 9999. */
 export function formatTimestamp(date: Date): string {
-  return date.toISOString().slice(0, 19)
+  const text = date.toISOString()
+  if (text.length !== 24) throw new Error(`no timestamp can say ${text}`)
+  return text.slice(0, 19)
+}
+
+/** The date `ms` later, at most the last one that a timestamp can say. */
+export function later(date: Date, ms: number): Date {
+  return new Date(Math.min(date.getTime() + ms, LAST_MS))
 }
 
 /** The date of a timestamp. Throws on anything else: such a string in the database is a fault. */
@@ -61,4 +71,40 @@ export function dayIn(timeZone: string, date: Date): string {
 export function formatDay(timeZone: string, date: Date): string {
   const [year, month, day] = dayIn(timeZone, date).split('-')
   return `${day}.${month}.${year}`
+}
+
+/** The first instant of a calendar day in a time zone, by what `dayIn` says. */
+function startOfDay(timeZone: string, day: string): Date {
+  const midnight = parseTimestamp(`${day}T00:00:00`).getTime()
+  // No zone is further than 15 hours from UTC.
+  let before = midnight - 15 * HOUR_MS
+  let reached = midnight + 15 * HOUR_MS
+  while (reached - before > SECOND_MS) {
+    const middle = before + Math.floor((reached - before) / 2 / SECOND_MS) * SECOND_MS
+    if (dayIn(timeZone, new Date(middle)) < day) before = middle
+    else reached = middle
+  }
+  return new Date(reached)
+}
+
+export interface DaySpan {
+  /** `YYYY-MM-DD` in the time zone. */
+  day: string
+  /** Timestamps: the day is [from, to). */
+  from: string
+  to: string
+}
+
+/** The last `count` calendar days of a time zone, oldest first; the last one is today. */
+export function lastDays(timeZone: string, now: Date, count: number): DaySpan[] {
+  const today = parseTimestamp(`${dayIn(timeZone, now)}T00:00:00`)
+  const days = Array.from({ length: count + 1 }, (_, i) =>
+    formatTimestamp(addDays(today, i + 1 - count)).slice(0, 10),
+  )
+  const starts = days.map((day) => formatTimestamp(startOfDay(timeZone, day)))
+  return starts.slice(1).map((to, i) => ({
+    day: days[i] as string,
+    from: starts[i] as string,
+    to,
+  }))
 }

@@ -18,6 +18,7 @@ describe('parseEnvFile', () => {
     ['one quote alone', 'A="', { A: '"' }],
     ['quotes inside', 'A=x"y"z', { A: 'x"y"z' }],
     ['no escapes and no other variables', 'A="\\n$B"', { A: '\\n$B' }],
+    ['no value with a line break inside', 'A=1\rB=2\nC=3', { C: '3' }],
     ['the later of two lines', 'A=1\nA=2', { A: '2' }],
     ['names that are none', '1A=1\nA-B=1\n=1\nA B=1\nA', {}],
     ['letters of any alphabet in values', 'A=Бренд 💩', { A: 'Бренд 💩' }],
@@ -44,6 +45,25 @@ describe('setEnvLine', () => {
     ['AA=0\n', 'AA=0\nA=1\n'],
   ])('in %j gives %j', (text, wanted) => {
     expect(setEnvLine(text, 'A', '1')).toBe(wanted)
+  })
+
+  test('a value is read back as it was, whatever spaces and quotes it has', () => {
+    for (const value of [
+      '',
+      'x',
+      ' x ',
+      '"x"',
+      "'x'",
+      '"',
+      "'",
+      '"x',
+      'x"',
+      '\tx',
+      'a "b" c',
+      '# x',
+    ]) {
+      expect(parseEnvFile(setEnvLine('B=2\n', 'A', value)).A).toBe(value)
+    }
   })
 
   test('counts afterwards, also where the key stands twice', () => {

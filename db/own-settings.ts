@@ -1,0 +1,21 @@
+/** Rows of `settings` that are no live setting; what is needed before, and without, everything else that knows the database. */
+import type { Database as Driver } from 'better-sqlite3'
+
+export const INSTANCE_ID = 'INSTANCE_ID'
+/** The text of the env file that a restore has decided on and may not have written yet. */
+export const PENDING_ENV = 'PENDING_ENV'
+/** Another value after each restore: the env file's live values have changed, and processes read them anew. */
+export const ENV_GENERATION = 'ENV_GENERATION'
+/** A generation, and the codes of the nodes from which nothing is removed since that restore until an admin sends `force`. */
+export const ADD_ONLY_NODES = 'ADD_ONLY_NODES'
+
+/** A row from a database that nothing is known of yet. */
+export function peekSetting(raw: Driver, key: string): string | undefined {
+  const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'settings'"
+  if (!raw.prepare(table).get()) return undefined
+  const value = raw.prepare('SELECT value FROM settings WHERE key = ?').pluck().get(key)
+  return value as string | undefined
+}
+
+/** Whose database that is. */
+export const peekInstanceId = (raw: Driver): string | undefined => peekSetting(raw, INSTANCE_ID)

@@ -1,0 +1,8 @@
+/** What a node offers beside REALITY: an entry of `transports_json`. */
+export interface Transport {
+  type: 'ws' | 'xhttp' | 'hysteria2'
+  port: number
+  path?: string
+  /** PEM of the node's own certificate; absent until the node has reported it. */
+  cert?: string
+}
