@@ -1,15 +1,45 @@
-/** Admin accounts, their sessions, and the attempts that the login limit counts. */
+/** Admin accounts. */
 import { type Database, type Query, run } from './open.ts'
-import { and, eq, gt, lte, sql } from './orm.ts'
-import { type Admin, adminSessions, admins, loginAttempts, pendingLogins } from './schema.ts'
+import { and, asc, eq, isNull, lt, or, sql } from './orm.ts'
+import { type Admin, admins } from './schema.ts'
 
-/** The account of a name, compared without case. */
-export async function findAdminByName(db: Database, username: string): Promise<Admin | undefined> {
-  const [admin] = await db.q
-    .select()
-    .from(admins)
-    .where(sql`lower(${admins.username}) = lower(${username})`)
+/** What a list may know of an account: neither hash nor secret is even read. */
+const LISTED = {
+  id: admins.id,
+  username: admins.username,
+  createdAt: admins.createdAt,
+  lastLoginAt: admins.lastLoginAt,
+  totpEnabled: sql<boolean>`${admins.totpSecret} is not null`.mapWith(Boolean),
+}
+
+export interface ListedAdmin {
+  id: number
+  username: string
+  createdAt: string
+  lastLoginAt: string | null
+  totpEnabled: boolean
+}
+
+/** Every account, oldest first. */
+export async function listAdmins(db: Database): Promise<ListedAdmin[]> {
+  return db.q.select(LISTED).from(admins).orderBy(asc(admins.id))
+}
+
+export async function findAdmin(db: Database, id: number): Promise<ListedAdmin | undefined> {
+  const [admin] = await db.q.select(LISTED).from(admins).where(eq(admins.id, id))
   return admin
+}
+
+/** The account of a name, compared without case, inside a transaction. */
+export function* readAdminByName(tx: Query, username: string) {
+  const [admin] = yield* run(
+    tx.select().from(admins).where(sql`lower(${admins.username}) = lower(${username})`),
+  )
+  if (admin || !/\P{ASCII}/u.test(username)) return admin as Admin | undefined
+  // lower() of SQLite knows ASCII only. Accounts are few.
+  const folded = username.toLowerCase()
+  const all = yield* run(tx.select().from(admins))
+  return all.find((other) => other.username.toLowerCase() === folded)
 }
 
 /** The account of an id, inside a transaction. */
@@ -24,82 +54,27 @@ export function* countAdmins(tx: Query) {
 }
 
 export function* insertAdmin(tx: Query, row: typeof admins.$inferInsert) {
-  const [inserted] = yield* run(tx.insert(admins).values(row).returning())
-  return inserted as Admin
+  const [inserted] = yield* run(tx.insert(admins).values(row).returning(LISTED))
+  return inserted as ListedAdmin
 }
 
 export function* updateAdmin(tx: Query, id: number, changes: Partial<typeof admins.$inferInsert>) {
   yield* run(tx.update(admins).set(changes).where(eq(admins.id, id)))
 }
 
-const sessionByToken = (q: Query) =>
-  q
-    .select({ id: adminSessions.id, adminId: admins.id, username: admins.username })
-    .from(adminSessions)
-    .innerJoin(admins, eq(admins.id, adminSessions.adminId))
-    .where(
-      and(
-        eq(adminSessions.token, sql.placeholder('token')),
-        gt(adminSessions.expiresAt, sql.placeholder('now')),
-      ),
-    )
-    .prepare()
-
-/** The live session of a hashed token, with its admin. */
-export function findSession(db: Database, token: string, now: string) {
-  return db.prepared(sessionByToken).get({ token, now })
-}
-
-export function* insertSession(tx: Query, row: typeof adminSessions.$inferInsert) {
-  yield* run(tx.insert(adminSessions).values(row))
-}
-
-export function* deleteSession(tx: Query, token: string) {
-  yield* run(tx.delete(adminSessions).where(eq(adminSessions.token, token)))
-}
-
-export function* deleteSessionsOf(tx: Query, adminId: number) {
-  yield* run(tx.delete(adminSessions).where(eq(adminSessions.adminId, adminId)))
-}
-
-export function* insertPendingLogin(tx: Query, row: typeof pendingLogins.$inferInsert) {
-  yield* run(tx.insert(pendingLogins).values(row))
-}
-
-export type AttemptKind = 'password' | 'totp'
-
-/** Counts the attempts of an address since a time; the oldest of them says when the limit lifts. */
-export function* countAttempts(tx: Query, ip: string, kind: AttemptKind, since: string) {
-  const [row] = yield* run(
+/** Uses a TOTP step up. False when that one or a later one was accepted before: a step counts once, at whatever process. */
+export function* claimTotpStep(tx: Query, id: number, step: number) {
+  const rows = yield* run(
     tx
-      .select({ n: sql<number>`count(*)`, oldest: sql<string | null>`min(${loginAttempts.at})` })
-      .from(loginAttempts)
-      .where(
-        and(eq(loginAttempts.ip, ip), eq(loginAttempts.kind, kind), gt(loginAttempts.at, since)),
-      ),
+      .update(admins)
+      .set({ totpLastStep: step })
+      .where(and(eq(admins.id, id), or(isNull(admins.totpLastStep), lt(admins.totpLastStep, step))))
+      .returning({ id: admins.id }),
   )
-  return { count: row?.n ?? 0, oldest: row?.oldest ?? null }
+  return rows.length > 0
 }
 
-export function* insertAttempt(tx: Query, ip: string, kind: AttemptKind, now: string) {
-  yield* run(tx.insert(loginAttempts).values({ ip, kind, at: now }))
-}
-
-export function* clearAttempts(tx: Query, ip: string, kind: AttemptKind) {
-  yield* run(
-    tx.delete(loginAttempts).where(and(eq(loginAttempts.ip, ip), eq(loginAttempts.kind, kind))),
-  )
-}
-
-/** Removes sessions and pending logins that have run out, and attempts older than `attemptsBefore`. */
-export async function deleteExpiredLogins(
-  db: Database,
-  now: string,
-  attemptsBefore: string,
-): Promise<void> {
-  await db.tx(function* (tx) {
-    yield* run(tx.delete(adminSessions).where(lte(adminSessions.expiresAt, now)))
-    yield* run(tx.delete(pendingLogins).where(lte(pendingLogins.expiresAt, now)))
-    yield* run(tx.delete(loginAttempts).where(lte(loginAttempts.at, attemptsBefore)))
-  })
+/** Removes an account; its sessions and pending logins go with it. */
+export function* deleteAdmin(tx: Query, id: number) {
+  yield* run(tx.delete(admins).where(eq(admins.id, id)))
 }

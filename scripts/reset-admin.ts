@@ -1,14 +1,16 @@
 /** `npm run reset-admin [-- NAME]`: a new password for an admin who is locked out; two-factor login off, sessions ended. */
 import { existsSync } from 'node:fs'
+import { listAdmins } from '#db/admins.ts'
 import { openDatabase, withStartLock } from '#db/open.ts'
 import { loadConfig } from '#src/config.ts'
 import { resetAdmin } from '#src/domain/admins.ts'
 import { systemClock } from '#src/lib/clock.ts'
+import { ApiError, errorMessage } from '#src/lib/errors.ts'
 
-const name = process.argv[2] ?? 'admin'
-if (name.startsWith('-')) {
+const [name = 'admin', ...rest] = process.argv.slice(2)
+if (name.startsWith('-') || rest.length > 0) {
   process.stdout.write(
-    'usage: npm run reset-admin [-- NAME]   (NAME: the admin, `admin` by default)\n',
+    'usage: npm run reset-admin [-- NAME]   (NAME: the admin, `admin` by default; with spaces in quotes)\n',
   )
   process.exit(name === '--help' ? 0 : 1)
 }
@@ -22,12 +24,14 @@ const db = await withStartLock(config.databasePath, async () =>
   openDatabase(config.databasePath, { now: systemClock.now() }),
 )
 try {
-  const password = await resetAdmin({ db, clock: systemClock }, name)
+  const { username, password } = await resetAdmin({ db, clock: systemClock }, name)
   process.stdout.write(
-    `New password of ${name}: ${password}\nTwo-factor login is off, all sessions are ended.\n`,
+    `New password of ${username}: ${password}\nTwo-factor login is off, all sessions are ended.\n`,
   )
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}: ${name}\n`)
+  const names = error instanceof ApiError ? (await listAdmins(db)).map((one) => one.username) : []
+  const known = names.length > 0 ? `: ${name} (there are: ${names.join(', ')})` : ''
+  process.stderr.write(`${errorMessage(error)}${known}\n`)
   process.exitCode = 1
 } finally {
   db.close()

@@ -1,57 +1,38 @@
-/** Password login: attempts reserved before hashing, sessions that live seven days. */
+/** The login: a password, and a code where the account asks for one. Attempts are reserved before anything is evaluated. */
+import { claimTotpStep, readAdmin, readAdminByName } from '#db/admins.ts'
 import {
   clearAttempts,
-  countAttempts,
-  deleteSession,
-  findAdminByName,
-  findSession,
+  deletePendingLogin,
   insertAttempt,
   insertPendingLogin,
-  insertSession,
-  readAdmin,
-  updateAdmin,
-} from '#db/admins.ts'
+  readPendingLogin,
+  updateWrongCodes,
+} from '#db/logins.ts'
+import type { Query } from '#db/open.ts'
+import type { Admin, PendingLogin } from '#db/schema.ts'
 import { sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
-import { tooMany, unauthorized } from '#src/lib/errors.ts'
+import { type ApiError, tooMany, unauthorized } from '#src/lib/errors.ts'
 import { attemptKey } from '#src/lib/ip.ts'
 import { randomToken } from '#src/lib/random.ts'
-import {
-  formatTimestamp,
-  MINUTE_MS,
-  parseTimestamp,
-  SECOND_MS,
-  timestampBefore,
-} from '#src/lib/time.ts'
+import { formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
+import { findTotpStep } from '#src/lib/totp.ts'
 import type { Services } from '#src/services.ts'
+import {
+  ACCOUNT_CODE_LIMIT,
+  accountKey,
+  CODE_LIMIT,
+  PASSWORD_LIMIT,
+  reserveAttempt,
+  secondsToWait,
+} from './attempts.ts'
 import { audit } from './audit.ts'
-import { cleanDeviceText } from './devices.ts'
+import { type Client, openSession } from './sessions.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'hashing'>
 
-export const SESSION_TTL_SECONDS = 604_800
 const PENDING_TTL_MS = 5 * MINUTE_MS
-
-const PASSWORD_ATTEMPTS = { limit: 10, windowMs: 15 * MINUTE_MS }
-
-/** Reserves one attempt of an address; throws 429 (not counted itself) when the limit is reached. */
-async function reserveAttempt(s: Deps, ip: string, now: Date): Promise<void> {
-  const { limit, windowMs } = PASSWORD_ATTEMPTS
-  const retryAfter = await s.db.tx(function* (tx) {
-    const since = timestampBefore(now, windowMs)
-    const { count, oldest } = yield* countAttempts(tx, ip, 'password', since)
-    if (count >= limit && oldest !== null) {
-      return (parseTimestamp(oldest).getTime() + windowMs - now.getTime()) / SECOND_MS
-    }
-    yield* insertAttempt(tx, ip, 'password', formatTimestamp(now))
-    return null
-  })
-  if (retryAfter !== null) throw tooMany(retryAfter)
-}
-
-export interface Client {
-  ip: string
-  userAgent: string | null
-}
+/** So many wrong codes use a pending login up. */
+const WRONG_CODES = 10
 
 const wrongCredentials = () => unauthorized('wrong username or password')
 
@@ -60,6 +41,10 @@ export type LoginResult = { session: string } | { pending: string }
 
 /** A hash that no password has: unknown names must cost what known ones do. */
 const UNKNOWN_HASH = `pbkdf2-sha256$200000$${'A'.repeat(22)}$${'A'.repeat(43)}`
+
+function* noteFailure(tx: Query, client: Client, at: string, object: string, detail: string) {
+  yield* audit(tx, { admin: null, ip: client.ip }, at, { action: 'login.failed', object, detail })
+}
 
 /**
  * Logs an admin in by name (compared without case, outer spaces ignored) and password. Throws 401
@@ -73,68 +58,87 @@ export async function login(
   const now = s.clock.now()
   const at = formatTimestamp(now)
   const ip = attemptKey(client.ip)
-  const username = credentials.username.trim()
-  await reserveAttempt(s, ip, now)
-  const admin = await findAdminByName(s.db, username)
+  const admin = await s.db.tx(function* (tx) {
+    yield* reserveAttempt(tx, ip, PASSWORD_LIMIT, now)
+    return yield* readAdminByName(tx, credentials.username.trim())
+  })
   const stored = admin?.passwordHash ?? UNKNOWN_HASH
   const correct = await s.hashing(() => verifyPassword(credentials.password, stored))
   if (!admin || !correct) {
-    await s.db.tx((tx) =>
-      audit(tx, { admin: null, ip: client.ip }, at, {
-        action: 'login.failed',
-        // An unknown name is not kept: people type passwords there.
-        object: admin?.username ?? '',
-      }),
-    )
+    // An unknown name is not kept: people type passwords there.
+    await s.db.tx((tx) => noteFailure(tx, client, at, admin?.username ?? '', ''))
     throw wrongCredentials()
   }
-  const token = randomToken()
-  const hashed = sha256Hex(token)
-  const outcome = await s.db.tx(function* (tx) {
+  const outcome = await s.db.tx(function* (tx): Generator<unknown, LoginResult | null, unknown> {
     // The account may have got another password, or have gone, while this one was hashed.
     const present = yield* readAdmin(tx, admin.id)
     if (present?.passwordHash !== stored) return null
-    yield* clearAttempts(tx, ip, 'password')
-    if (present.totpSecret !== null) {
-      const expiresAt = formatTimestamp(new Date(now.getTime() + PENDING_TTL_MS))
-      yield* insertPendingLogin(tx, { token: hashed, adminId: admin.id, expiresAt })
-      return { pending: token }
-    }
-    yield* openSession(tx, admin, hashed, client, now)
-    return { session: token }
+    yield* clearAttempts(tx, ip, PASSWORD_LIMIT.kind)
+    if (present.totpSecret === null) return { session: yield* openSession(tx, admin, client, now) }
+    const pending = randomToken()
+    const expiresAt = formatTimestamp(new Date(now.getTime() + PENDING_TTL_MS))
+    yield* insertPendingLogin(tx, { token: sha256Hex(pending), adminId: admin.id, expiresAt })
+    return { pending }
   })
   if (!outcome) throw wrongCredentials()
   return outcome
 }
 
-/** Writes the session of a completed login. */
-function* openSession(
-  tx: Parameters<Parameters<Deps['db']['tx']>[0]>[0],
-  admin: { id: number; username: string },
-  hashed: string,
+/** The TOTP step of a correct code, now used up; null when the code is wrong or was used before. */
+function* acceptCode(tx: Query, admin: Admin, code: string, now: Date) {
+  if (admin.totpSecret === null) return null
+  const step = findTotpStep(admin.totpSecret, code, now)
+  return step !== null && (yield* claimTotpStep(tx, admin.id, step)) ? step : null
+}
+
+/** Counts a wrong code against the address, the account and the pending login. */
+function* countWrongCode(
+  tx: Query,
   client: Client,
-  now: Date,
+  admin: Admin,
+  pending: PendingLogin,
+  at: string,
 ) {
+  yield* insertAttempt(tx, attemptKey(client.ip), CODE_LIMIT.kind, at)
+  yield* insertAttempt(tx, accountKey(admin.id), ACCOUNT_CODE_LIMIT.kind, at)
+  const wrongCodes = pending.wrongCodes + 1
+  if (wrongCodes < WRONG_CODES) yield* updateWrongCodes(tx, pending.token, wrongCodes)
+  else yield* deletePendingLogin(tx, pending.token)
+  yield* noteFailure(tx, client, at, admin.username, 'code')
+}
+
+/** A refusal is returned where it must not undo what the transaction counted. */
+type CodeResult = { session: string } | { refusal: ApiError }
+
+/**
+ * Completes a login that awaits a code; gives the session token for the cookie. All in one transaction, so that of two requests
+ * with one code, at whatever processes, one wins. Throws 401 `wrong code` or `login session expired, log in again`; 429 after
+ * 10 wrong codes of the address in 5 minutes, or 30 for the account in an hour.
+ */
+export async function completeLogin(
+  s: Pick<Services, 'db' | 'clock'>,
+  client: Client,
+  given: { pendingToken: string; code: string },
+): Promise<string> {
+  const now = s.clock.now()
   const at = formatTimestamp(now)
-  yield* insertSession(tx, {
-    token: hashed,
-    adminId: admin.id,
-    createdAt: at,
-    lastSeenAt: at,
-    expiresAt: formatTimestamp(new Date(now.getTime() + SESSION_TTL_SECONDS * SECOND_MS)),
-    ip: client.ip,
-    userAgent: cleanDeviceText(client.userAgent),
+  const ip = attemptKey(client.ip)
+  const result = await s.db.tx(function* (tx): Generator<unknown, CodeResult, unknown> {
+    const addressWait = yield* secondsToWait(tx, ip, CODE_LIMIT, now)
+    if (addressWait !== null) throw tooMany(addressWait)
+    const pending = yield* readPendingLogin(tx, sha256Hex(given.pendingToken), at)
+    const admin = pending && (yield* readAdmin(tx, pending.adminId))
+    if (!admin) throw unauthorized('login session expired, log in again')
+    const accountWait = yield* secondsToWait(tx, accountKey(admin.id), ACCOUNT_CODE_LIMIT, now)
+    if (accountWait !== null) throw tooMany(accountWait)
+    if ((yield* acceptCode(tx, admin, given.code, now)) === null) {
+      yield* countWrongCode(tx, client, admin, pending, at)
+      return { refusal: unauthorized('wrong code') }
+    }
+    yield* deletePendingLogin(tx, pending.token)
+    yield* clearAttempts(tx, ip, CODE_LIMIT.kind)
+    return { session: yield* openSession(tx, admin, client, now) }
   })
-  yield* updateAdmin(tx, admin.id, { lastLoginAt: at })
-  yield* audit(tx, { admin: admin.username, ip: client.ip }, at, { action: 'login' })
-}
-
-/** The admin of a session cookie, or undefined. */
-export function authenticate(s: Pick<Services, 'db' | 'clock'>, token: string) {
-  return findSession(s.db, sha256Hex(token), formatTimestamp(s.clock.now()))
-}
-
-/** Ends the session of a cookie; one that is over already is no fault. */
-export async function logout(s: Pick<Services, 'db'>, token: string): Promise<void> {
-  await s.db.tx((tx) => deleteSession(tx, sha256Hex(token)))
+  if ('refusal' in result) throw result.refusal
+  return result.session
 }

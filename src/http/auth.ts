@@ -1,7 +1,7 @@
 /** The session cookie, and the check that every admin route stands behind. */
 import type { MiddlewareHandler } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
-import { authenticate, SESSION_TTL_SECONDS } from '#src/domain/login.ts'
+import { authenticate, type Login, noteSeen, SESSION_TTL_SECONDS } from '#src/domain/sessions.ts'
 import { forbidden, unauthorized } from '#src/lib/errors.ts'
 import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
 
@@ -27,12 +27,19 @@ export function currentAdmin(s: Http, c: Context) {
 /** Lets requests with a live session pass and names their actor; 401 `unauthorized` otherwise. */
 export function requireAdmin(s: Http): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
-    const admin = currentAdmin(s, c)
-    if (!admin) throw unauthorized()
-    c.set('actor', { admin: admin.username, ip: ipOf(s, c) })
-    c.set('adminId', admin.adminId)
+    const session = currentAdmin(s, c)
+    if (!session) throw unauthorized()
+    c.set('actor', { admin: session.username, ip: ipOf(s, c) })
+    c.set('adminId', session.adminId)
+    c.set('sessionId', session.id)
+    noteSeen(s, session)
     await next()
   }
+}
+
+/** Who is logged in, behind the session check. */
+export function loginOf(c: Context): Login {
+  return { adminId: c.get('adminId'), sessionId: c.get('sessionId'), actor: c.get('actor') }
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])

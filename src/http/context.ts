@@ -10,6 +10,7 @@ export interface AppEnv {
     /** Set behind the session check. */
     actor: Actor
     adminId: number
+    sessionId: number
   }
 }
 

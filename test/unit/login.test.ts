@@ -12,7 +12,7 @@ test('a password that was replaced while it was hashed opens no session', async 
   let replaced = ''
   const hashing: typeof w.s.hashing = async (work) => {
     const result = await work()
-    if (replaced === '') replaced = await resetAdmin(w.s, 'admin')
+    if (replaced === '') replaced = (await resetAdmin(w.s, 'admin')).password
     return result
   }
   await expect(login({ ...w.s, hashing }, client, credentials)).rejects.toThrow(
