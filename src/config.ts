@@ -83,9 +83,26 @@ export interface Config {
   xrayVersion: string
   hysteriaVersion: string
   botLinkBase: string
+  /** Where outside systems are reached: mirrors and tests move them. */
+  telegramApiUrl: string
+  providerAApiUrl: string
+  cryptobotApiUrl: string
+  /** Whether webhooks and providers may not be at private or loopback addresses. */
+  outboundDenyPrivate: boolean
   syncIntervalMs: number
+  /** The largest upload of a restore. */
+  restoreMaxBytes: number
+  /** What the hourly snapshots may take together. */
+  snapshotMaxBytes: number
+  /** The command that copies a snapshot elsewhere; empty for none. Of the process's own environment only. */
+  snapshotCopyCommand: string
   /** Values of the live keys, for those without a row. */
   live: Partial<Record<LiveKey, string>>
+  /**
+   * Reads the live keys of the env file anew when `generation` is another than the last one: a restore has changed the file.
+   * `text`: what it is about to hold, where that is not written yet.
+   */
+  refreshLive(generation: string | undefined, text: string | undefined): void
   /** Names in the env file that mean nothing: misspelt ones, most likely. */
   unknownKeys: string[]
   /** INSTANCE_ID of the env file; empty when it has none. */
@@ -117,10 +134,10 @@ const HOST =
 
 /** Names that are read elsewhere, or by later versions. */
 const OTHER_KEYS = new Set(
-  'INSTANCE_ID ADMIN_PATH PANEL_PASSWORD ENV_FILE RESTORE_MAX_MB SNAPSHOT_MAX_MB SNAPSHOT_COPY_CMD OUTBOUND_DENY_PRIVATE TELEGRAM_API_URL PROVIDER_A_API_URL PROVIDER_B_API_URL CRYPTOBOT_API_URL NODE_ENV NODE_OPTIONS TZ'.split(
-    ' ',
-  ),
+  'INSTANCE_ID ADMIN_PATH PANEL_PASSWORD ENV_FILE NODE_ENV NODE_OPTIONS TZ'.split(' '),
 )
+
+const MB = 1024 ** 2
 
 function reader(values: Record<string, string | undefined>) {
   const asked = new Set<string>()
@@ -210,6 +227,9 @@ const FLAG = {
   need: 'on or off',
 }
 const URL_RULE = { fits: isHttpUrl, need: 'an http(s) address' }
+/** Codes of the tax authority that providers take (yookassa.ru/developers/54fz/parameters-values). */
+const isVatCode = (text: string) =>
+  /^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 12
 
 /** What the environment's values of live keys must be; the others are free text. */
 const LIVE_RULES: Partial<Record<LiveKey, { fits: (text: string) => boolean; need: string }>> = {
@@ -230,6 +250,15 @@ const LIVE_RULES: Partial<Record<LiveKey, { fits: (text: string) => boolean; nee
   WEBHOOK_URL: URL_RULE,
   PROVIDER_B_API_URL: URL_RULE,
   RECEIPT_MODE: { fits: (text) => /^(off|auto|on)$/.test(text), need: 'off, auto or on' },
+  VAT_CODE: { fits: isVatCode, need: 'a whole number from 1 to 12' },
+  PROVIDER_B_PRESET: {
+    fits: (text) => /^(platega|cispay|generic)$/.test(text),
+    need: 'platega, cispay or generic',
+  },
+  OFFER_EFFECTIVE_DATE: {
+    fits: (text) => /^\d{2}\.\d{2}\.\d{4}$/.test(text),
+    need: 'a date as dd.mm.yyyy',
+  },
   ADMIN_TG_IDS: {
     fits: (text) => /^\d{1,16}([\s,]+\d{1,16})*$/.test(text),
     need: 'a list of Telegram ids',
@@ -246,6 +275,12 @@ function readLive(read: ReturnType<typeof reader>): Config['live'] {
   return live
 }
 
+/** The address of an outside system, without slashes at its end. */
+const baseUrl = (read: ReturnType<typeof reader>, key: string, fallback: string) =>
+  read.matching(key, fallback, isHttpUrl, URL_RULE.need).replace(/\/+$/, '')
+
+const isOn = (text: string) => /^(1|true|yes|on)$/i.test(text)
+
 function readEnvFile(path: string): Record<string, string> {
   try {
     return existsSync(path) ? parseEnvFile(readFileSync(path, 'utf8')) : {}
@@ -254,12 +289,60 @@ function readEnvFile(path: string): Record<string, string> {
   }
 }
 
-/** Builds the Config from the process's variables and the env file, which they name. Throws ConfigError. */
-export function loadConfig(processEnv: Record<string, string | undefined>, cwd: string): Config {
-  const envFile = resolve(cwd, processEnv.ENV_FILE?.trim() || '.env')
-  const fileValues = readEnvFile(envFile)
-  const values: Record<string, string | undefined> = { ...fileValues }
+type Environment = Record<string, string | undefined>
+
+/** The env file's values and the process's own, which win. */
+function mergeValues(fileValues: Environment, processEnv: Environment): Environment {
+  const values = { ...fileValues }
   for (const [key, value] of Object.entries(processEnv)) if (value) values[key] = value
+  return values
+}
+
+/** The live values, and how they are read anew. */
+function liveValues(
+  read: ReturnType<typeof reader>,
+  envFile: string,
+  processEnv: Environment,
+): Pick<Config, 'live' | 'refreshLive'> {
+  const live = readLive(read)
+  let last: string | undefined
+  return {
+    live,
+    refreshLive(generation, text) {
+      if (generation === last) return
+      const fileValues = text === undefined ? readEnvFile(envFile) : parseEnvFile(text)
+      const fresh = readLive(reader(mergeValues(fileValues, processEnv)))
+      for (const key of LIVE_KEYS) delete live[key]
+      Object.assign(live, fresh)
+      last = generation
+    },
+  }
+}
+
+/** Whether a start with this value would not be refused. */
+export function acceptsSetting(key: string, value: string): boolean {
+  try {
+    configOf({ [key]: value }, {}, '/', '/.env')
+    return true
+  } catch (error) {
+    if (error instanceof ConfigError) return false
+    throw error
+  }
+}
+
+/** Builds the Config from the process's variables and the env file, which they name. Throws ConfigError. */
+export function loadConfig(processEnv: Environment, cwd: string): Config {
+  const envFile = resolve(cwd, processEnv.ENV_FILE?.trim() || '.env')
+  return configOf(readEnvFile(envFile), processEnv, cwd, envFile)
+}
+
+function configOf(
+  fileValues: Environment,
+  processEnv: Environment,
+  cwd: string,
+  envFile: string,
+): Config {
+  const values = mergeValues(fileValues, processEnv)
   const read = reader(values)
 
   const port = read.int('PORT', 3000, 0, 65_535)
@@ -320,8 +403,15 @@ export function loadConfig(processEnv: Record<string, string | undefined>, cwd: 
     xrayVersion: read.text('XRAY_VERSION', 'v26.7.28'),
     hysteriaVersion: read.text('HYSTERIA_VERSION', 'app/v2.12.1'),
     botLinkBase: read.matching('BOT_LINK_BASE', 'https://t.me', isHttpUrl, URL_RULE.need),
+    telegramApiUrl: baseUrl(read, 'TELEGRAM_API_URL', 'https://api.telegram.org'),
+    providerAApiUrl: baseUrl(read, 'PROVIDER_A_API_URL', 'https://api.yookassa.ru/v3'),
+    cryptobotApiUrl: baseUrl(read, 'CRYPTOBOT_API_URL', 'https://pay.crypt.bot/api'),
+    outboundDenyPrivate: isOn(read.matching('OUTBOUND_DENY_PRIVATE', '', FLAG.fits, FLAG.need)),
     syncIntervalMs: read.int('SYNC_INTERVAL_MS', 90_000, 100, 3_600_000),
-    live: readLive(read),
+    restoreMaxBytes: read.int('RESTORE_MAX_MB', 512, 1, 65_536) * MB,
+    snapshotMaxBytes: read.int('SNAPSHOT_MAX_MB', 2048, 1, 1_048_576) * MB,
+    snapshotCopyCommand: processEnv.SNAPSHOT_COPY_CMD?.trim() ?? '',
+    ...liveValues(read, envFile, processEnv),
     unknownKeys: Object.keys(fileValues).filter(
       (key) => !read.asked.has(key) && !OTHER_KEYS.has(key),
     ),

@@ -9,7 +9,8 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { generatePassword } from './admins.ts'
 import { generateRealityKeys } from './provisioning.ts'
-import { readSettings } from './settings.ts'
+import { readSettingsIn } from './settings.ts'
+import { generateWebhookSecret } from './webhook-settings.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 
@@ -98,7 +99,9 @@ export async function seedManagementKey(
 
 /** Generates WEBHOOK_SECRET when the webhook's URL comes from the environment and no secret does. */
 export async function seedWebhookSecret(s: Deps): Promise<void> {
-  const settings = readSettings(s)
-  if (settings.text('WEBHOOK_URL') === '' || settings.text('WEBHOOK_SECRET') !== '') return
-  await s.db.tx((tx) => putSetting(tx, 'WEBHOOK_SECRET', randomHex(32)))
+  await s.db.tx(function* (tx) {
+    const settings = yield* readSettingsIn(tx, s)
+    if (settings.text('WEBHOOK_URL') === '' || settings.text('WEBHOOK_SECRET') !== '') return
+    yield* putSetting(tx, 'WEBHOOK_SECRET', generateWebhookSecret())
+  })
 }

@@ -1,5 +1,7 @@
 /** Live settings: a row wins over the environment, the environment over the default. Read at call time. */
-import { listSettings, putSetting } from '#db/settings.ts'
+import type { Query } from '#db/open.ts'
+import { ENV_GENERATION, PENDING_ENV } from '#db/own-settings.ts'
+import { deleteSetting, listSettings, putSetting, readAllSettings } from '#db/settings.ts'
 import type { LiveKey } from '#src/config.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -13,6 +15,7 @@ const DEFAULTS: Partial<Record<LiveKey, string>> = {
   HWID_FALLBACK_LIMIT: '5',
   PROVIDER_B_PRESET: 'platega',
   RECEIPT_MODE: 'off',
+  VAT_CODE: '1',
 }
 
 /** The value of every live key; an absent one is the empty string. */
@@ -25,10 +28,10 @@ export interface Settings {
 
 const TRUE = new Set(['1', 'true', 'yes', 'on'])
 
-/** All live settings as they are now. */
-export function readSettings(s: Deps): Settings {
-  const rows = new Map(listSettings(s.db).map((row) => [row.key, row.value]))
-  const text = (key: LiveKey) => rows.get(key) ?? s.config.live[key] ?? DEFAULTS[key] ?? ''
+function settingsOf(config: Deps['config'], stored: { key: string; value: string }[]): Settings {
+  const rows = new Map(stored.map((row) => [row.key, row.value]))
+  config.refreshLive(rows.get(ENV_GENERATION), rows.get(PENDING_ENV))
+  const text = (key: LiveKey) => rows.get(key) ?? config.live[key] ?? DEFAULTS[key] ?? ''
   return {
     text,
     flag: (key) => TRUE.has(text(key).toLowerCase()),
@@ -36,18 +39,32 @@ export function readSettings(s: Deps): Settings {
   }
 }
 
+/** All live settings as they are now. */
+export const readSettings = (s: Deps): Settings => settingsOf(s.config, listSettings(s.db))
+
+/** The same inside a transaction, for what is decided by them there. */
+export function* readSettingsIn(tx: Query, s: Pick<Services, 'config'>) {
+  return settingsOf(s.config, yield* readAllSettings(tx))
+}
+
+/** New values; null takes the row away, so that the environment's value or the default counts again. */
+export type LiveValues = Partial<Record<LiveKey, string | null>>
+
 /** Writes live settings as rows, noting their names in the audit log. */
+export function* writeSettings(tx: Query, actor: Actor, at: string, values: LiveValues) {
+  for (const [key, value] of Object.entries(values)) {
+    if (value === null) yield* deleteSetting(tx, key)
+    else yield* putSetting(tx, key, value)
+  }
+  yield* audit(tx, actor, at, { action: 'settings.change', object: Object.keys(values).join(' ') })
+}
+
+/** The same in a transaction of its own. */
 export async function saveSettings(
   s: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
-  values: Partial<Record<LiveKey, string>>,
+  values: LiveValues,
 ): Promise<void> {
-  const now = formatTimestamp(s.clock.now())
-  await s.db.tx(function* (tx) {
-    for (const [key, value] of Object.entries(values)) yield* putSetting(tx, key, value)
-    yield* audit(tx, actor, now, {
-      action: 'settings.change',
-      object: Object.keys(values).join(' '),
-    })
-  })
+  const at = formatTimestamp(s.clock.now())
+  await s.db.tx((tx) => writeSettings(tx, actor, at, values))
 }

@@ -2,12 +2,14 @@
 import type { Hono } from 'hono'
 import { listActiveOfUser } from '#db/subscriptions.ts'
 import { findUserByToken } from '#db/users.ts'
+import { legalTokens } from '#src/domain/legal.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { daysLeft, formatTimestamp } from '#src/lib/time.ts'
 import { assets } from '#src/web/assets.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { apiHeaders } from '#src/web/csp.ts'
 import { landingPage } from '#src/web/landing-page.ts'
+import { type LegalDocument, legalPage } from '#src/web/legal-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { botUrl, currentDirectory, renderPage } from './pages.ts'
@@ -23,8 +25,16 @@ export function landing(s: Http, c: Context): Response {
       nodeLabels: enabledLabels(directory.nodes.values()),
       botLinkBase: s.config.botLinkBase,
       botUsername: directory.settings.text('BOT_USERNAME'),
-      siteUrl: `${s.config.publicScheme}://${s.config.domains.site}`,
+      siteUrl: siteUrl(s),
     }),
+  )
+}
+
+const siteUrl = (s: Http) => `${s.config.publicScheme}://${s.config.domains.site}`
+
+function legal(s: Http, c: Context, document: LegalDocument): Response {
+  return renderPage(s, c, { indexed: true, cache: 'no-cache' }, (base, { settings }) =>
+    legalPage({ ...base, document, tokens: legalTokens(s.config, settings), siteUrl: siteUrl(s) }),
   )
 }
 
@@ -39,6 +49,8 @@ export function mountSite(app: Hono<AppEnv>, s: Http): void {
       cabinetPage({ ...base, botUrl: botUrl(s, directory), timezone: s.config.timezone }),
     ),
   )
+  app.get('/offer', (c) => legal(s, c, 'offer'))
+  app.get('/privacy', (c) => legal(s, c, 'privacy'))
   app.get('/pay/done', (c) =>
     renderPage(s, c, {}, (base, directory) =>
       payDonePage({ ...base, botUrl: botUrl(s, directory) }),

@@ -3,6 +3,7 @@ import { botLink } from '#src/lib/bot-link.ts'
 import type { Lang } from './lang.ts'
 import { type PageBase, page } from './layout.ts'
 import { html, type Markup } from './markup.ts'
+import { siteLinks } from './site-links.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
 export interface LandingPlan {
@@ -30,7 +31,7 @@ export function landingPage(input: LandingPageInput): string {
   const body = html`<section class="hero"><h1>${t.heroTitle}</h1><p>${t.heroText}</p><div class="chips">${heroButton(t, bot)}</div></section>
 <section class="section"><h2>${t.plans}</h2>${plansGrid(t, input)}</section>
 ${input.nodeLabels.length > 0 && html`<section class="section"><h2>${t.servers}</h2><ul class="chips">${input.nodeLabels.map((label) => html`<li>${label}</li>`)}</ul></section>`}`
-  return page({ ...input, title: '', body, footer: footerOf(t, input.siteUrl), robots: 'index' })
+  return page({ ...input, title: '', body, footer: siteLinks(t, input.siteUrl), robots: 'index' })
 }
 
 function heroButton(t: Strings, bot: string | null): Markup {
@@ -50,10 +51,6 @@ function plansGrid(t: Strings, input: LandingPageInput): Markup {
     return html`<article class="card"><h3>${plan.label}</h3><p class="price">${formatPrice(plan.price, input.currency, input.lang)}</p>${button}</article>`
   })
   return html`<div class="grid">${cards}</div>`
-}
-
-function footerOf(t: Strings, siteUrl: string): Markup {
-  return html`<nav class="row" aria-label="${t.footerNav}"><a href="${siteUrl}/cabinet.html">${t.cabinet}</a></nav>`
 }
 
 /** `1 590 ₽`; `1590 XYZW` where the currency is none that Intl knows the form of. */

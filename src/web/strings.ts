@@ -61,6 +61,10 @@ const en = {
   plansEmpty: 'There is nothing on sale right now.',
   servers: 'Servers',
   footerNav: 'Documents',
+  offer: 'Public offer',
+  privacy: 'Privacy policy',
+  contents: 'Contents',
+  notSet: 'not set yet',
 
   cabinet: 'Your account',
   cabinetIntro: 'Open this page by your personal link, or paste your subscription link here.',
@@ -151,6 +155,10 @@ const ru: Strings = {
   plansEmpty: 'Сейчас ничего не продаётся.',
   servers: 'Серверы',
   footerNav: 'Документы',
+  offer: 'Публичная оферта',
+  privacy: 'Политика конфиденциальности',
+  contents: 'Содержание',
+  notSet: 'ещё не задано (not set yet)',
 
   cabinet: 'Личный кабинет',
   cabinetIntro: 'Откройте эту страницу по личной ссылке или вставьте сюда ссылку подписки.',

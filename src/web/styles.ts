@@ -11,7 +11,7 @@ export interface Style {
   source: string
 }
 
-const rules = ['tokens.css', 'page.css']
+const rules = ['tokens.css', 'page.css', 'legal.css']
   .map((name) => minify(readFileSync(join(import.meta.dirname, name), 'utf8')))
   .join('')
 

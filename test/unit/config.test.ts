@@ -51,6 +51,10 @@ describe('with nothing configured', () => {
         socket: '/run/subpanel/node.sock',
       },
       searchPath: '',
+      refreshLive: expect.any(Function),
+      restoreMaxBytes: 512 * 1024 ** 2,
+      snapshotMaxBytes: 2048 * 1024 ** 2,
+      snapshotCopyCommand: '',
       unknownKeys: [],
       xrayBin: '',
       hysteriaBin: '',
@@ -59,6 +63,10 @@ describe('with nothing configured', () => {
       xrayVersion: 'v26.7.28',
       hysteriaVersion: 'app/v2.12.1',
       botLinkBase: 'https://t.me',
+      telegramApiUrl: 'https://api.telegram.org',
+      providerAApiUrl: 'https://api.yookassa.ru/v3',
+      cryptobotApiUrl: 'https://pay.crypt.bot/api',
+      outboundDenyPrivate: false,
       syncIntervalMs: 90_000,
       live: {},
       envInstanceId: '',
@@ -182,6 +190,15 @@ const BAD: Record<string, string[]> = {
   HWID_FALLBACK_LIMIT: ['0', '-1', '1001', '2.5', 'none'],
   WEBHOOK_URL: ['hook.test', 'ftp://hook.test'],
   BRAND_HUE: ['blue', '-1', '361'],
+  TELEGRAM_API_URL: ['api.telegram.org', 'tg://x'],
+  PROVIDER_A_API_URL: ['api.yookassa.ru/v3'],
+  PROVIDER_B_API_URL: ['app.platega.io'],
+  PROVIDER_B_PRESET: ['Platega', 'paypal'],
+  CRYPTOBOT_API_URL: ['pay.crypt.bot'],
+  OUTBOUND_DENY_PRIVATE: ['all', '2'],
+  VAT_CODE: ['0', '13', '1.5', 'none'],
+  RECEIPT_MODE: ['yes'],
+  OFFER_EFFECTIVE_DATE: ['2026-01-01', '1.1.2026'],
 }
 
 describe('a bad value', () => {
@@ -251,6 +268,21 @@ describe('the env file', () => {
       WEBHOOK_URL: 'https://hook.test/',
     })
   })
+})
+
+test('addresses of outside systems lose the slashes at their end', () => {
+  expect(load({ TELEGRAM_API_URL: 'https://tg.test/mirror//' }).telegramApiUrl).toBe(
+    'https://tg.test/mirror',
+  )
+})
+
+test.each([
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['off', false],
+])('OUTBOUND_DENY_PRIVATE=%s is %s', (text, on) => {
+  expect(load({ OUTBOUND_DENY_PRIVATE: text }).outboundDenyPrivate).toBe(on)
 })
 
 test('networks of TRUSTED_PROXIES are parted by commas or spaces', () => {

@@ -11,6 +11,7 @@ import { errorPage } from '#src/web/error-page.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
 import { landingPage } from '#src/web/landing-page.ts'
 import { LANGS, type Lang, pickLang } from '#src/web/lang.ts'
+import { legalPage } from '#src/web/legal-page.ts'
 import { accentsOf, contrast } from '#src/web/palette.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
 import { qrSvg } from '#src/web/qr.ts'
@@ -21,6 +22,9 @@ const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2
 const HUE = 270
 const BOT = { botLinkBase: 'https://t.me', botUsername: 'aurora_bot' }
 
+const LEGAL_TOKENS = ['LEGAL_NAME', 'LEGAL_INN', 'REFUND_HOURS', 'SUPPORT_CONTACT', 'SUPPORT_EMAIL']
+LEGAL_TOKENS.push('BRAND_NAME', 'BOT_USERNAME', 'OFFER_EFFECTIVE_DATE', 'SITE_DOMAIN', 'SUB_DOMAIN')
+
 /** Every page with `text` wherever a person or a node may choose the words. */
 function pages(lang: Lang, text: string): Record<string, { kind: PageKind; markup: string }> {
   const base = { lang, brandName: text, brandHue: HUE }
@@ -30,6 +34,7 @@ function pages(lang: Lang, text: string): Record<string, { kind: PageKind; marku
   const botUrl = botLink('https://t.me', text)
   const plans = [{ code: text, label: text, price: 199 }]
   const shop = { plans, currency: text, nodeLabels: [text], siteUrl: 'https://site.test' }
+  const legal = { siteUrl: text, tokens: new Map(LEGAL_TOKENS.map((name) => [name, text])) }
   const of = (kind: PageKind, markup: string) => ({ kind, markup })
   return {
     sub: of('static', subPage({ ...base, subUrl: SUB_URL, botUrl, subscriptions: [subscription] })),
@@ -39,6 +44,8 @@ function pages(lang: Lang, text: string): Record<string, { kind: PageKind; marku
     expiredWithoutBot: of('static', expiredPage({ ...base, botUrl: null })),
     landing: of('static', landingPage({ ...base, ...shop, ...BOT, botUsername: text })),
     paid: of('static', payDonePage({ ...base, botUrl })),
+    offer: of('static', legalPage({ ...base, ...legal, document: 'offer' })),
+    privacy: of('static', legalPage({ ...base, ...legal, document: 'privacy' })),
     error: of('static', errorPage({ ...base, status: 404, message: text })),
     cabinet: of('script', cabinetPage({ ...base, botUrl, timezone: text })),
     admin: of(
@@ -110,9 +117,10 @@ describe('every page', () => {
     }
   })
 
-  test('keeps out of search engines, the landing page apart', () => {
+  test('keeps out of search engines, landing and legal pages apart', () => {
     for (const { name, markup } of everyPage('A')) {
-      expect(markup.includes('noindex'), name).toBe(name !== 'landing')
+      const found = ['landing', 'offer', 'privacy'].includes(name)
+      expect(markup.includes('noindex'), name).toBe(!found)
     }
   })
 })

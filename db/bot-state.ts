@@ -1,0 +1,34 @@
+/**
+ * One row by which web and bot agree on a restart. Who wants the bot to read its settings anew raises `wanted_generation`; the bot
+ * writes about once a second its `heartbeat_at` and, as soon as it works with the settings of a generation, that generation as
+ * `running_generation`.
+ */
+import { type Database, type Query, run } from './open.ts'
+import { sql } from './orm.ts'
+import { botState } from './schema.ts'
+
+const ONLY = 1
+
+export type BotState = typeof botState.$inferSelect
+
+const state = (q: Query) => q.select().from(botState).prepare()
+
+/** Undefined while there has been neither a bot nor a wish. */
+export function findBotState(db: Database): BotState | undefined {
+  return db.prepared(state).get()
+}
+
+/** Raises the generation that is wanted, and gives it. */
+export function* raiseWantedGeneration(tx: Query) {
+  const [row] = yield* run(
+    tx
+      .insert(botState)
+      .values({ id: ONLY, wantedGeneration: 1 })
+      .onConflictDoUpdate({
+        target: botState.id,
+        set: { wantedGeneration: sql`${botState.wantedGeneration} + 1` },
+      })
+      .returning({ wanted: botState.wantedGeneration }),
+  )
+  return (row as { wanted: number }).wanted
+}

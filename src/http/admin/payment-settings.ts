@@ -1,0 +1,125 @@
+/** Live settings around payments: legal texts, prices, the providers and their credentials. */
+import { Hono } from 'hono'
+import * as v from 'valibot'
+import { listPlans } from '#db/plans.ts'
+import { saveLegalSettings } from '#src/domain/legal.ts'
+import { savePlanSettings } from '#src/domain/plan-settings.ts'
+import { saveProviderA, saveProviderB } from '#src/domain/provider-credentials.ts'
+import { PRESET_IDS, PROVIDER_IDS, saveProvider } from '#src/domain/providers.ts'
+import { readSettings } from '#src/domain/settings.ts'
+import { badRequest, notFound } from '#src/lib/errors.ts'
+import { given } from '#src/lib/given.ts'
+import type { AppEnv, Http } from '../context.ts'
+import {
+  legalView,
+  planSettingsView,
+  providerAView,
+  providerBView,
+  providersView,
+} from '../settings-views.ts'
+import { flag, line, readChanges, readJson, secretText } from '../validate.ts'
+
+export const legalSettings = v.object({
+  LEGAL_NAME: v.optional(line(500)),
+  LEGAL_INN: v.optional(line(500)),
+  REFUND_HOURS: v.optional(line(500)),
+  SUPPORT_CONTACT: v.optional(line(500)),
+  SUPPORT_EMAIL: v.optional(line(500)),
+})
+
+const MAX_PRICE = 1_000_000_000
+const isPrice = (value: unknown) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_PRICE
+
+/** Keys that valibot's record passes over without a word. */
+const PASSED_OVER = ['__proto__', 'prototype', 'constructor']
+
+// Checked before the record, whose own faults would name the keys that were sent.
+const prices = v.pipe(
+  v.unknown(),
+  v.check(
+    (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
+    'must be an object of prices by plan code',
+  ),
+  v.check(
+    (input) => !PASSED_OVER.some((key) => Object.hasOwn(Object(input), key)),
+    'has an unknown plan',
+  ),
+  v.check(
+    (input) => Object.values(Object(input)).every(isPrice),
+    `must be whole numbers from 0 to ${MAX_PRICE}`,
+  ),
+  v.metadata({
+    type: 'object',
+    additionalProperties: { type: 'integer', minimum: 0, maximum: MAX_PRICE },
+  }),
+  v.record(v.string(), v.number()),
+)
+
+export const planSettings = v.strictObject({
+  payments_enabled: v.optional(flag),
+  prices: v.optional(prices),
+})
+
+/** A colon would end the name in Basic authentication (RFC 7617). */
+const shopId = v.pipe(secretText(64), v.regex(/^[^:]+$/, 'must not hold a colon'))
+export const providerA = v.object({ shop_id: shopId, secret_key: secretText(256) })
+
+export const providerB = v.object({
+  merchant_id: v.optional(secretText(128)),
+  shop_id: v.optional(secretText(128)),
+  secret: v.optional(secretText(512)),
+  secret_key: v.optional(secretText(512)),
+  preset: v.optional(v.picklist(PRESET_IDS, 'must be platega, cispay or generic')),
+  api_url: v.optional(line(2048)),
+})
+
+const providerSwitch = v.object({ enabled: v.optional(flag) })
+export const cryptobot = v.object({ enabled: v.optional(flag), token: v.optional(secretText(256)) })
+
+function requireField(value: string | undefined, name: string): string {
+  if (value === undefined) throw badRequest(`${name} is missing or of the wrong type`)
+  return value
+}
+
+export function paymentSettingsRoutes(s: Http) {
+  const planView = () => planSettingsView(readSettings(s), listPlans(s.db))
+  return new Hono<AppEnv>()
+    .get('/legal-settings', (c) => c.json(legalView(readSettings(s))))
+    .post('/legal-settings', async (c) => {
+      await saveLegalSettings(s, c.get('actor'), given(await readChanges(c, legalSettings)))
+      return c.json({ ok: true, settings: legalView(readSettings(s)) })
+    })
+    .get('/plan-settings', (c) => c.json(planView()))
+    .post('/plan-settings', async (c) => {
+      const { payments_enabled, prices } = await readChanges(c, planSettings)
+      const changes = given({ paymentsEnabled: payments_enabled, prices })
+      await savePlanSettings(s, c.get('actor'), changes)
+      return c.json(planView())
+    })
+    .get('/provider-a-settings', (c) => c.json(providerAView(readSettings(s))))
+    .post('/provider-a-settings', async (c) => {
+      const { shop_id, secret_key } = await readJson(c, providerA)
+      const restarted = await saveProviderA(s, c.get('actor'), shop_id, secret_key)
+      return c.json({ ok: true, restarted_bot: restarted })
+    })
+    .get('/provider-b-settings', (c) => c.json(providerBView(readSettings(s))))
+    .post('/provider-b-settings', async (c) => {
+      const body = await readJson(c, providerB)
+      const restarted = await saveProviderB(s, c.get('actor'), {
+        merchantId: requireField(body.merchant_id ?? body.shop_id, 'merchant_id'),
+        secret: requireField(body.secret ?? body.secret_key, 'secret'),
+        preset: body.preset,
+        apiUrl: body.api_url?.replace(/\/+$/, ''),
+      })
+      return c.json({ ok: true, restarted_bot: restarted })
+    })
+    .get('/providers', (c) => c.json(providersView(readSettings(s))))
+    .post('/providers/:id', async (c) => {
+      const id = PROVIDER_IDS.find((known) => known === c.req.param('id'))
+      if (!id) throw notFound('provider not found')
+      const schema = id === 'cryptobot' ? cryptobot : providerSwitch
+      await saveProvider(s, c.get('actor'), id, given(await readChanges(c, schema)))
+      return c.json(providersView(readSettings(s)).find((provider) => provider.id === id))
+    })
+}

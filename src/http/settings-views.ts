@@ -1,0 +1,85 @@
+/** Live settings -> JSON: the list of what may leave the service. Secrets are told of, never shown. */
+import type { Plan } from '#db/schema.ts'
+import { maskToken } from '#src/domain/bot-settings.ts'
+import { LEGAL_KEYS } from '#src/domain/legal.ts'
+import { listProviders, providerB } from '#src/domain/providers.ts'
+import type { Settings } from '#src/domain/settings.ts'
+import { botName } from '#src/lib/bot-link.ts'
+
+export function hwidView(settings: Settings) {
+  return {
+    enabled: settings.flag('HWID_LIMIT_ENABLED'),
+    fallback_limit: settings.int('HWID_FALLBACK_LIMIT'),
+  }
+}
+
+export function botView(settings: Settings) {
+  return {
+    username: botName(settings.text('BOT_USERNAME')),
+    token_masked: maskToken(settings.text('BOT_TOKEN')),
+  }
+}
+
+export function brandView(settings: Settings) {
+  return { brand_name: settings.text('BRAND_NAME'), brand_hue: settings.int('BRAND_HUE') }
+}
+
+export function webhookView(settings: Settings) {
+  return {
+    url: settings.text('WEBHOOK_URL'),
+    has_secret: settings.text('WEBHOOK_SECRET') !== '',
+  }
+}
+
+export function alertsView(settings: Settings) {
+  const ids = settings.text('ADMIN_TG_IDS').match(/\d+/g) ?? []
+  return { admin_tg_ids: ids.map(Number) }
+}
+
+export function receiptsView(settings: Settings) {
+  return {
+    mode: settings.text('RECEIPT_MODE'),
+    email: settings.text('RECEIPT_EMAIL'),
+    vat_code: settings.int('VAT_CODE'),
+  }
+}
+
+export function legalView(settings: Settings) {
+  const keys = [...LEGAL_KEYS, 'OFFER_EFFECTIVE_DATE'] as const
+  return Object.fromEntries(keys.map((key) => [key, settings.text(key)]))
+}
+
+export function providerAView(settings: Settings) {
+  return {
+    enabled: settings.flag('PROVIDER_A_ENABLED'),
+    shop_id: settings.text('PROVIDER_A_SHOP_ID'),
+    has_secret: settings.text('PROVIDER_A_SECRET_KEY') !== '',
+  }
+}
+
+export function providerBView(settings: Settings) {
+  const { preset, merchantId, apiUrl, secret } = providerB(settings)
+  return {
+    enabled: settings.flag('PROVIDER_B_ENABLED'),
+    preset,
+    merchant_id: merchantId,
+    api_url: apiUrl,
+    has_secret: secret !== '',
+  }
+}
+
+export function providersView(settings: Settings) {
+  return listProviders(settings).map(({ id, label, enabled, configured }) => ({
+    id,
+    label,
+    enabled,
+    configured,
+  }))
+}
+
+export function planSettingsView(settings: Settings, plans: Plan[]) {
+  return {
+    payments_enabled: settings.flag('PAYMENTS_ENABLED'),
+    prices: Object.fromEntries(plans.map(({ code, price }) => [code, price])),
+  }
+}

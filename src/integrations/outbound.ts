@@ -1,0 +1,98 @@
+/**
+ * Requests to addresses that an admin may have set: resolved once, checked, and sent to that very address, so that a name which
+ * answers differently the second time leads nowhere else. `node:http`, because `fetch` can't be given the address to connect to.
+ */
+import { lookup as lookUp } from 'node:dns/promises'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { isAllowedAddress, literalAddress } from '#src/lib/address-policy.ts'
+
+export interface OutboundRequest {
+  method: 'GET' | 'POST' | 'DELETE'
+  url: string
+  headers?: Record<string, string>
+  body?: string
+  /** Bounds the whole exchange, the answer's body included. */
+  signal: AbortSignal
+  /** How much of the answer is read. */
+  maxBytes: number
+}
+
+export interface OutboundAnswer {
+  /** A redirect is an answer like any other: it is not followed. */
+  status: number
+  body: Uint8Array
+  /** False when the body was longer than `maxBytes`, and cut. */
+  complete: boolean
+}
+
+/** Sends one request. Rejects when there is no answer: refused address, no connection, time over. */
+export type Outbound = (request: OutboundRequest) => Promise<OutboundAnswer>
+
+type Resolve = (host: string) => Promise<string[]>
+
+const resolveAll: Resolve = async (host) =>
+  (await lookUp(host, { all: true })).map(({ address }) => address)
+
+const refused = () =>
+  Object.assign(new Error('the address is not allowed'), { code: 'EADDRREFUSED' })
+
+function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<OutboundAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const end = (complete: boolean) =>
+      resolve({
+        status: answer.statusCode ?? 0,
+        body: new Uint8Array(Buffer.concat(chunks)),
+        complete,
+      })
+    answer.on('data', (chunk: Buffer) => {
+      chunks.push(chunk.subarray(0, maxBytes - size))
+      size += chunk.length
+      if (size <= maxBytes) return
+      end(false)
+      answer.destroy()
+    })
+    answer.on('end', () => end(true))
+    answer.on('error', reject)
+    answer.on('close', () => reject(new Error('the answer broke off')))
+  })
+}
+
+/** A sender that keeps to the policy of lib/address-policy.ts. `resolve` gives the addresses of a host name. */
+export function createOutbound({
+  denyPrivate,
+  resolve = resolveAll,
+}: {
+  denyPrivate: boolean
+  resolve?: Resolve
+}): Outbound {
+  const lookup: LookupFunction = (host, options, callback) => {
+    resolve(host).then(
+      (found) => {
+        const usable = found
+          .filter((address) => isAllowedAddress(address, denyPrivate))
+          .map((address) => ({ address, family: isIP(address) }))
+        const [first] = usable
+        if (!first) callback(refused(), '', 0)
+        else if (options.all) callback(null, usable)
+        else callback(null, first.address, first.family)
+      },
+      (error) => callback(error, '', 0),
+    )
+  }
+  return ({ method, url: text, headers, body, signal, maxBytes }) =>
+    new Promise((done, fail) => {
+      const url = new URL(text)
+      const literal = literalAddress(url)
+      if (literal !== null && !isAllowedAddress(literal, denyPrivate)) throw refused()
+      const send = url.protocol === 'https:' ? requestHttps : requestHttp
+      // No kept connection: the next request would reach it without a look-up.
+      const sent = send(url, { method, headers: { ...headers }, lookup, agent: false, signal })
+      sent.on('response', (answer) => readAnswer(answer, maxBytes).then(done, fail))
+      sent.on('error', fail)
+      sent.end(body)
+    })
+}
