@@ -77,6 +77,26 @@ const pages: PageTime[] = [
 for (const [name, query] of filtered) {
   pages.push(await time(name, `/admin/api/subscriptions?${query}`, false))
 }
+const ofUsers: [name: string, query: string][] = [
+  ['no filter', ''],
+  ...['active', 'held', 'expired', 'none'].map((status): [string, string] => [
+    `status=${status}`,
+    `status=${status}`,
+  ]),
+  ['banned', 'banned=true'],
+  ['not banned', 'banned=false'],
+  ['q, 2 digits', `q=${digits.slice(0, 2)}`],
+  ['q, a whole id', `q=${digits}`],
+  ['q, all usernames', 'q=user'],
+  ['q, few usernames', `q=user_${Math.floor(users / 20)}`],
+  ['by tg_id', 'sort=tg_id'],
+  ['1000 rows', 'limit=1000'],
+]
+for (const [name, query] of ofUsers) {
+  pages.push(await time(`users, ${name}`, `/admin/api/users?${query}`, false))
+}
+pages.push(await time('stats', '/admin/api/stats', false))
+pages.push(await time('series of 400 days', '/admin/api/stats/series?days=400', false))
 pages.push(
   await time('deep cursor', await deepPage(Math.min(100, Math.floor(users / 1000))), false),
 )

@@ -1,7 +1,9 @@
 /** Grant, hold, resume, revoke: each one transaction with its event and audit row, then the node. */
 
 import { readNode } from '#db/nodes.ts'
+import type { Query } from '#db/open.ts'
 import { readPlan } from '#db/plans.ts'
+import type { Node, Plan } from '#db/schema.ts'
 import {
   holdSubscription,
   insertSubscription,
@@ -14,7 +16,7 @@ import { resetTraffic } from '#db/traffic.ts'
 import { ensureUser } from '#db/users.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { randomToken, randomUuid } from '#src/lib/random.ts'
-import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { addDays, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { type EventName, emit, subscriptionData } from './events.ts'
@@ -23,13 +25,56 @@ import { readSettings } from './settings.ts'
 type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores'>
 
 /** The state of a subscription; precedence revoked, held, expired, active. */
-function subscriptionState(
+export function subscriptionState(
   row: { active: boolean; heldAt: string | null; expiresAt: string },
   now: string,
 ): 'active' | 'held' | 'expired' | 'revoked' {
   if (!row.active) return 'revoked'
   if (row.heldAt !== null) return 'held'
   return row.expiresAt > now ? 'active' : 'expired'
+}
+
+export interface Offer {
+  node: Node
+  plan: Plan
+}
+
+/** What may be granted: a node that exists and a plan that is not archived. Throws 400. */
+export function* readOffer(tx: Query, order: { node: string; plan: string }) {
+  const node = yield* readNode(tx, order.node)
+  if (!node) throw badRequest('unknown node')
+  const plan = yield* readPlan(tx, order.plan)
+  if (!plan) throw badRequest('unknown plan')
+  if (plan.archived) throw badRequest('plan is archived')
+  return { node, plan } as Offer
+}
+
+/** Grants what was read in the same transaction. */
+export function* grantIn(tx: Query, actor: Actor, at: Date, tgId: number, { node, plan }: Offer) {
+  const now = formatTimestamp(at)
+  const user = yield* ensureUser(tx, tgId, randomToken(), now)
+  const row = yield* insertSubscription(tx, {
+    uuid: randomUuid(),
+    tgId,
+    node: node.code,
+    plan: plan.code,
+    expiresAt: formatTimestamp(addDays(at, plan.days)),
+    source: 'admin',
+    createdAt: now,
+  })
+  yield* audit(tx, actor, now, {
+    action: 'subscription.grant',
+    object: row.uuid,
+    detail: `tg_id=${tgId} node=${node.code} plan=${plan.code}`,
+  })
+  const listed: ListedSubscription = {
+    row,
+    rowid: 0,
+    username: user.username,
+    nodeLabel: node.label,
+    planLabel: plan.label,
+  }
+  return listed
 }
 
 /**
@@ -43,37 +88,12 @@ export async function grant(
   order: { node: string; plan: string },
 ): Promise<ListedSubscription> {
   const at = s.clock.now()
-  const now = formatTimestamp(at)
   const settings = readSettings(s)
   const granted = await s.db.tx(function* (tx) {
-    const node = yield* readNode(tx, order.node)
-    if (!node) throw badRequest('unknown node')
-    const plan = yield* readPlan(tx, order.plan)
-    if (!plan) throw badRequest('unknown plan')
-    if (plan.archived) throw badRequest('plan is archived')
-    const user = yield* ensureUser(tx, tgId, randomToken(), now)
-    const row = yield* insertSubscription(tx, {
-      uuid: randomUuid(),
-      tgId,
-      node: node.code,
-      plan: plan.code,
-      expiresAt: formatTimestamp(addDays(at, plan.days)),
-      source: 'admin',
-      createdAt: now,
-    })
-    const listed: ListedSubscription = {
-      row,
-      rowid: 0,
-      username: user.username,
-      nodeLabel: node.label,
-      planLabel: plan.label,
-    }
-    yield* emit(tx, settings, now, 'subscription.granted_by_admin', subscriptionData(listed))
-    yield* audit(tx, actor, now, {
-      action: 'subscription.grant',
-      object: row.uuid,
-      detail: `tg_id=${tgId} node=${node.code} plan=${plan.code}`,
-    })
+    const offer = yield* readOffer(tx, order)
+    const listed = yield* grantIn(tx, actor, at, tgId, offer)
+    const data = subscriptionData(listed)
+    yield* emit(tx, settings, formatTimestamp(at), 'subscription.granted_by_admin', data)
     return listed
   })
   s.background.run('add client', () => s.nodeSync.touch([granted.row]))
@@ -147,7 +167,7 @@ export function resume(s: Deps, actor: Actor, uuid: string) {
       if (heldAt === null || !found.row.active) throw badRequest('subscription is not held')
       // A clock that jumped back must not take time away.
       const pausedMs = Math.max(0, at.getTime() - parseTimestamp(heldAt).getTime())
-      const moved = formatTimestamp(new Date(parseTimestamp(expiresAt).getTime() + pausedMs))
+      const moved = formatTimestamp(later(parseTimestamp(expiresAt), pausedMs))
       return (yield* resumeSubscription(tx, uuid, heldAt, moved)) ?? null
     },
   )

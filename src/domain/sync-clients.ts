@@ -1,5 +1,6 @@
 /** The clients of one core: what it should hold, what it holds, and how the one becomes the other. */
 import type { Node } from '#db/schema.ts'
+import { findAddOnlyNodes } from '#db/settings.ts'
 import { listClientsOfNode, listServed } from '#db/subscriptions.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
@@ -50,19 +51,26 @@ const NO_CHANGES: ClientChanges = { add: [], removedFrom: [], blocked: new Set()
 
 /** Whether the core belongs to another instance of the panel, whose clients are not ours to remove. */
 export const isForeign = (s: Deps, status: CoreStatus) =>
-  status.owner !== '' && status.owner !== s.instanceId
+  status.owner !== '' && status.owner !== s.instanceId()
 
 /** What a pass without force may remove, and the groups of which an admin must decide. */
 function restrain(
   present: ClientMap,
   wanted: ClientMap,
   remove: string[],
-  pass: { foreign: boolean; remove: boolean },
+  pass: { foreign: boolean; remove: boolean; held: Set<string> },
 ): { remove: string[]; blocked: Set<string> } {
+  if (pass.held.size > 0) return { remove: [], blocked: pass.held }
   if (pass.foreign)
     return { remove: [], blocked: new Set(remove.map((id) => present.get(id) as string)) }
   const braked = brakeRemovals(present, wanted, remove)
   return pass.remove ? braked : { ...braked, remove: [] }
+}
+
+/** Which of a core's nodes only get clients added since a restore. One of them is enough to spare them all. */
+function heldNodes(s: Deps, nodes: Node[]): Set<string> {
+  const held = findAddOnlyNodes(s.db)?.codes ?? []
+  return new Set(nodes.map((node) => node.code).filter((code) => held.includes(code)))
 }
 
 /** One try at putting the clients of a core right, from the state that `status` reported. */
@@ -77,20 +85,23 @@ async function trySync(
   const text = lines.length === 0 ? '' : `${lines.join('\n')}\n`
   const revision = sha256Hex(text)
   const foreign = isForeign(s, status)
-  if (status.clients === revision && !(pass.force && foreign)) return NO_CHANGES
+  // Read after the lines: of a restore that comes between, nothing is removed by rows that it brought.
+  const held = pass.force ? new Set<string>() : heldNodes(s, nodes)
+  if (status.clients === revision && !(pass.force && foreign))
+    return { ...NO_CHANGES, blocked: held }
   const present = await presentClients(core, status.clients)
   const wanted = splitLines(lines)
   const difference = diffClients(present, wanted)
   const { remove, blocked } = pass.force
     ? { remove: difference.remove, blocked: new Set<string>() }
-    : restrain(present, wanted, difference.remove, { foreign, remove: pass.remove })
+    : restrain(present, wanted, difference.remove, { foreign, remove: pass.remove, held })
   if (difference.add.length + remove.length === 0 && !pass.force) return { ...NO_CHANGES, blocked }
   const after = new Map(present)
   for (const uuid of remove) after.delete(uuid)
   for (const [uuid, group] of difference.add) after.set(uuid, group)
   const to = sha256Hex(joinLines(after))
   const request: ApplyRequest = {
-    owner: s.instanceId,
+    owner: s.instanceId(),
     from: status.clients,
     to,
     force: pass.force,
@@ -141,10 +152,10 @@ function noteClients(core: Core, uuids: string[], now: ClientMap): void {
  */
 export async function applyClients(s: Deps, core: Core, uuids: string[]): Promise<boolean> {
   for (let attempt = 0; attempt < 3; attempt++) {
-    const before = await served(s, uuids)
+    const before = served(s, uuids)
     const remove = uuids.filter((uuid) => !before.has(uuid))
     const request = {
-      owner: s.instanceId,
+      owner: s.instanceId(),
       from: 'any',
       to: '',
       force: false,
@@ -153,7 +164,7 @@ export async function applyClients(s: Deps, core: Core, uuids: string[]): Promis
     }
     const result = await core.program.apply(request)
     noteClients(core, uuids, before)
-    if (joinLines(before) === joinLines(await served(s, uuids))) return result.live
+    if (joinLines(before) === joinLines(served(s, uuids))) return result.live
   }
   return false
 }

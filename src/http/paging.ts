@@ -27,13 +27,16 @@ function parseCursor(text: string): Cursor {
   throw badRequest('cursor is not one of this list')
 }
 
-export function pageOf(query: {
-  limit?: number | undefined
-  cursor?: string | undefined
-  order?: 'asc' | 'desc' | undefined
-}): PageRequest {
+export function pageOf(
+  query: {
+    limit?: number | undefined
+    cursor?: string | undefined
+    order?: 'asc' | 'desc' | undefined
+  },
+  defaultLimit = DEFAULT_LIMIT,
+): PageRequest {
   return {
-    limit: query.limit ?? DEFAULT_LIMIT,
+    limit: query.limit ?? defaultLimit,
     cursor: query.cursor === undefined ? null : parseCursor(query.cursor),
     order: query.order ?? 'desc',
   }

@@ -61,7 +61,7 @@ scenarios('known paths with another method', [
   allow('GET', '/admin/api/login', 'POST'),
   allow('DELETE', '/admin/api/me', 'GET, HEAD'),
   allow('GET', '/admin/api/sync', 'POST'),
-  allow('POST', '/admin/api/users/1', 'GET, HEAD'),
+  allow('POST', '/admin/api/users/1', 'GET, PATCH, DELETE, HEAD'),
   allow('PATCH', '/admin/api/hwid-settings', 'GET, POST, HEAD'),
 ])
 

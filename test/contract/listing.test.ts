@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addSubscription, addUser, DAY, inSeconds } from '#test/support/records.ts'
+import { addPayment, addSubscription, addUser, DAY, inSeconds } from '#test/support/records.ts'
 import { scenarios } from '#test/support/scenario.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
 const LIST = '/admin/api/subscriptions'
+const PAYMENT = '0aaaaaaa-0000-4000-8000-00000000000a'
 
 const uuids = (answer: { json: { uuid: string }[] }) => answer.json.map(({ uuid }) => uuid)
 
@@ -108,6 +109,21 @@ scenarios('GET /admin/api/subscriptions', [
     status: 200,
     effects: (_w, _given, { json }) =>
       expect(json[0]).toMatchObject({ node_label: 'n', plan_label: 'p', days_left: 0 }),
+  },
+  {
+    name: '200 with what a payment paid for, by its whole id',
+    given: (w) => {
+      const { active, held } = mixed(w)
+      addPayment(w, { id: PAYMENT, status: 'paid', subscription_uuid: active })
+      w.change('update subscriptions set payment_id = ? where uuid = ?', PAYMENT, held)
+      return [held, active]
+    },
+    request: { path: `${LIST}?q=${PAYMENT.toUpperCase()}` },
+    status: 200,
+    effects: async (w, found, answer) => {
+      expect(uuids(answer)).toEqual(found)
+      expect((await w.admin(`${LIST}?q=${PAYMENT.slice(0, -1)}b`)).json).toEqual([])
+    },
   },
   ...FOUND.map(([query, found]) => ({
     name: `200 with ${found.length} of 6 for ?${query}`,

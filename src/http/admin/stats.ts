@@ -1,19 +1,23 @@
-/** Traffic, plans, the manual sync and the audit log. */
+/** Statistics, traffic, the manual sync and the audit log. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { listAudit } from '#db/history.ts'
-import { listPlans } from '#db/plans.ts'
 import { syncNow } from '#src/domain/nodes.ts'
+import { currentStats, dailyStats } from '#src/domain/stats.ts'
 import { trafficReport } from '#src/domain/traffic.ts'
 import { given } from '#src/lib/given.ts'
 import type { AppEnv, Http } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { flag, readOptionalJson, readQuery } from '../validate.ts'
-import { adminPlanView, auditView } from '../views.ts'
+import { flag, queryInteger, readOptionalJson, readQuery } from '../validate.ts'
+import { auditView, statsView } from '../views.ts'
 
 const TRAFFIC_READ_MS = 2000
 
-const auditQuery = v.object({
+export const seriesQuery = v.object({ days: v.optional(queryInteger(1, 400), '30') })
+
+export const syncBody = v.object({ force: v.optional(flag, false) })
+
+export const auditQuery = v.object({
   ...pageQuery,
   action: v.optional(v.string()),
   admin: v.optional(v.string()),
@@ -21,6 +25,8 @@ const auditQuery = v.object({
 
 export function statsRoutes(s: Http) {
   return new Hono<AppEnv>()
+    .get('/stats', (c) => c.json(statsView(currentStats(s))))
+    .get('/stats/series', (c) => c.json(dailyStats(s, readQuery(c, seriesQuery).days)))
     .get('/traffic', async (c) => {
       await s.nodeSync.readTraffic(TRAFFIC_READ_MS)
       const report = await trafficReport(s)
@@ -40,11 +46,8 @@ export function statsRoutes(s: Http) {
         total_fmt: report.totalFmt,
       })
     })
-    .get('/plans', (c) =>
-      c.json(listPlans(s.db).map((plan) => adminPlanView(plan, s.config.currency))),
-    )
     .post('/sync', async (c) => {
-      const body = await readOptionalJson(c, v.object({ force: v.optional(flag, false) }))
+      const body = await readOptionalJson(c, syncBody)
       const nodes = await syncNow(s, c.get('actor'), body.force)
       return c.json({ ok: nodes.every((node) => node.ok), nodes })
     })

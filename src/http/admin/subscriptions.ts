@@ -8,23 +8,24 @@ import {
   SUBSCRIPTION_SORTS,
   type SubscriptionSort,
 } from '#db/subscriptions.ts'
+import { editSubscription, extend } from '#src/domain/expiry.ts'
 import { hold, resetSubscriptionTraffic, resume, revoke } from '#src/domain/subscriptions.ts'
 import { given } from '#src/lib/given.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { AppEnv, Http } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { queryInteger, readQuery } from '../validate.ts'
+import { integer, queryInteger, readJson, readQuery, searchText, timestamp } from '../validate.ts'
 import { subscriptionView } from '../views.ts'
 
 const STATES = ['active', 'held', 'expired', 'revoked', 'all'] as const
 
-const listing = v.object({
+export const listing = v.object({
   ...pageQuery,
   status: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`), 'all'),
   node: v.optional(v.string()),
   plan: v.optional(v.string()),
   tg_id: v.optional(queryInteger(1, Number.MAX_SAFE_INTEGER)),
-  q: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(256, 'is too long'))),
+  q: v.optional(searchText),
   expires_before: v.optional(
     v.pipe(
       v.string(),
@@ -35,6 +36,13 @@ const listing = v.object({
     v.picklist(SUBSCRIPTION_SORTS, `must be one of ${SUBSCRIPTION_SORTS.join(', ')}`),
     'created_at',
   ),
+})
+
+export const extension = v.object({ days: integer(1, 3650) })
+
+export const edition = v.object({
+  expires_at: v.optional(timestamp),
+  node: v.optional(v.string('must be a string')),
 })
 
 function nextCursor(last: ListedSubscription | undefined, sort: SubscriptionSort): Cursor | null {
@@ -69,6 +77,17 @@ export function subscriptionRoutes(s: Http) {
         total,
         next,
       )
+    })
+    .patch('/:uuid', async (c) => {
+      const { expires_at: expiresAt, node } = await readJson(c, edition)
+      const changes = { expiresAt, node }
+      const edited = await editSubscription(s, c.get('actor'), c.req.param('uuid'), changes)
+      return c.json(subscriptionView(edited, s.clock.now()))
+    })
+    .post('/:uuid/extend', async (c) => {
+      const { days } = await readJson(c, extension)
+      const extended = await extend(s, c.get('actor'), c.req.param('uuid'), days)
+      return c.json(subscriptionView(extended, s.clock.now()))
     })
     .post('/:uuid/hold', async (c) => {
       const row = await hold(s, c.get('actor'), c.req.param('uuid'))

@@ -1,20 +1,105 @@
-/** The user card, grants, devices and the device limit of one user. */
+/** Users: the listing, the card, grants, devices and the device limit, note and ban, another link, deletion. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
+import type { PageRequest } from '#db/paging.ts'
 import { listOfUser } from '#db/subscriptions.ts'
+import {
+  findListedUser,
+  listAllUsers,
+  listUsers,
+  USER_SORTS,
+  USER_STATES,
+  type UserFilter,
+  type UserSort,
+  userCursor,
+} from '#db/user-listing.ts'
 import { findUser } from '#db/users.ts'
+import { actOnUsers } from '#src/domain/bulk.ts'
 import { removeDevice, setHwidLimit, userDevices } from '#src/domain/devices.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { grant } from '#src/domain/subscriptions.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
+import { editUser, removeUser, rotateToken } from '#src/domain/users.ts'
+import { badRequest, errorMessage, notFound } from '#src/lib/errors.ts'
+import { given } from '#src/lib/given.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
 import type { AppEnv, Http } from '../context.ts'
-import { plainText, readId, readJson, readTgId } from '../validate.ts'
-import { deviceView, subscriptionView } from '../views.ts'
+import { csvResponse } from '../csv.ts'
+import { pagedJson, pageOf, pageQuery } from '../paging.ts'
+import {
+  flag,
+  integer,
+  plainText,
+  queryFlag,
+  readId,
+  readJson,
+  readQuery,
+  readTgId,
+  searchText,
+} from '../validate.ts'
+import { deviceView, listedUserView, subscriptionView } from '../views.ts'
 
-const order = v.object({ node: plainText(64), plan: plainText(64) })
+const STATES = [...USER_STATES, 'all'] as const
+
+export const listing = v.object({
+  ...pageQuery,
+  q: v.optional(searchText),
+  status: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`), 'all'),
+  banned: v.optional(queryFlag),
+  sort: v.optional(v.picklist(USER_SORTS, `must be one of ${USER_SORTS.join(', ')}`), 'created_at'),
+  format: v.optional(v.picklist(['json', 'csv'], 'must be json or csv'), 'json'),
+})
+
+export const order = v.object({ node: plainText(64), plan: plainText(64) })
+
+const NOTE = /^(?:[^\p{Cc}\p{Cs}]|[\n\r\t])*$/u
+
+export const edition = v.object({
+  note: v.optional(
+    v.nullable(
+      v.pipe(
+        plainText(2000),
+        v.regex(NOTE, 'must have no control characters but line breaks and tabs'),
+        v.transform((note) => note.trim() || null),
+      ),
+    ),
+  ),
+  banned: v.optional(flag),
+})
+
+const tgIds = v.pipe(
+  v.array(integer(1, Number.MAX_SAFE_INTEGER), 'must be a list of Telegram ids'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(1000, 'must have at most 1000 ids'),
+)
+
+export const bulk = v.variant(
+  'action',
+  [
+    v.object({ action: v.literal('grant'), tg_ids: tgIds, ...order.entries }),
+    v.object({ action: v.literal('extend'), tg_ids: tgIds, days: integer(1, 3650) }),
+    v.object({ action: v.picklist(['ban', 'unban']), tg_ids: tgIds }),
+  ],
+  'must be one of grant, extend, ban, unban',
+)
 
 const MAX_HWID_LIMIT = 1_000_000
+
+/** Read by `parseHwidLimit`, which takes what these words say. */
+export const hwidLimit = v.object({
+  limit: v.optional(
+    v.pipe(
+      v.unknown(),
+      v.metadata({
+        anyOf: [
+          { type: 'integer', minimum: 0, maximum: MAX_HWID_LIMIT },
+          { type: 'string', pattern: '^\\d{0,7}$' },
+          { enum: [null, false] },
+        ],
+      }),
+    ),
+  ),
+})
 
 /** A falsy limit means the fallback limit; else an integer or a string of digits. Throws 400. */
 function parseHwidLimit(limit: unknown): number | null {
@@ -26,8 +111,73 @@ function parseHwidLimit(limit: unknown): number | null {
   return Number(text) === 0 ? null : Number(text)
 }
 
+/** How many users are read between two turns of other requests. */
+const CSV_BATCH = 500
+
+const CSV_COLUMNS = [
+  'tg_id',
+  'username',
+  'created_at',
+  'note',
+  'banned_at',
+  'blocked_at',
+  'active',
+  'held',
+  'next_expiry',
+  'devices',
+] as const
+
+/** All users that match, from the page's cursor on. */
+function usersAsCsv(
+  s: Http,
+  filter: UserFilter,
+  sort: UserSort,
+  page: PageRequest,
+): Promise<Response> {
+  const now = formatTimestamp(s.clock.now())
+  async function* batches() {
+    const pages = listAllUsers(s.db, filter, sort, { ...page, limit: CSV_BATCH }, now)
+    for await (const users of pages) {
+      yield users.map((user) => {
+        const view = listedUserView(user)
+        return CSV_COLUMNS.map((column) => view[column])
+      })
+    }
+  }
+  return csvResponse(`users-${now.slice(0, 10)}.csv`, [...CSV_COLUMNS], batches(), (error) => {
+    s.fatal(error)
+    s.log.error('a download broke off', { what: 'users', reason: errorMessage(error) })
+  })
+}
+
 export function userRoutes(s: Http) {
   return new Hono<AppEnv>()
+    .get('/', async (c) => {
+      const query = readQuery(c, listing)
+      const { q: text, status, banned, sort } = query
+      const page = pageOf(query)
+      const filter = given({ text, banned, state: status === 'all' ? undefined : status })
+      if (query.format === 'csv') return usersAsCsv(s, filter, sort, page)
+      const now = formatTimestamp(s.clock.now())
+      const { rows, total } = await listUsers(s.db, filter, sort, page, now)
+      const last = rows.at(-1)
+      return pagedJson(
+        c,
+        rows.map(listedUserView),
+        page,
+        total,
+        last ? userCursor(last, sort) : null,
+      )
+    })
+    .post('/bulk', async (c) => {
+      const { tg_ids, ...action } = await readJson(c, bulk)
+      const outcomes = await actOnUsers(s, c.get('actor'), tg_ids, action)
+      return c.json(
+        outcomes.map(({ tgId, error }) =>
+          error === null ? { tg_id: tgId, ok: true } : { tg_id: tgId, ok: false, error },
+        ),
+      )
+    })
     .get('/:tgId', (c) => {
       const user = findUser(s.db, readTgId(c))
       if (!user) throw notFound('user not found')
@@ -42,6 +192,23 @@ export function userRoutes(s: Http) {
         hwid_limit: user.hwidLimit,
         hwid_fallback_limit: readSettings(s).int('HWID_FALLBACK_LIMIT'),
       })
+    })
+    .patch('/:tgId', async (c) => {
+      const tgId = readTgId(c)
+      if (!findUser(s.db, tgId)) throw notFound('user not found')
+      await editUser(s, c.get('actor'), tgId, await readJson(c, edition))
+      const edited = await findListedUser(s.db, tgId, formatTimestamp(s.clock.now()))
+      if (!edited) throw notFound('user not found')
+      return c.json(listedUserView(edited))
+    })
+    .delete('/:tgId', async (c) => {
+      await removeUser(s, c.get('actor'), readTgId(c))
+      return c.json({ ok: true })
+    })
+    .post('/:tgId/rotate-token', async (c) => {
+      const token = await rotateToken(s, c.get('actor'), readTgId(c))
+      const { publicScheme, domains } = s.config
+      return c.json({ ok: true, token, sub_link: `${publicScheme}://${domains.sub}/sub/${token}` })
     })
     .post('/:tgId/grant', async (c) => {
       const tgId = readTgId(c)
@@ -58,7 +225,7 @@ export function userRoutes(s: Http) {
     })
     .post('/:tgId/hwid-limit', async (c) => {
       const tgId = readTgId(c)
-      const { limit } = await readJson(c, v.object({ limit: v.optional(v.unknown()) }))
+      const { limit } = await readJson(c, hwidLimit)
       await setHwidLimit(s, c.get('actor'), tgId, parseHwidLimit(limit))
       return c.json({ ok: true })
     })

@@ -1,0 +1,111 @@
+/** Gift codes: the admin's listing, and the conditional changes. */
+import { type Database, type Query, run } from './open.ts'
+import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from './orm.ts'
+import {
+  afterCursor,
+  COUNT_CAP,
+  countCapped,
+  hasPrefix,
+  type PageRequest,
+  pageOrder,
+} from './paging.ts'
+import { type GiftCode, giftCodes, nodes, plans, users } from './schema.ts'
+
+const unused = and(isNull(giftCodes.usedAt), isNull(giftCodes.revokedAt))
+
+/** What makes a code redeemable at a time, save that its node and plan exist. */
+export const isRedeemable = (now: string) =>
+  and(unused, or(isNull(giftCodes.expiresAt), gt(giftCodes.expiresAt, now)))
+
+export const GIFT_STATES = ['unused', 'used', 'expired', 'revoked'] as const
+export type GiftState = (typeof GIFT_STATES)[number]
+
+export interface GiftFilter {
+  /** Without it all but the revoked ones. */
+  state?: GiftState
+  node?: string
+  plan?: string
+  text?: string
+}
+
+function inState(state: GiftState | undefined, now: string): SQL | undefined {
+  if (state === 'revoked') return isNotNull(giftCodes.revokedAt)
+  if (state === 'used') return isNotNull(giftCodes.usedAt)
+  if (state === 'unused') return isRedeemable(now)
+  if (state === 'expired') return and(unused, lte(giftCodes.expiresAt, now))
+  return isNull(giftCodes.revokedAt)
+}
+
+/** A code's beginning; digits also that of the redeemer's tg_id, a leading @ that of his username. */
+function search(text: string): SQL {
+  if (text.startsWith('@')) {
+    const name = text.slice(1).toLowerCase()
+    return sql`${giftCodes.usedBy} in (select ${users.tgId} from ${users}
+      where lower(${users.username}) >= ${name} and lower(${users.username}) < ${`${name}\u{10ffff}`})`
+  }
+  const prefix = text.toUpperCase()
+  const byCode = sql`(${giftCodes.code} >= ${prefix} and ${giftCodes.code} < ${`${prefix}\u{10ffff}`})`
+  if (!/^[1-9]\d{0,15}$/.test(text)) return byCode
+  return sql`(${byCode} or ${hasPrefix(sql`${giftCodes.usedBy}`, text)})`
+}
+
+/** A gift code with what its view shows beside it. */
+export interface ListedGift {
+  row: GiftCode
+  rowid: number
+  nodeLabel: string | null
+  planLabel: string | null
+}
+
+const rowid = sql<number>`gift_codes.rowid`
+
+/** One page of the admin's listing, and the count of all matches (capped at COUNT_CAP + 1). */
+export async function listGifts(
+  db: Database,
+  filter: GiftFilter,
+  page: PageRequest,
+  now: string,
+): Promise<{ rows: ListedGift[]; total: number }> {
+  const where = and(
+    inState(filter.state, now),
+    filter.node === undefined ? undefined : eq(giftCodes.node, filter.node),
+    filter.plan === undefined ? undefined : eq(giftCodes.plan, filter.plan),
+    filter.text ? search(filter.text) : undefined,
+  )
+  const column = sql`${giftCodes.createdAt}`
+  const rows = await db.q
+    .select({ row: giftCodes, rowid, nodeLabel: nodes.label, planLabel: plans.label })
+    .from(giftCodes)
+    .leftJoin(nodes, eq(nodes.code, giftCodes.node))
+    .leftJoin(plans, eq(plans.code, giftCodes.plan))
+    .where(and(where, afterCursor(column, rowid, page)))
+    .orderBy(...pageOrder(column, rowid, page))
+    .limit(page.limit)
+  if (page.cursor === null && rows.length < page.limit) return { rows, total: rows.length }
+  const total = await countCapped(
+    db.q,
+    sql`select 1 from ${giftCodes} where ${where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
+  )
+  return { rows, total }
+}
+
+export function* insertGifts(tx: Query, rows: (typeof giftCodes.$inferInsert)[]) {
+  yield* run(tx.insert(giftCodes).values(rows))
+}
+
+export function* readGift(tx: Query, code: string) {
+  const [gift] = yield* run(tx.select().from(giftCodes).where(eq(giftCodes.code, code)))
+  return gift as GiftCode | undefined
+}
+
+/** Revokes an unused code; false when it was used or revoked before, or does not exist. */
+export function* revokeGift(tx: Query, code: string, now: string) {
+  const rows = yield* run(
+    tx
+      .update(giftCodes)
+      .set({ revokedAt: now })
+      .where(and(eq(giftCodes.code, code), unused))
+      .returning({ code: giftCodes.code }),
+  )
+  return rows.length > 0
+}
