@@ -1,19 +1,21 @@
 /** Which database belongs to which env file: first start, later starts, and the refusals between them. */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Database, DatabaseRefused, isBusy, isDamage, isFull, openDatabase } from '#db/open.ts'
-import { findInstanceId, peekInstanceId, putInstanceId } from '#db/settings.ts'
+import {
+  type Database,
+  DatabaseRefused,
+  isBusy,
+  isDamage,
+  isFull,
+  openDatabase,
+  withStartLock,
+} from '#db/open.ts'
+import { PENDING_ENV, peekInstanceId, peekSetting } from '#db/own-settings.ts'
+import { deletePendingEnv } from '#db/restore.ts'
+import { findInstanceId, putInstanceId } from '#db/settings.ts'
+import { withConnection } from '#db/snapshot.ts'
 import { type Config, ConfigError } from './config.ts'
+import { writeFileAtomic } from './lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'
 import { randomUuid } from './lib/random.ts'
@@ -21,19 +23,6 @@ import { randomUuid } from './lib/random.ts'
 const HEADER = `# Settings of Subpanel, read at its start; the process's own environment wins over this file.
 # docs/deploying.md lists every name. What the panel changes is kept in the database.
 `
-
-/** Replaces a file so that a crash leaves the old or the new text, owner-only. */
-function writeFileAtomic(path: string, text: string): void {
-  const temporary = `${path}.new`
-  const file = openSync(temporary, 'w', 0o600)
-  writeSync(file, text)
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(temporary, path)
-  const directory = openSync(dirname(path), 'r')
-  fsyncSync(directory)
-  closeSync(directory)
-}
 
 /** Writes INSTANCE_ID, and a developer's default domains, into the env file, keeping its other lines. */
 function writeEnvFile(config: Config, instanceId: string): void {
@@ -87,6 +76,26 @@ function checkOwner(config: Config, known: string | undefined): void {
   )
 }
 
+/**
+ * Writes the env file of a restore whose process was killed between its commit and that. True when it did: settings must be read
+ * anew. Call it before `openInstance`.
+ */
+export async function completeRestore(
+  config: Pick<Config, 'databasePath' | 'envFile'>,
+): Promise<boolean> {
+  const { databasePath, envFile } = config
+  return withStartLock(databasePath, async () => {
+    if (!existsSync(databasePath) || isEmpty(databasePath)) return false
+    return withConnection(databasePath, (raw) => {
+      const text = peekSetting(raw, PENDING_ENV)
+      if (text === undefined) return false
+      writeFileAtomic(envFile, text)
+      deletePendingEnv(raw, text)
+      return true
+    })
+  })
+}
+
 const isEmpty = (path: string) => statSync(path).size === 0
 
 /**
@@ -96,7 +105,7 @@ const isEmpty = (path: string) => statSync(path).size === 0
 export async function openInstance(
   config: Config,
   options: { init: boolean; now: Date },
-): Promise<{ db: Database; instanceId: string; rebuiltEnvFile: boolean }> {
+): Promise<{ db: Database; rebuiltEnvFile: boolean }> {
   const { databasePath, envInstanceId } = config
   if (envInstanceId !== '' && !options.init) {
     if (!existsSync(databasePath)) refuse(config, `${databasePath} does not exist`)
@@ -115,7 +124,7 @@ export async function openInstance(
     if (known === undefined) await db.tx((tx) => putInstanceId(tx, instanceId))
     const rebuiltEnvFile = known !== undefined && !existsSync(config.envFile)
     if (envInstanceId !== instanceId) writeEnvFile(config, instanceId)
-    return { db, instanceId, rebuiltEnvFile }
+    return { db, rebuiltEnvFile }
   } catch (error) {
     db.close()
     throw error

@@ -1,7 +1,9 @@
 /** The job runner: single-runner roles held by leases, jobs that never overlap, an end that waits for the job under way. */
 import { acquireLease, releaseLease } from '#db/leases.ts'
 import { cleanUp } from '#src/domain/cleanup.ts'
+import { keepSnapshots } from '#src/domain/snapshots.ts'
 import { errorMessage } from '#src/lib/errors.ts'
+import { MINUTE_MS } from '#src/lib/time.ts'
 import type { Services } from './services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'log' | 'fatal'>
@@ -156,8 +158,14 @@ export function holdRole(
   }
 }
 
-/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`. */
-export function startJobs(s: Deps & Pick<Services, 'config' | 'nodeSync'>, hold: Hold): Runner {
+/** How often is looked whether a snapshot is due; one that failed is tried again then. */
+const SNAPSHOT_LOOK_MS = 5 * MINUTE_MS
+
+/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`; the snapshots. */
+export function startJobs(
+  s: Deps & Pick<Services, 'config' | 'nodeSync' | 'snapshots'>,
+  hold: Hold,
+): Runner {
   const { syncIntervalMs: intervalMs } = s.config
   const jobs: Job[] = [
     {
@@ -172,6 +180,14 @@ export function startJobs(s: Deps & Pick<Services, 'config' | 'nodeSync'>, hold:
       spared: 'deleting what is old',
       run: async ({ clockJumped }) => {
         if (!clockJumped) await cleanUp(s)
+      },
+    },
+    {
+      name: 'snapshots',
+      intervalMs: SNAPSHOT_LOOK_MS,
+      run: ({ clockJumped }) => {
+        const runningMs = s.clock.monotonicMs() - hold.since.monotonicMs
+        return keepSnapshots(s, { clockJumped, runningMs })
       },
     },
   ]

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { compose, NODE_PROGRAM } from './compose.ts'
 import { ConfigError, loadConfig } from './config.ts'
 import { createApp } from './http/app.ts'
-import { explainFailure, makeFolders } from './instance.ts'
+import { completeRestore, explainFailure, makeFolders } from './instance.ts'
 import { superviseCore } from './integrations/local-core.ts'
 import { localCorePaths } from './integrations/local-node.ts'
 import { holdRole, type Runner, startJobs } from './jobs.ts'
@@ -139,8 +139,9 @@ function logStart({ config, log }: Services): void {
 
 async function start(roles: Role[]): Promise<void> {
   const init = readArguments(process.argv.slice(2))
-  const config = loadConfig(process.env, process.cwd())
+  let config = loadConfig(process.env, process.cwd())
   makeFolders(config)
+  if (await completeRestore(config)) config = loadConfig(process.env, process.cwd())
   const { services: s, firstStart } = await compose(config, { init })
   if (firstStart) showFirstStart(s, firstStart.password)
   let listening: Listening | null = null

@@ -1,5 +1,5 @@
 /** Listens on the runtime's own server: Node through @hono/node-server, Bun by itself. */
-import type { Server as HttpServer } from 'node:http'
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
 
 export type Handle = (
   request: Request,
@@ -15,11 +15,16 @@ export interface Listening {
 /** Behind a proxy that keeps its connections, ours must live longer than its. */
 const KEEP_ALIVE_MS = 65_000
 const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 30_000
+/** How long a body may take; a restore is uploaded at the pace of the admin's line. */
+const BODY_TIMEOUT_MS = 30_000
+const UPLOAD_TIMEOUT_MS = 30 * 60_000
+const BACKUP_PATH = '/admin/api/backup'
+const UPLOAD_PATH = `${BACKUP_PATH}/restore`
 const MAX_HEADER_BYTES = 16_384
 /** Bun closes silent connections after 10 s unless told otherwise; calls to outside systems take up to 15 s. */
 const BUN_IDLE_SECONDS = 120
-const MAX_BODY_BYTES = 1024 ** 3
+/** The app has limits of its own, and answers of its own beyond them. */
+const MAX_BODY_BYTES = 1024 ** 4
 const CLOSE_IDLE_MS = 50
 
 /**
@@ -42,6 +47,15 @@ function answerTogether(handle: Handle): Handle {
   }
 }
 
+/** Node knows one time limit for all requests: the shorter one of every other body than a restore's is kept here. */
+function limitBodyTime(incoming: IncomingMessage): void {
+  const { headers, url } = incoming
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
+  if (url?.startsWith(UPLOAD_PATH)) return
+  const timer = setTimeout(() => incoming.destroy(), BODY_TIMEOUT_MS)
+  incoming.once('close', () => clearTimeout(timer))
+}
+
 async function serveNode(own: Handle, hostname: string, port: number): Promise<Listening> {
   const { serve } = await import('@hono/node-server')
   const handle = answerTogether(own)
@@ -49,14 +63,15 @@ async function serveNode(own: Handle, hostname: string, port: number): Promise<L
     const server = serve(
       {
         fetch: (request, env) => {
-          const { incoming } = env as { incoming: { socket: { remoteAddress?: string } } }
+          const { incoming } = env as { incoming: IncomingMessage }
+          limitBodyTime(incoming)
           return handle(request, { peer: incoming.socket.remoteAddress })
         },
         hostname,
         port,
         serverOptions: {
           headersTimeout: HEADERS_TIMEOUT_MS,
-          requestTimeout: REQUEST_TIMEOUT_MS,
+          requestTimeout: UPLOAD_TIMEOUT_MS,
           keepAliveTimeout: KEEP_ALIVE_MS,
           connectionsCheckingInterval: 5000,
           maxHeaderSize: MAX_HEADER_BYTES,
@@ -91,6 +106,8 @@ async function serveBun(own: Handle, hostname: string, port: number): Promise<Li
     fetch: (request, self) => {
       // A Host header that is none leaves Bun with a relative URL, which nothing can parse.
       if (!request.url.startsWith('http')) return new Response('bad request', { status: 400 })
+      // Copying and checking a large database is a long silence.
+      if (request.url.includes(BACKUP_PATH)) self.timeout(request, 0)
       return handle(request, { peer: self.requestIP(request)?.address })
     },
   })

@@ -12,6 +12,8 @@ export interface LoadJob {
   users: number
   connections: number
   warmupSeconds: number
+  /** How long a connection rests after each answer; not at all by default. */
+  pauseMs?: number
   seconds: number
 }
 
@@ -107,6 +109,7 @@ function openConnection(
   port: number,
   nextRequest: () => Buffer,
   onAnswer: (ms: number) => void,
+  pauseMs = 0,
 ): Socket {
   const received = Buffer.allocUnsafeSlow(256 * 1024)
   let length = 0
@@ -128,7 +131,8 @@ function openConnection(
         if (wanted === null || length < wanted) return true
         length = 0
         onAnswer(performance.now() - sentAt)
-        send()
+        if (pauseMs === 0) send()
+        else setTimeout(send, pauseMs)
         return true
       },
     },
@@ -149,7 +153,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   let histogram = createHistogram()
   const nextRequest = () => requests[next++ % REQUESTS] as Buffer
   const sockets = Array.from({ length: job.connections }, () =>
-    openConnection(job.port, nextRequest, (ms) => histogram.add(ms)),
+    openConnection(job.port, nextRequest, (ms) => histogram.add(ms), job.pauseMs),
   )
   await pause(job.warmupSeconds)
   histogram = createHistogram()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { RuntimeName } from './processes.ts'
 
-export const PARTS = ['sub', 'scale', 'idle', 'listing', 'sync'] as const
+export const PARTS = ['sub', 'scale', 'idle', 'listing', 'sync', 'backup', 'login'] as const
 export type Part = (typeof PARTS)[number]
 
 export const HELP = `Measures the service on Node and Bun and prints one table (docs/benchmarks.md).

@@ -1,9 +1,11 @@
 /** `npm run bench`: runs the parts one after another, prints one table, writes the figures as JSON. */
 import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
+import { measureBackup } from './backup.ts'
 import { type Figure, formatTable } from './figures.ts'
 import { measureIdle } from './idle.ts'
 import { measureListing } from './listing.ts'
+import { measureLogin } from './login.ts'
 import { HELP, type Options, type Part, parseOptions } from './options.ts'
 import { findRuntimes, type Runtime } from './processes.ts'
 import { measureScale, measureSub } from './sub.ts'
@@ -18,6 +20,8 @@ const MEASURES: Record<Part, Measure> = {
   idle: measureIdle,
   listing: measureListing,
   sync: measureSync,
+  backup: measureBackup,
+  login: measureLogin,
 }
 
 function writeResults(options: Options, figures: Figure[]): void {

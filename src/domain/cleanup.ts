@@ -1,6 +1,6 @@
 /** The job's housekeeping: sessions, pending logins and attempts that ran out, and history past its time. */
-import { deleteExpiredLogins } from '#db/admins.ts'
 import { deleteOld } from '#db/history.ts'
+import { deleteExpiredLogins } from '#db/logins.ts'
 import { DAY_MS, formatTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 

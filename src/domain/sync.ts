@@ -1,6 +1,7 @@
 /** Keeps every core equal to the database: configuration, clients, counters. Desired state, never a queue of changes. */
 import { listNodes, recordHealth, setSyncBlocked } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
+import { findAddOnlyNodes, releaseAddOnlyNodes } from '#db/settings.ts'
 import { findReading } from '#db/traffic.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
@@ -51,7 +52,7 @@ type CorePass = ClientChanges & { status: CoreStatus }
 /** Gives the core its configuration. A machine without a core binary goes on: its clients are kept for the day it has one. */
 async function configure(s: Deps, core: Core, base: string): Promise<void> {
   try {
-    await core.program.configure(s.instanceId, base)
+    await core.program.configure(s.instanceId(), base)
   } catch (error) {
     if (!(error instanceof NodeError && error.failure === 'no-core')) throw error
   }
@@ -117,10 +118,12 @@ async function syncGroup(
   nodes: Node[],
   pass: Pass,
   tell: Tell,
+  release: (codes: string[]) => Promise<void>,
 ): Promise<NodeSyncResult[]> {
   const codes = nodes.map((node) => node.code)
   try {
     const done = await syncCore(s, core, nodes, pass)
+    await release(codes)
     await recordPass(s, nodes, done)
     const trouble = troubleOf(done.status)
     tell(core, trouble)
@@ -176,10 +179,18 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
     touch: (subscriptions, timeoutMs = 5000) => queue.touch(subscriptions, timeoutMs),
     async syncAll(options) {
       const pass = { ...options, now: formatTimestamp(s.clock.now()) }
+      // Before the nodes are: a restore that comes meanwhile is not what the admin forced.
+      const held = options.force ? findAddOnlyNodes(s.db) : undefined
       const groups = [...groupByCore(s)]
+      const release = async (codes: string[]) => {
+        if (held) await releaseAddOnlyNodes(s.db, held, codes)
+      }
       const results = await Promise.all(
-        groups.map(([core, nodes]) => syncGroup(s, core, nodes, pass, tell)),
+        groups.map(([core, nodes]) => syncGroup(s, core, nodes, pass, tell, release)),
       )
+      // Whose core is not here any more has nothing to remove either.
+      const here = groups.flatMap(([, nodes]) => nodes.map((node) => node.code))
+      await release((held?.codes ?? []).filter((code) => !here.includes(code)))
       return results.flat()
     },
     async readTraffic(timeoutMs) {

@@ -57,6 +57,7 @@ export interface CallOptions {
   method?: string
   headers?: Record<string, string>
   body?: unknown
+  form?: FormData
   timeoutMs?: number
 }
 
@@ -100,6 +101,10 @@ export interface Server extends Running {
   call(path: string, options?: CallOptions): Promise<Answer>
   /** The same under /admin/api with a session of `admin`, opened on first use. */
   admin(path: string, body?: unknown, options?: CallOptions): Promise<Answer>
+  /** The bytes of an admin route. */
+  download(path: string): Promise<Buffer>
+  /** Sends an archive as the panel's form does, with the area's session. */
+  restore(archive: Uint8Array): Promise<Answer>
 }
 
 /** A line of output with the moment it came in, of all processes of an area in that order. */
@@ -134,6 +139,7 @@ async function call(url: string, path: string, options: CallOptions = {}): Promi
     method,
     headers: { ...options.headers },
     signal: AbortSignal.timeout(options.timeoutMs ?? 30_000),
+    ...(options.form ? { body: options.form } : {}),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()
@@ -196,6 +202,8 @@ function watch(child: ChildProcess): Running {
 /** A folder for one installation; nothing but PATH of this process's environment reaches its processes. */
 export function createArea(defaults: Record<string, string> = {}, parent = tmpdir()): Area {
   const dir = mkdtempSync(join(parent, 'subpanel-process-'))
+  // As in the project's folder, from which services run: Bun leaves .env to the program.
+  writeFileSync(join(dir, 'bunfig.toml'), 'env = false\n')
   const started = new Map<number, Promise<Exit>>()
   const database = join(dir, 'data', 'panel.db')
   let cookie: Promise<string> | null = null
@@ -254,6 +262,30 @@ export function createArea(defaults: Record<string, string> = {}, parent = tmpdi
           cookie ??= login()
           const headers = { cookie: await cookie, ...init.headers }
           return call(url, `/admin/api${path}`, { ...init, body, headers })
+        },
+        async download(path) {
+          cookie ??= login()
+          const response = await fetch(`${url}/admin/api${path}`, {
+            headers: { cookie: await cookie },
+          })
+          if (response.status !== 200) throw new Error(`${path}: ${response.status}`)
+          return Buffer.from(await response.arrayBuffer())
+        },
+        async restore(archive) {
+          cookie ??= login()
+          const form = new FormData()
+          form.append('file', new Blob([archive as BlobPart]), 'backup.tar.gz')
+          const session = await cookie
+          // It ends the session, whether its answer comes or not.
+          cookie = null
+          const answer = await call(url, '/admin/api/backup/restore', {
+            method: 'POST',
+            headers: { cookie: session },
+            form,
+            timeoutMs: 300_000,
+          })
+          if (answer.status === 400) cookie ??= Promise.resolve(session)
+          return answer
         },
       }
     },

@@ -1,0 +1,199 @@
+/**
+ * A database that somebody uploaded becomes one of ours: its rows, and nothing else of it, are taken into a new database which our
+ * own migrations made. Its triggers, views, indexes and expressions never run; they are not even looked at but for being unknown.
+ */
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import Sqlite from 'better-sqlite3'
+import { errorCode } from '#src/lib/errors.ts'
+import { isDamage, migrate, migrationNumbers } from './open.ts'
+import { createOwnerOnly } from './snapshot.ts'
+
+/** An upload that is refused; the message is for the admin and quotes nothing of the upload. */
+export class UploadRefused extends Error {}
+
+const DAMAGED = 'the database in the backup is damaged'
+const FOREIGN = 'the database in the backup is not one of Subpanel'
+
+/** The longest text of ours is a node's certificate chain or an event's data. */
+const MAX_VALUE_BYTES = 1024 ** 2
+
+/** State of this machine and of the moment: a restore leaves it as it is. */
+const KEPT = new Set(['__drizzle_migrations', 'revisions', 'leases', 'bot_state', 'login_attempts'])
+
+/** The tables whose rows a backup gives back. */
+export function restoredTables(raw: Sqlite.Database): string[] {
+  const names = raw
+    .prepare(
+      "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    )
+    .pluck()
+    .all() as string[]
+  return names.filter((name) => !KEPT.has(name)).sort()
+}
+
+export interface Column {
+  name: string
+  type: string
+}
+
+export function columnsOf(raw: Sqlite.Database, table: string): Column[] {
+  return raw
+    .prepare("SELECT name, lower(type) AS type FROM pragma_table_info(?, 'main')")
+    .all(table) as Column[]
+}
+
+const HEADER = 'SQLite format 3\0'
+
+/**
+ * Makes the file one that needs no write-ahead log: a copy of a running service's file says that it has one (bytes 18 and 19,
+ * sqlite.org/fileformat2.html), and SQLite would look for it.
+ */
+function dropWalMark(path: string): void {
+  const file = openSync(path, 'r+')
+  try {
+    const head = Buffer.alloc(20)
+    readSync(file, head, 0, head.length, 0)
+    if (head.toString('latin1', 0, 16) !== HEADER) throw new UploadRefused(FOREIGN)
+    if (head[18] === 2 && head[19] === 2) writeSync(file, Uint8Array.of(1, 1), 0, 2, 18)
+  } finally {
+    closeSync(file)
+  }
+}
+
+type Schema = Map<string, string>
+
+/** The statements of a database's tables; virtual ones and views are none. */
+function tablesOf(raw: Sqlite.Database, database: 'main' | 'up'): Schema {
+  const rows = raw
+    .prepare(
+      `SELECT name, sql FROM ${database}.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+       AND octet_length(sql) < 100000`,
+    )
+    .all() as { name: string; sql: string }[]
+  return new Map(rows.map(({ name, sql }) => [name, sql]))
+}
+
+/** The number of the newest migration of the upload. Throws unless its migrations are the first ones of ours. */
+function migrationOf(raw: Sqlite.Database): number {
+  if (!tablesOf(raw, 'up').has('__drizzle_migrations')) throw new UploadRefused(FOREIGN)
+  const applied = raw
+    .prepare(
+      'SELECT created_at FROM up.__drizzle_migrations NOT INDEXED ORDER BY created_at LIMIT 1000',
+    )
+    .pluck()
+    .all() as unknown[]
+  const known = migrationNumbers()
+  const newest = applied.at(-1)
+  if (typeof newest !== 'number') throw new UploadRefused(FOREIGN)
+  if (newest > (known.at(-1) as number)) {
+    throw new UploadRefused(
+      'the backup was made by a newer version of Subpanel: update the program',
+    )
+  }
+  if (applied.some((number, i) => number !== known[i])) throw new UploadRefused(FOREIGN)
+  return newest
+}
+
+/** Refuses an upload one of whose tables is missing or was made by another statement than ours. */
+function compareTables(raw: Sqlite.Database): void {
+  const theirs = tablesOf(raw, 'up')
+  for (const [name, sql] of tablesOf(raw, 'main')) {
+    const found = theirs.get(name)
+    if (found === undefined) throw new UploadRefused('the database in the backup lacks a table')
+    if (found !== sql)
+      throw new UploadRefused('a table of the database in the backup has another form')
+  }
+}
+
+const TIMESTAMP = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]'"
+const JSON_COLUMN = /^(?:transports_json|payload)$/
+
+/** A condition that holds for the values which a column of ours never has. Reads no long value into memory. */
+function faultOf({ name, type }: Column): string {
+  const faults = [`typeof("${name}") NOT IN ('${type}', 'null')`]
+  if (type === 'text') faults.push(`octet_length("${name}") > ${MAX_VALUE_BYTES}`)
+  if (type === 'text' && /(?:^|_)at$/.test(name)) faults.push(`"${name}" NOT GLOB ${TIMESTAMP}`)
+  // In this order: what is too long is never parsed.
+  if (JSON_COLUMN.test(name)) faults.push(`NOT json_valid("${name}")`)
+  return faults.join(' OR ')
+}
+
+/** Refuses a table with values of a wrong type, or with broken pages. */
+function checkRows(raw: Sqlite.Database, table: string): void {
+  const fault = columnsOf(raw, table).map(faultOf).join(' OR ')
+  if (raw.prepare(`SELECT 1 FROM up."${table}" NOT INDEXED WHERE ${fault} LIMIT 1`).get()) {
+    throw new UploadRefused('the database in the backup holds values of a wrong kind')
+  }
+  if (raw.pragma(`up.quick_check("${table}")`, { simple: true }) !== 'ok')
+    throw new UploadRefused(DAMAGED)
+}
+
+const listColumns = (columns: Column[]) => columns.map(({ name }) => `"${name}"`).join(', ')
+
+function copyRows(raw: Sqlite.Database, table: string): void {
+  const columns = listColumns(columnsOf(raw, table))
+  raw.exec(
+    `INSERT INTO main."${table}" (${columns}) SELECT ${columns} FROM up."${table}" NOT INDEXED`,
+  )
+}
+
+/** Indexes that keep no rule are built where the rows end up, not here. */
+function dropPlainIndexes(raw: Sqlite.Database): void {
+  const names = raw
+    .prepare(
+      "SELECT name FROM main.sqlite_schema WHERE type = 'index' AND sql LIKE 'CREATE INDEX%'",
+    )
+    .pluck()
+    .all()
+  for (const name of names) raw.exec(`DROP INDEX main."${name}"`)
+}
+
+function takeRows(raw: Sqlite.Database): void {
+  const level = migrationOf(raw)
+  migrate(raw, level)
+  compareTables(raw)
+  const isPresent = level === migrationNumbers().at(-1)
+  if (isPresent) dropPlainIndexes(raw)
+  raw.pragma('foreign_keys = OFF')
+  const tables = restoredTables(raw)
+  for (const table of tables) checkRows(raw, table)
+  raw.exec('BEGIN')
+  for (const table of tables) copyRows(raw, table)
+  raw.exec('COMMIT')
+  if (!isPresent) migrate(raw)
+  raw.pragma('foreign_keys = OFF')
+  if ((raw.pragma('main.foreign_key_check') as unknown[]).length > 0)
+    throw new UploadRefused(DAMAGED)
+  if (raw.prepare('SELECT 1 FROM main.admins LIMIT 1').get() === undefined) {
+    throw new UploadRefused('the database in the backup has no admin')
+  }
+}
+
+/** What SQLite itself says of a bad upload; anything else is a fault of ours. */
+const isRefusal = (error: unknown) =>
+  isDamage(error) ||
+  /^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH|TOOBIG|AUTH|CANTOPEN|READONLY)/.test(errorCode(error) ?? '')
+
+/**
+ * Takes the rows of the uploaded database at `upload` into a new database at `clean`, of this program's present form. Throws
+ * UploadRefused when the upload is no whole database of Subpanel, or of a newer version.
+ */
+export function rebuild(upload: string, clean: string): void {
+  dropWalMark(upload)
+  createOwnerOnly(clean)
+  const raw = new Sqlite(clean)
+  try {
+    raw.pragma('trusted_schema = OFF')
+    raw.pragma('cell_size_check = ON')
+    raw.pragma('journal_mode = MEMORY')
+    raw.pragma('synchronous = OFF')
+    raw.prepare('ATTACH ? AS up').run(upload)
+    takeRows(raw)
+    raw.exec('DETACH up')
+  } catch (error) {
+    if (error instanceof UploadRefused || !isRefusal(error)) throw error
+    throw new UploadRefused(DAMAGED)
+  } finally {
+    raw.close()
+  }
+}

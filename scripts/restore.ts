@@ -1,0 +1,79 @@
+/** `npm run restore -- FILE`: puts a backup in place, on a machine that has nothing yet or beside a running service. */
+import { existsSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { raiseWantedGeneration } from '#db/bot-state.ts'
+import { withStartLock } from '#db/open.ts'
+import { type Config, ConfigError, loadConfig } from '#src/config.ts'
+import { completeRestore, makeFolders, openInstance } from '#src/instance.ts'
+import { createDataFiles } from '#src/integrations/data-files.ts'
+import { presentEnv } from '#src/integrations/env-text.ts'
+import { writeFileAtomic } from '#src/lib/atomic-file.ts'
+import { systemClock } from '#src/lib/clock.ts'
+import { createLog } from '#src/lib/log.ts'
+import type { RestoreOutcome } from '#src/services.ts'
+import { readArguments, runCommand } from './operator.ts'
+
+const USAGE = `usage: npm run restore -- FILE [--init]
+  FILE     an archive of the panel, of npm run backup, or a snapshot
+  --init   go on although env file and database do not belong together
+Run it as the user of the service. On a new machine write its own settings (PORT, TRUSTED_PROXIES, ...) into the env file first or
+afterwards: of the archive's only live settings, the three domains and a few more are taken. A running service goes on with the
+restored data; what was there before is kept in DATA_DIR/safety.
+`
+
+/** Undoes what a refused restore began on a machine that had nothing; `env`: its env file's text, null without one. */
+function removeNew(config: Config, env: string | null): void {
+  for (const suffix of ['', '-wal', '-shm', '.lock', '.restore-lock']) {
+    rmSync(config.databasePath + suffix, { force: true })
+  }
+  if (env === null) rmSync(config.envFile, { force: true })
+  else writeFileAtomic(config.envFile, env)
+}
+
+async function restore(config: Config, archive: string, init: boolean): Promise<RestoreOutcome> {
+  const now = systemClock.now()
+  const log = createLog('info', systemClock.now, (line) => process.stderr.write(`${line}\n`))
+  const { db } = await withStartLock(config.databasePath, () => openInstance(config, { init, now }))
+  try {
+    const request = { at: now, admin: null, ip: 'local', sessionId: null }
+    const outcome = await createDataFiles({ config, log }).restore(archive, request)
+    await db.tx(raiseWantedGeneration)
+    return outcome
+  } finally {
+    db.close()
+  }
+}
+
+function report(outcome: RestoreOutcome, isNew: boolean): void {
+  const lines = [
+    'Restored. All admins log in anew; no client is removed from a node until you send the sync with force.',
+  ]
+  if (!isNew)
+    lines.push(`What was there before: ${outcome.safetyCopies.join(' ')} in DATA_DIR/safety`)
+  if (outcome.reviews > 0)
+    lines.push(`Paid payments that the backup does not know, up for review: ${outcome.reviews}`)
+  if (outcome.dropped.length > 0)
+    lines.push(`Not taken from the backup: ${outcome.dropped.join(' ')}`)
+  if (outcome.restartNeeded.length > 0)
+    lines.push(`Count from the next start: ${outcome.restartNeeded.join(' ')}`)
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+await runCommand(async () => {
+  const { word, given } = readArguments(USAGE, ['--init'])
+  if (word === undefined) throw new ConfigError(USAGE.trimEnd())
+  const archive = resolve(word)
+  if (!existsSync(archive)) throw new ConfigError(`there is no file ${archive}`)
+  let config = loadConfig(process.env, process.cwd())
+  makeFolders(config)
+  const isNew = !existsSync(config.databasePath)
+  const env = presentEnv(config.envFile, undefined)
+  if (await completeRestore(config)) config = loadConfig(process.env, process.cwd())
+  try {
+    report(await restore(config, archive, isNew || given.has('--init')), isNew)
+  } catch (error) {
+    if (isNew) removeNew(config, env)
+    throw error
+  }
+  return 0
+})

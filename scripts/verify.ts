@@ -1,0 +1,72 @@
+/** `npm run verify`: whether what must always hold does, in the database, a backup, and on the nodes (docs/reliability.md). */
+import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { wrap } from '#db/open.ts'
+import { withConnection } from '#db/snapshot.ts'
+import { rebuild, UploadRefused } from '#db/upload.ts'
+import { findFaults } from '#db/verify.ts'
+import { createCores } from '#src/compose.ts'
+import { type Config, ConfigError, loadConfig } from '#src/config.ts'
+import { compareNodes } from '#src/domain/verify.ts'
+import { ArchiveRefused, unpackArchive } from '#src/integrations/archive.ts'
+import { systemClock } from '#src/lib/clock.ts'
+import { DAY_MS, timestampBefore } from '#src/lib/time.ts'
+import { readArguments, runCommand } from './operator.ts'
+
+const USAGE = `usage: npm run verify [-- FILE] [-- --nodes]
+  FILE      a database or a backup to look at instead of the service's database
+  --nodes   asks the nodes too whether they have exactly the clients that they should
+Prints a line for every row that is not as it must be; exit code 1 when there is one.
+`
+
+/** Messages are kept for 30 days after they are done; a day less, because the cleanup is not to the second. */
+const RETENTION_MS = 29 * DAY_MS
+
+const since = () => timestampBefore(systemClock.now(), RETENTION_MS)
+
+const faultsOf = (database: string) => withConnection(database, (raw) => findFaults(raw, since()))
+
+/** Unpacks a backup and takes it in as a restore would. */
+async function faultsOfArchive(archive: string): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'subpanel-verify-'))
+  try {
+    await unpackArchive(archive, join(folder, 'uploaded.db'), Number.MAX_SAFE_INTEGER)
+    rebuild(join(folder, 'uploaded.db'), join(folder, 'clean.db'))
+    return faultsOf(join(folder, 'clean.db'))
+  } catch (error) {
+    if (error instanceof ArchiveRefused || error instanceof UploadRefused) return [error.message]
+    throw error
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function isGzip(path: string): boolean {
+  const file = openSync(path, 'r')
+  const head = new Uint8Array(2)
+  readSync(file, head)
+  closeSync(file)
+  return head[0] === 0x1f && head[1] === 0x8b
+}
+
+async function faultsOnNodes(config: Config): Promise<string[]> {
+  const db = wrap(new Sqlite(config.databasePath, { fileMustExist: true }))
+  try {
+    return await compareNodes({ db, clock: systemClock, cores: createCores(config) })
+  } finally {
+    db.close()
+  }
+}
+
+await runCommand(async () => {
+  const { word, given } = readArguments(USAGE, ['--nodes'])
+  const config = loadConfig(process.env, process.cwd())
+  const path = word === undefined ? config.databasePath : resolve(word)
+  if (!existsSync(path)) throw new ConfigError(`there is no file ${path}`)
+  const faults = isGzip(path) ? await faultsOfArchive(path) : faultsOf(path)
+  if (given.has('--nodes')) faults.push(...(await faultsOnNodes(config)))
+  process.stdout.write(faults.length === 0 ? 'all is well\n' : `${faults.join('\n')}\n`)
+  return faults.length === 0 ? 0 : 1
+})

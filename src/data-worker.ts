@@ -1,0 +1,87 @@
+/**
+ * The worker thread for what takes long and must not stand in the way of requests: copying the whole database, packing it, and a
+ * restore (src/restore-task.ts, loaded where it is needed). One task per thread, with database connections of its own.
+ */
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { PENDING_ENV, peekSetting } from '#db/own-settings.ts'
+import { snapshotInto, withConnection } from '#db/snapshot.ts'
+import { packArchive } from './integrations/archive.ts'
+import type { DataMessage, DataTask, TaskOf } from './integrations/data-files.ts'
+import { presentEnv } from './integrations/env-text.ts'
+import { syncFolder } from './lib/atomic-file.ts'
+import { errorCode, errorMessage } from './lib/errors.ts'
+
+const port = parentPort as MessagePort
+const say = (message: DataMessage, transfer: ArrayBuffer[] = []) =>
+  port.postMessage(message, transfer)
+
+/** Resolves at the next word of the process. */
+const nextWord = () => new Promise((resolve) => port.once('message', resolve))
+
+/** An archive of the database as it is now. */
+function packNow(task: TaskOf<'pack' | 'pack-into'>): Generator<Uint8Array> {
+  const database = join(task.folder, 'panel.db')
+  snapshotInto(task.databasePath, database)
+  const env = presentEnv(
+    task.envFile,
+    withConnection(database, (raw) => peekSetting(raw, PENDING_ENV)),
+  )
+  return packArchive({ database, env }, task.at)
+}
+
+async function pack(task: TaskOf<'pack'>): Promise<void> {
+  const archive = packNow(task)
+  say({ type: 'ready' })
+  for (;;) {
+    await nextWord()
+    const { value, done } = archive.next()
+    if (done) return
+    const bytes = new Uint8Array(value)
+    say({ type: 'chunk', bytes }, [bytes.buffer])
+  }
+}
+
+function packInto(task: TaskOf<'pack-into'>): void {
+  const temporary = join(task.folder, 'archive')
+  const file = openSync(temporary, 'wx', 0o600)
+  try {
+    for (const chunk of packNow(task)) writeFileSync(file, chunk)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(temporary, task.path)
+  syncFolder(dirname(task.path))
+}
+
+/** A task's last word. */
+async function perform(task: DataTask): Promise<DataMessage> {
+  if (task.kind === 'pack') await pack(task)
+  else if (task.kind === 'pack-into') packInto(task)
+  else {
+    const { check, replace } = await import('./restore-task.ts')
+    const step = (name: string) => say({ type: 'step', name })
+    return task.kind === 'check' ? check(task, step) : replace(task, step)
+  }
+  return { type: 'done', result: null }
+}
+
+/**
+ * Lets requests go first. Linux has a priority for each thread; elsewhere it would be the process's. Not while rows are replaced:
+ * then others wait for this thread.
+ */
+function stepBack(task: DataTask): void {
+  if (process.platform === 'linux' && task.kind !== 'replace')
+    setPriority(0, constants.priority.PRIORITY_LOW)
+}
+
+try {
+  stepBack(workerData as DataTask)
+  say(await perform(workerData as DataTask))
+} catch (error) {
+  say({ type: 'failed', message: errorMessage(error), code: errorCode(error) })
+}
+port.close()

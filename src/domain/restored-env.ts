@@ -1,0 +1,83 @@
+/** What a restore takes over from the env file of a backup: live settings and a few named ones, never this machine's own. */
+import { acceptsSetting, LIVE_KEYS } from '#src/config.ts'
+import { listEnvLines, parseEnvFile, removeEnvLines, setEnvLine } from '#src/lib/env-file.ts'
+
+/** These count from the next start. */
+const START_KEYS = [
+  'ADMIN_PATH',
+  'SUB_DOMAIN',
+  'SITE_DOMAIN',
+  'PANEL_DOMAIN',
+  'PUBLIC_SCHEME',
+  'DEFAULT_LANG',
+  'CURRENCY',
+  'TIMEZONE',
+]
+const TAKEN = new Set<string>([...LIVE_KEYS, ...START_KEYS])
+
+const MAX_VALUE = 4096
+const MAX_NAMED = 100
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROL = /[\0-\x1f\x7f]/
+
+const INSTANCE_ID = /^[A-Za-z0-9-]{1,64}$/
+
+/** Whether a text can be the id of an instance: it goes into env files and to nodes. */
+export const isInstanceId = (text: string): boolean => INSTANCE_ID.test(text)
+
+const ROWS = new Set<string>([...LIVE_KEYS, 'PREVIOUS_CREDENTIALS'])
+
+/** Whether a row of `settings` comes back with a restore: a live one, with a value that the panel would have taken. */
+export function acceptsRow(key: string, value: string): boolean {
+  if (!ROWS.has(key) || /[\0\r]/.test(value)) return false
+  // A secret goes there.
+  if (key === 'PROVIDER_B_API_URL' && !/^(?:https:\/\/|$)/i.test(value)) return false
+  return acceptsSetting(key, value)
+}
+
+/** Names as an answer lists them: sorted, each once, bounded. */
+export const nameKeys = (keys: string[]): string[] =>
+  [...new Set(keys.map((key) => key.slice(0, 64)))].sort().slice(0, MAX_NAMED)
+
+export interface MergedEnv {
+  text: string
+  /** Keys of the backup that were not taken and differ from this machine's. */
+  dropped: string[]
+  /** Changed keys that count from the next start. */
+  restartNeeded: string[]
+}
+
+/** The settings of a backup's env file that are taken, and the names of those that are not. */
+function sort(own: Record<string, string>, lines: ReturnType<typeof listEnvLines>) {
+  const times = new Map<string, number>()
+  for (const [key] of lines) times.set(key, (times.get(key) ?? 0) + 1)
+  const isSound = (key: string, value: string | null): value is string =>
+    value !== null && times.get(key) === 1 && value.length <= MAX_VALUE && !CONTROL.test(value)
+  const taken = new Map<string, string>()
+  const dropped: string[] = []
+  for (const [key, value] of lines) {
+    if (!isSound(key, value)) dropped.push(key)
+    else if (TAKEN.has(key) && acceptsSetting(key, value)) taken.set(key, value)
+    else if (own[key] !== value && key !== 'INSTANCE_ID') dropped.push(key)
+  }
+  return { taken, dropped }
+}
+
+/**
+ * The env file of this machine with the settings of the backup's, whose live keys replace all of ours. Keys that come twice, hold
+ * control characters, are unknown, or would stop a start are dropped: what this machine has of them stays. Null: the backup has none.
+ */
+export function mergeEnv(present: string, uploaded: string | null): MergedEnv {
+  if (uploaded === null) return { text: present, dropped: [], restartNeeded: [] }
+  const own = parseEnvFile(present)
+  const lines = listEnvLines(uploaded)
+  const { taken, dropped } = sort(own, lines)
+  const given = new Set(lines.map(([key]) => key))
+  let text = present
+  for (const key of LIVE_KEYS) if (!given.has(key)) text = removeEnvLines(text, key)
+  for (const [key, value] of taken) text = setEnvLine(text, key, value)
+  const restartNeeded = START_KEYS.filter(
+    (key) => taken.has(key) && (taken.get(key) ?? '') !== (own[key] ?? ''),
+  )
+  return { text, dropped: nameKeys(dropped), restartNeeded }
+}

@@ -1,0 +1,157 @@
+/**
+ * The one file of a multipart form (RFC 7578, RFC 2046 section 5.1), handed on piece by piece: the platform's `formData()` keeps
+ * all of it in memory, 700 MB for a file of 200.
+ */
+import { badRequest } from '#src/lib/errors.ts'
+
+/** Room for boundaries, part headers and small fields beside the file. */
+const FRAME_BYTES = 65_536
+const MAX_HEADER_BYTES = 8192
+const MAX_PARTS = 20
+
+const malformed = () => badRequest('the upload is no valid form')
+
+function boundaryOf(contentType: string): string {
+  const match = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;",]{1,70}))/i.exec(
+    contentType,
+  )
+  const boundary = match?.[1] ?? match?.[2]
+  if (!boundary) throw badRequest('the upload must be a form (multipart/form-data)')
+  return boundary
+}
+
+/** The name of a part's field, and whether it is a file. */
+function fieldOf(headers: string): { name: string; isFile: boolean } {
+  const disposition = /^content-disposition:[ \t]*form-data[ \t]*;(.*)$/im.exec(headers)?.[1]
+  const name = /(?:^|;)[ \t]*name=(?:"([^"]*)"|([^\s;"]+))/i.exec(disposition ?? '')
+  if (!disposition || !name) throw malformed()
+  return {
+    name: name[1] ?? name[2] ?? '',
+    isFile: /(?:^|;)[ \t]*filename\*?=/i.test(disposition),
+  }
+}
+
+type Sink = (bytes: Uint8Array) => Promise<unknown>
+
+/** Cuts a form into its parts; `open` says where the content of a part goes, null for nowhere. */
+function createFormReader(boundary: string, open: (headers: string) => Sink | null) {
+  const delimiter = Buffer.from(`\r\n--${boundary}`)
+  // The first delimiter has no line before it.
+  let rest: Buffer = Buffer.from('\r\n')
+  let state: 'preamble' | 'delimiter' | 'headers' | 'content' | 'end' = 'preamble'
+  let sink: Sink | null = null
+  let parts = 0
+
+  const pass = async (length: number) => {
+    const content = rest.subarray(0, length)
+    rest = rest.subarray(length)
+    if (state === 'content' && sink && content.length > 0) await sink(content)
+  }
+  /** Content up to the next delimiter, or what can't belong to one. */
+  const readContent = async (): Promise<boolean> => {
+    const at = rest.indexOf(delimiter)
+    if (at < 0) {
+      await pass(Math.max(0, rest.length - delimiter.length + 1))
+      return false
+    }
+    await pass(at)
+    rest = rest.subarray(delimiter.length)
+    state = 'delimiter'
+    return true
+  }
+  const readDelimiter = (): boolean => {
+    if (rest.length < 2) return false
+    const mark = rest.toString('latin1', 0, 2)
+    if (mark === '--') state = 'end'
+    else if (mark === '\r\n' && ++parts <= MAX_PARTS) state = 'headers'
+    else throw malformed()
+    // The line break stays: headers end with an empty line, also where there is none.
+    if (state === 'end') rest = Buffer.alloc(0)
+    return true
+  }
+  const readHeaders = (): boolean => {
+    const end = rest.indexOf('\r\n\r\n')
+    if (end < 0) {
+      if (rest.length > MAX_HEADER_BYTES) throw malformed()
+      return false
+    }
+    if (end > MAX_HEADER_BYTES) throw malformed()
+    sink = open(rest.toString('utf8', 0, end))
+    // A delimiter may follow at once: an empty part.
+    rest = rest.subarray(end + 2)
+    state = 'content'
+    contentBegins = true
+    return true
+  }
+  /** The line break that ends the headers is no content, but may begin a delimiter. */
+  let contentBegins = false
+  const skipBreak = (): boolean => {
+    if (rest.length < delimiter.length) return false
+    contentBegins = false
+    if (rest.indexOf(delimiter) !== 0) rest = rest.subarray(2)
+    return true
+  }
+  const step = (): boolean | Promise<boolean> => {
+    if (state === 'delimiter') return readDelimiter()
+    if (state === 'headers') return readHeaders()
+    if (state === 'end') return false
+    return contentBegins ? skipBreak() : readContent()
+  }
+  return {
+    async write(chunk: Uint8Array) {
+      if (state === 'end') return
+      rest =
+        rest.length === 0
+          ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+          : Buffer.concat([rest, chunk])
+      while (await step());
+    },
+    isComplete: () => state === 'end',
+  }
+}
+
+/** The body's bytes. Throws 400 where the client is gone before their end; what the reader throws passes. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) yield chunk
+  } catch {
+    throw badRequest('the upload is cut off')
+  }
+}
+
+/**
+ * Reads a request's form to its end and hands the content of the file field `field` to `write`. Throws 400 when the body is no
+ * form, has not exactly one such file, or the file is larger than `maxBytes`.
+ */
+export async function receiveFile(
+  request: Request,
+  field: string,
+  maxBytes: number,
+  write: Sink,
+): Promise<void> {
+  const tooLarge = () =>
+    badRequest(`the upload is larger than ${Math.floor(maxBytes / 1024 ** 2)} MB`)
+  const boundary = boundaryOf(request.headers.get('content-type') ?? '')
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes + FRAME_BYTES) throw tooLarge()
+  if (!request.body) throw malformed()
+  let files = 0
+  let size = 0
+  const reader = createFormReader(boundary, (headers) => {
+    const { name, isFile } = fieldOf(headers)
+    if (name !== field || !isFile) return null
+    if (++files > 1) throw badRequest('the form holds more than one file')
+    return (bytes) => {
+      size += bytes.length
+      if (size > maxBytes) throw tooLarge()
+      return write(bytes)
+    }
+  })
+  let received = 0
+  for await (const chunk of chunksOf(request.body)) {
+    received += chunk.length
+    if (received > maxBytes + FRAME_BYTES) throw tooLarge()
+    await reader.write(chunk)
+  }
+  if (!reader.isComplete()) throw badRequest('the upload is cut off')
+  if (files === 0) throw badRequest(`the form has no file "${field}"`)
+}

@@ -1,0 +1,252 @@
+/** The installation as a whole: archives of it, and restores from them. A worker thread does the work (src/data-worker.ts). */
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Config } from '#src/config.ts'
+import { badRequest, errorCode, unauthorized, unavailable } from '#src/lib/errors.ts'
+import type { Log } from '#src/lib/log.ts'
+import { HOUR_MS } from '#src/lib/time.ts'
+import type { DataFiles, RestoreOutcome, RestoreRequest } from '#src/services.ts'
+
+interface Place {
+  databasePath: string
+  envFile: string
+  /** A folder for what is only needed meanwhile. */
+  folder: string
+}
+
+/** What a worker is started for. */
+export type DataTask =
+  | (Place & { kind: 'pack'; at: Date })
+  | (Place & { kind: 'pack-into'; at: Date; path: string })
+  | (Place & { kind: 'check'; archive: string; maxBytes: number; request: RestoreRequest })
+  | (Place & { kind: 'replace'; checked: Checked; request: RestoreRequest; safetyFolder: string })
+
+/** What is known of an upload that may be restored; its rows lie ready in the work folder. */
+export interface Checked {
+  env: string | null
+  instanceId: string | null
+  /** Settings in its database that are not taken. */
+  dropped: string[]
+}
+
+/** What a task gives. */
+export type TaskResult = RestoreOutcome | Checked | null
+
+export type TaskOf<K extends DataTask['kind']> = Extract<DataTask, { kind: K }>
+
+/** What a worker says; it waits for the word `next` before each chunk. */
+export type DataMessage =
+  | { type: 'step'; name: string }
+  | { type: 'ready' }
+  | { type: 'chunk'; bytes: Uint8Array<ArrayBuffer> }
+  | { type: 'done'; result: TaskResult }
+  | { type: 'refused'; message: string }
+  | { type: 'session-ended' }
+  | { type: 'failed'; message: string; code: string | undefined }
+
+const WORKER = join(import.meta.dirname, '..', 'data-worker.ts')
+const MAX_INFLATED_BYTES = 4 * 1024 ** 3
+const MAX_STREAMS = 3
+/** What a worker does needs little; V8 would let its garbage pile up (Node; Bun has no such limits). */
+const MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 }
+/** A download that takes nothing for so long is given up. */
+const STALL_MS = 5 * 60_000
+
+/** What a worker's last word means to the caller. */
+function faultOf(message: DataMessage): Error {
+  if (message.type === 'refused') return badRequest(message.message)
+  if (message.type === 'session-ended') return unauthorized()
+  if (message.type !== 'failed') return new Error('the worker ended too early')
+  if (message.code === 'ENOSPC' || message.code === 'SQLITE_FULL') {
+    return unavailable('the disk is full, nothing can be changed')
+  }
+  return Object.assign(new Error(message.message), { code: message.code })
+}
+
+/** Runs a task in a thread of its own; `hear` gets what it says before its end. */
+function startTask(task: DataTask, hear: (message: DataMessage) => void) {
+  const worker = new Worker(WORKER, { workerData: task, resourceLimits: MEMORY })
+  const finished = new Promise<TaskResult>((resolve, reject) => {
+    worker.on('message', (message: DataMessage) => {
+      if (message.type === 'done') resolve(message.result)
+      else if (message.type === 'step' || message.type === 'ready' || message.type === 'chunk') {
+        hear(message)
+      } else reject(faultOf(message))
+    })
+    worker.on('error', reject)
+    worker.on('exit', () => reject(new Error('the worker ended too early')))
+  })
+  // Whoever waits for it sees it; a download that was given up does not.
+  finished.catch(() => {})
+  return { worker, finished }
+}
+
+/** The bytes that a worker packs, each piece when it is asked for. `close` runs once, however it ends. */
+function streamOf(
+  task: ReturnType<typeof startTask>,
+  take: { chunk: (bytes: Uint8Array<ArrayBuffer>) => void },
+  close: () => Promise<void>,
+): ReadableStream<Uint8Array> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const end = () => {
+    clearTimeout(timer)
+    return close()
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const giveUp = () => {
+          controller.error(new Error('the download stands still'))
+          void end()
+        }
+        const watch = () => {
+          clearTimeout(timer)
+          timer = setTimeout(giveUp, STALL_MS)
+          timer.unref()
+        }
+        take.chunk = (bytes) => {
+          watch()
+          controller.enqueue(bytes)
+        }
+        watch()
+        task.finished
+          .finally(end)
+          .then(
+            () => controller.close(),
+            (error: unknown) => controller.error(error),
+          )
+          // It was cancelled, or given up.
+          .catch(() => {})
+      },
+      async pull() {
+        const come = new Promise<void>((resolve) => {
+          const { chunk } = take
+          take.chunk = (bytes) => {
+            take.chunk = chunk
+            chunk(bytes)
+            resolve()
+          }
+        })
+        task.worker.postMessage('next')
+        await Promise.race([come, task.finished.catch(() => {})])
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+type Deps = { config: Pick<Config, 'databasePath' | 'envFile' | 'dataDir'>; log: Log }
+
+/** Removes folders whose process was killed in the middle of its work. */
+function sweep(parent: string, at: Date): void {
+  for (const name of readdirSync(parent)) {
+    const folder = join(parent, name)
+    const times = [folder, ...readdirSync(folder).map((file) => join(folder, file))].map(
+      (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    )
+    if (at.getTime() - Math.max(...times) > HOUR_MS)
+      rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The DataFiles of a process. */
+export function createDataFiles({ config, log }: Deps): DataFiles {
+  const { databasePath, envFile, dataDir } = config
+  const workFolder = join(dataDir, 'work')
+  let streams = 0
+
+  const makeFolder = () => {
+    const folder = join(workFolder, randomUUID())
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return folder
+  }
+  // Not in this thread: unlinking a file of 100 MB takes 30 ms.
+  const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true })
+  const prepare = (at: Date): Place => {
+    mkdirSync(workFolder, { recursive: true, mode: 0o700 })
+    sweep(workFolder, at)
+    return { databasePath, envFile, folder: makeFolder() }
+  }
+  const inFolder = async <T>(at: Date, work: (place: Place) => Promise<T>): Promise<T> => {
+    const place = prepare(at)
+    try {
+      return await work(place)
+    } finally {
+      await removeFolder(place.folder)
+    }
+  }
+  const hearSteps = (message: DataMessage) => {
+    if (message.type === 'step') log.debug('restore', { step: message.name })
+  }
+
+  return {
+    async pack(at) {
+      if (streams >= MAX_STREAMS) throw unavailable('other backups are under way, try again')
+      streams++
+      const place = prepare(at)
+      const take = { chunk: (_bytes: Uint8Array<ArrayBuffer>) => {} }
+      let isReady = () => {}
+      const ready = new Promise<void>((resolve) => {
+        isReady = resolve
+      })
+      const task = startTask({ ...place, kind: 'pack', at }, (message) => {
+        if (message.type === 'ready') isReady()
+        if (message.type === 'chunk') take.chunk(message.bytes)
+      })
+      let open = true
+      const close = async () => {
+        if (!open) return
+        open = false
+        await task.worker.terminate()
+        await removeFolder(place.folder)
+        streams--
+      }
+      try {
+        await Promise.race([ready, task.finished])
+        return streamOf(task, take, close)
+      } catch (error) {
+        await close()
+        throw error
+      }
+    },
+    packInto: (path, at) =>
+      inFolder(at, async (place) => {
+        await startTask({ ...place, kind: 'pack-into', at, path }, () => {}).finished
+      }),
+    async withUpload(receive, work) {
+      const folder = makeFolder()
+      const archive = join(folder, 'upload.tar.gz')
+      try {
+        const file = await open(archive, 'wx', 0o600)
+        try {
+          await receive(async (bytes) => {
+            for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
+          })
+        } finally {
+          await file.close()
+        }
+        return await work(archive)
+      } catch (error) {
+        if (errorCode(error) === 'ENOSPC')
+          throw unavailable('the disk is full, nothing can be changed')
+        throw error
+      } finally {
+        await removeFolder(folder)
+      }
+    },
+    restore: (archive, request) =>
+      inFolder(request.at, async (place) => {
+        const { bavail, bsize } = statfsSync(dataDir)
+        const maxBytes = Math.min(MAX_INFLATED_BYTES, Math.floor((bavail * bsize) / 3))
+        const check = { ...place, kind: 'check', archive, maxBytes, request } as const
+        const checked = (await startTask(check, hearSteps).finished) as Checked
+        const safetyFolder = join(dataDir, 'safety')
+        const replace = { ...place, kind: 'replace', checked, request, safetyFolder } as const
+        return (await startTask(replace, hearSteps).finished) as RestoreOutcome
+      }),
+  }
+}

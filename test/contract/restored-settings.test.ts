@@ -1,0 +1,102 @@
+import { statSync, writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
+import { putSettings } from '#test/support/records.ts'
+import { archiveOf, logInTo, restoreInto } from '#test/support/restores.ts'
+
+let w: FileWorld
+beforeEach(async () => {
+  w = await createFileWorld()
+})
+afterEach(() => w.close())
+
+describe('settings of a restored backup', () => {
+  test('live settings come from the backup at once, this machine keeps its own', async () => {
+    w.close()
+    w = await createFileWorld({
+      env: 'PORT=4000\nBRAND_NAME=Old\nLEGAL_INN=1\nXRAY_BIN=/opt/xray\n',
+    })
+    const brand = async () => (await w.call('/', { host: 'site.test' })).text
+    expect(await brand()).toContain('Old')
+    const env = [
+      'BRAND_NAME="  Restored  "',
+      'HWID_FALLBACK_LIMIT=9',
+      'CURRENCY=EUR',
+      'SITE_DOMAIN=other.test',
+      'PORT=5000',
+      'XRAY_BIN=/tmp/evil',
+      'NODE_OPTIONS=--require=/tmp/evil.js',
+      'LD_PRELOAD=/tmp/evil.so',
+      'PATH=/tmp',
+      'BRAND_HUE=1000',
+      'REFUND_HOURS=1',
+      'REFUND_HOURS=2',
+      'SUPPORT_EMAIL=a\rPANEL_PASSWORD=x',
+      'LEGAL_NAME=a\0b',
+      'LEGAL_INN',
+      '# NOT_A_KEY=1',
+    ].join('\n')
+    const archive = await archiveOf((other) => {
+      writeFileSync(other.envFile, env)
+      putSettings(other, { SUPPORT_CONTACT: 'from a row', PLANTED: 'x', LEGAL_NAME: 'a\rb' })
+    })
+    const answer = await restoreInto(w, archive)
+    expect(answer.restart_needed).toEqual(['SITE_DOMAIN', 'CURRENCY'])
+    expect(answer.dropped).toEqual([
+      ...['BRAND_HUE', 'LD_PRELOAD', 'LEGAL_NAME', 'NODE_OPTIONS', 'PATH', 'PLANTED', 'PORT'],
+      ...['REFUND_HOURS', 'SUPPORT_EMAIL', 'XRAY_BIN'],
+    ])
+    expect(w.env()).toBe(
+      [
+        'INSTANCE_ID=11111111-2222-3333-4444-555555555555',
+        'PORT=4000',
+        'BRAND_NAME="  Restored  "',
+        'XRAY_BIN=/opt/xray',
+        'HWID_FALLBACK_LIMIT=9',
+        'CURRENCY=EUR',
+        'SITE_DOMAIN=other.test',
+        '',
+      ].join('\n'),
+    )
+    expect(statSync(w.envFile).mode & 0o777).toBe(0o600)
+    expect(await brand()).toContain('Restored')
+    const { json } = await w.admin('/admin/api/hwid-settings', { cookie: await logInTo(w) })
+    expect(json.fallback_limit).toBe(9)
+    expect(w.rows("select key, value from settings where key = 'SUPPORT_CONTACT'")).toHaveLength(1)
+    expect(w.rows("select key from settings where key in ('PLANTED', 'PENDING_ENV')")).toEqual([])
+    expect(
+      w.rows("select detail from audit_log where action = 'backup.restore'")[0].detail,
+    ).toContain('NODE_OPTIONS')
+  })
+
+  test('a row whose value the panel would refuse is dropped and named', async () => {
+    const bad = {
+      RECEIPT_MODE: '<x>',
+      VAT_CODE: '99',
+      OFFER_EFFECTIVE_DATE: 'soon',
+      ADMIN_TG_IDS: 'me',
+      WEBHOOK_URL: 'ftp://169.254.169.254/',
+      PROVIDER_B_API_URL: 'http://127.0.0.1/',
+      HWID_FALLBACK_LIMIT: '0',
+    }
+    const archive = await archiveOf((other) => putSettings(other, { ...bad, WEBHOOK_SECRET: 'ab' }))
+    expect((await restoreInto(w, archive)).dropped).toEqual(Object.keys(bad).sort())
+    const cookie = await logInTo(w)
+    expect((await w.admin('/admin/api/hwid-settings', { cookie })).json.fallback_limit).toBe(5)
+    expect((await w.admin('/admin/api/settings/webhook', { cookie })).json).toEqual({
+      url: '',
+      has_secret: true,
+    })
+  })
+
+  test('of a setting that the backup has twice, this machine keeps its own', async () => {
+    w.close()
+    w = await createFileWorld({ env: 'LEGAL_INN=7\nLEGAL_NAME=Mine\n' })
+    const archive = await archiveOf((other) =>
+      writeFileSync(other.envFile, 'LEGAL_INN=8\nLEGAL_INN=9\n'),
+    )
+    expect((await restoreInto(w, archive)).dropped).toEqual(['LEGAL_INN'])
+    expect(w.env()).toContain('LEGAL_INN=7')
+    expect(w.env()).not.toContain('LEGAL_NAME')
+  })
+})
