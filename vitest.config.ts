@@ -23,6 +23,7 @@ export default defineConfig({
       },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...serial } },
       { test: { name: 'torture', include: ['test/torture/**/*.test.ts'], ...serial } },
+      { test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], ...serial } },
     ],
   },
 })

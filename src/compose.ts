@@ -1,7 +1,9 @@
 /** Config -> Services: the one place where rules meet the outside systems that they need. */
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { findNode } from '#db/nodes.ts'
 import { isDamage, withStartLock } from '#db/open.ts'
+import { currentInstanceId } from '#db/settings.ts'
 import type { Config } from './config.ts'
 import { createSeenDevices } from './domain/devices.ts'
 import {
@@ -16,27 +18,35 @@ import {
 import { createNodeSync } from './domain/sync.ts'
 import { openInstance } from './instance.ts'
 import { canBind } from './integrations/bindable.ts'
+import { createCryptobot } from './integrations/cryptobot.ts'
+import { createDataFiles } from './integrations/data-files.ts'
 import { dial } from './integrations/dial.ts'
 import { localCorePaths } from './integrations/local-node.ts'
 import { generateManagementKey } from './integrations/management-key.ts'
 import { nodeProgram } from './integrations/node-program.ts'
 import { localShell, socketShell } from './integrations/node-shell.ts'
+import { createOutbound } from './integrations/outbound.ts'
+import { createProviderA } from './integrations/provider-a.ts'
+import { createSnapshots } from './integrations/snapshot-files.ts'
+import { createTelegram } from './integrations/telegram.ts'
 import { createBackground } from './lib/background.ts'
 import { systemClock } from './lib/clock.ts'
 import { errorMessage } from './lib/errors.ts'
 import { createLimiter } from './lib/limiter.ts'
-import { createLog } from './lib/log.ts'
+import { createLog, type Log } from './lib/log.ts'
 import type { Core, Cores, Services } from './services.ts'
 
 /** The node program of this project. */
 export const NODE_PROGRAM = join(import.meta.dirname, '..', 'templates', 'node-agent.sh')
 
 const SEEN_DELAY_MS = 2000
-const HASHES_AT_A_TIME = 4
+/** One core is left to the event loop, which otherwise waits for the hashes of a burst of logins. */
+const HASHES_AT_A_TIME = Math.min(4, Math.max(1, availableParallelism() - 1))
 /** About 6 s of hashing: who would wait longer is told to come again. */
 const HASHES_WAITING = 250
 
-function createCores(config: Config): Cores {
+/** The cores that this machine drives. */
+export function createCores(config: Config): Cores {
   const { core, on, socket } = config.localNode
   if (!on) return { of: () => null }
   const shell =
@@ -45,6 +55,16 @@ function createCores(config: Config): Cores {
       : localShell(NODE_PROGRAM, localCorePaths(config.dataDir).directory, config.searchPath)
   const local: Core = { name: 'local', program: nodeProgram(shell), known: null }
   return { of: (node) => (node.kind === 'local' ? local : null) }
+}
+
+/** The systems outside, at the addresses of the configuration. */
+function createOutsideSystems(config: Config, log: Log) {
+  const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
+  return {
+    telegram: createTelegram({ apiUrl: config.telegramApiUrl, log }),
+    providerA: createProviderA({ apiUrl: config.providerAApiUrl, outbound, log }),
+    cryptobot: createCryptobot({ apiUrl: config.cryptobotApiUrl, outbound, log }),
+  }
 }
 
 /**
@@ -58,7 +78,7 @@ export async function compose(
   const clock = systemClock
   const log = createLog(config.logLevel, clock.now, (line) => process.stderr.write(`${line}\n`))
   return withStartLock(config.databasePath, async () => {
-    const { db, instanceId, rebuiltEnvFile } = await openInstance(config, {
+    const { db, rebuiltEnvFile } = await openInstance(config, {
       ...options,
       now: clock.now(),
     })
@@ -75,6 +95,8 @@ export async function compose(
       log.error('background work failed', { work: name, reason: errorMessage(error) })
     })
     const cores = createCores(config)
+    const instanceId = () => currentInstanceId(db)
+    const dataFiles = createDataFiles({ config, log })
     const seed = { db, clock, config }
     await seedPlans(seed)
     await seedManagementKey(seed, generateManagementKey)
@@ -90,6 +112,9 @@ export async function compose(
       background,
       cores,
       dial,
+      ...createOutsideSystems(config, log),
+      dataFiles,
+      snapshots: createSnapshots(config, dataFiles),
       instanceId,
       fatal,
       seenDevices: createSeenDevices({ db, clock, background }, SEEN_DELAY_MS),

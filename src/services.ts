@@ -18,14 +18,91 @@ export interface Services {
   nodeSync: NodeSync
   /** Whether something listens at an address; false after `timeoutMs`. */
   dial: (address: string, port: number, timeoutMs: number) => Promise<boolean>
+  telegram: Telegram
+  providerA: ProviderA
+  cryptobot: Cryptobot
   /** At most 4 password hashes at a time. */
   hashing: Limiter
   /** Ids of known devices that fetched a list, written together after the answers. */
   seenDevices: Batch<number>
-  /** INSTANCE_ID: whose clients the nodes hold. */
-  instanceId: string
+  dataFiles: DataFiles
+  snapshots: Snapshots
+  /** INSTANCE_ID as it is now: whose clients the nodes hold. A restore changes it. */
+  instanceId(): string
   /** Ends the process with code 70 when the error means that the database can't be trusted any more; else does nothing. */
   fatal(error: unknown): void
+}
+
+/** `unreachable`: no connection, no answer in time, or none that the system itself would give. */
+export type CredentialCheck = 'accepted' | 'rejected' | 'unreachable'
+
+/** The messaging platform. Calls never throw. */
+export interface Telegram {
+  /** Whose token it is: the identity call, bounded to 10 s. */
+  identify(token: string): Promise<{ username: string } | 'rejected' | 'unreachable'>
+}
+
+/** Payment provider A. Calls never throw. */
+export interface ProviderA {
+  /** Asks the provider whether it knows the pair; at most 10 s. */
+  check(shopId: string, secretKey: string): Promise<CredentialCheck>
+}
+
+/** Crypto Pay. Calls never throw. */
+export interface Cryptobot {
+  /** Asks whose token it is; at most 10 s. */
+  check(token: string): Promise<CredentialCheck>
+}
+
+export interface RestoreRequest {
+  at: Date
+  admin: string | null
+  ip: string
+  /** The session that asks: nothing happens once it has ended. Null for the operator's script. */
+  sessionId: number | null
+}
+
+export interface RestoreOutcome {
+  restoredEnv: boolean
+  /** Settings of the backup that were not taken. */
+  dropped: string[]
+  /** Changed settings that count from the next start. */
+  restartNeeded: string[]
+  safetyCopies: string[]
+  /** Paid payments that the backup does not know. */
+  reviews: number
+}
+
+/** Database and env file as a whole: packed, and put back. The work is done in a thread of its own. */
+export interface DataFiles {
+  /** An archive of this moment, packed as it is read. Resolves when the database is copied. */
+  pack(at: Date): Promise<ReadableStream<Uint8Array>>
+  /** The same as the new file `path`, safe from a power cut when it is there. */
+  packInto(path: string, at: Date): Promise<void>
+  /** Runs `work` with the path of an archive that `receive` writes piece by piece; it is removed afterwards. */
+  withUpload<T>(
+    receive: (write: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
+    work: (archive: string) => Promise<T>,
+  ): Promise<T>
+  /** Puts an archive's rows and settings in place of the present ones. Throws 400 for a bad one; then nothing has changed. */
+  restore(archive: string, request: RestoreRequest): Promise<RestoreOutcome>
+}
+
+export interface SnapshotFile {
+  name: string
+  bytes: number
+}
+
+/** The folder of the hourly snapshots. */
+export interface Snapshots {
+  list(): SnapshotFile[]
+  /** Writes an archive of this moment into the folder. Throws when there is too little space for it. */
+  make(name: string, at: Date): Promise<void>
+  remove(name: string): void
+  /** What is left on the disk. */
+  freeBytes(): number
+  /** Runs the operator's command for a snapshot; null when it succeeded, else the reason. Never throws. */
+  copy(name: string, command: string): Promise<string | null>
 }
 
 /** Clients of a core by uuid; the value is the group (node code) whose inbounds they may use. */

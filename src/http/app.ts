@@ -34,7 +34,7 @@ function groupsOf(kinds: Set<HostKind>, strict: boolean) {
 }
 
 /** The app of a host with one role or more: its own `GET /`, then the routes it shares with the others. */
-function hostApp(
+export function hostApp(
   s: Http,
   kinds: Set<HostKind>,
   origins: string[],

@@ -3,11 +3,18 @@ import { Hono } from 'hono'
 import { notFound } from '#src/lib/errors.ts'
 import { adminPage } from '#src/web/admin-page.ts'
 import { adminAssets } from '#src/web/assets.ts'
+import { accountRoutes } from './admin/admins.ts'
+import { backupRoutes } from './admin/backup.ts'
+import { descriptionRoutes } from './admin/description.ts'
+import { giftRoutes } from './admin/gifts.ts'
 import { openRoutes } from './admin/login.ts'
 import { nodeRoutes } from './admin/nodes.ts'
+import { paymentSettingsRoutes } from './admin/payment-settings.ts'
+import { planRoutes } from './admin/plans.ts'
 import { settingsRoutes } from './admin/settings.ts'
 import { statsRoutes } from './admin/stats.ts'
 import { subscriptionRoutes } from './admin/subscriptions.ts'
+import { twoFactorRoutes } from './admin/two-factor.ts'
 import { userRoutes } from './admin/users.ts'
 import { refuseCrossSite, requireAdmin } from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
@@ -39,6 +46,8 @@ export function mountAdminPage(app: Hono<AppEnv>, s: Http): void {
   })
 }
 
+const OPEN_PATHS = ['/login', '/login/totp', '/logout', '/me']
+
 /** The API under /admin/api: four open routes, then the session check before everything else, unknown paths included. */
 export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
   const api = new Hono<AppEnv>()
@@ -48,11 +57,20 @@ export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
   })
   api.use(refuseCrossSite(origins))
   api.route('/', openRoutes(s))
+  // Another method is refused as such, whoever asks.
+  for (const path of OPEN_PATHS) api.all(path, (c) => c.notFound())
   api.use(requireAdmin(s))
+  api.route('/', accountRoutes(s))
+  api.route('/2fa', twoFactorRoutes(s))
   api.route('/', settingsRoutes(s))
+  api.route('/payments', paymentSettingsRoutes(s))
   api.route('/', statsRoutes(s))
+  api.route('/', descriptionRoutes(s))
+  api.route('/backup', backupRoutes(s))
   api.route('/nodes', nodeRoutes(s))
   api.route('/subscriptions', subscriptionRoutes(s))
   api.route('/users', userRoutes(s))
+  api.route('/plans', planRoutes(s))
+  api.route('/gift-codes', giftRoutes(s))
   return api
 }

@@ -1,6 +1,7 @@
 /** Input at the edge: bodies, queries and path parts, checked once; a refusal names the field and never echoes the value. */
 import * as v from 'valibot'
 import { badRequest, tooLarge } from '#src/lib/errors.ts'
+import { formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { Context } from './context.ts'
 
 export const JSON_LIMIT_BYTES = 65_536
@@ -66,7 +67,19 @@ export async function readJson<T>(c: Context, schema: v.GenericSchema<unknown, T
   return parseObject(await readBody(c.req.raw, JSON_LIMIT_BYTES), schema)
 }
 
-/** The same where a request without a body is as good as `{}`. */
+/** A JSON object of changes: 400 `nothing to change` when it has no key that is known. */
+export async function readChanges<T extends object>(
+  c: Context,
+  schema: v.GenericSchema<unknown, T>,
+): Promise<T> {
+  const changes = await readJson(c, schema)
+  if (Object.values(changes).every((value) => value === undefined)) {
+    throw badRequest('nothing to change')
+  }
+  return changes
+}
+
+/** readJson where a request without a body is as good as `{}`. */
 export async function readOptionalJson<T>(
   c: Context,
   schema: v.GenericSchema<unknown, T>,
@@ -108,6 +121,29 @@ export const requiredText = (max: number) =>
 /** A string of at most `max` characters, as it is. */
 export const plainText = text
 
+/** No control characters, half surrogates or line separators. */
+const ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u
+
+/** One line of at most `max` characters, trimmed; may be empty. */
+export const line = (max: number) =>
+  v.pipe(
+    v.string('must be a string'),
+    v.trim(),
+    v.maxLength(max, `must have at most ${max} characters`),
+    v.regex(ONE_LINE, 'must be one line without control characters'),
+  )
+
+/** The same, not empty. */
+export const requiredLine = (max: number) => v.pipe(line(max), v.minLength(1, 'must not be empty'))
+
+/** A secret that another system made up: trimmed, printable ASCII without spaces. */
+export const secretText = (max: number) =>
+  v.pipe(
+    line(max),
+    v.minLength(1, 'must not be empty'),
+    v.regex(/^[\x21-\x7e]+$/, 'must be letters, digits and signs without spaces'),
+  )
+
 const integerFault = (min: number, max: number) => `must be a whole number from ${min} to ${max}`
 
 /** A JSON integer in a range; strings and fractions are refused. */
@@ -128,5 +164,21 @@ export const queryInteger = (min: number, max: number) =>
     v.minValue(min, integerFault(min, max)),
     v.maxValue(max, integerFault(min, max)),
   )
+
+/** `true` or `false` in a query. */
+export const queryFlag = v.pipe(
+  v.picklist(['true', 'false'], 'must be true or false'),
+  v.transform((text) => text === 'true'),
+)
+
+/** What a listing is searched for. */
+export const searchText = v.pipe(v.string(), v.trim(), v.maxLength(256, 'is too long'))
+
+/** A timestamp of a day that exists. */
+export const timestamp = v.pipe(
+  v.string('must be YYYY-MM-DDTHH:MM:SS'),
+  v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/, 'must be YYYY-MM-DDTHH:MM:SS'),
+  v.check((text) => formatTimestamp(parseTimestamp(text)) === text, 'must be a time that exists'),
+)
 
 export const flag = v.boolean('must be true or false')

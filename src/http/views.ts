@@ -1,7 +1,12 @@
 /** Row -> JSON, one function per record: the list of what may leave the service. */
-import type { AuditEntry, Device, Node, Plan } from '#db/schema.ts'
+import type { ListedAdmin } from '#db/admins.ts'
+import type { ListedGift } from '#db/gifts.ts'
+import type { AdminSession, AuditEntry, Device, Node, Plan } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
+import type { ListedUser } from '#db/user-listing.ts'
+import type { currentStats } from '#src/domain/stats.ts'
 import { daysLeft, parseTimestamp } from '#src/lib/time.ts'
+import { VERSION } from '#src/lib/version.ts'
 
 export function subscriptionView(found: ListedSubscription, now: Date) {
   const { row } = found
@@ -88,4 +93,81 @@ export function nodeView(node: Node) {
 export function auditView(entry: AuditEntry) {
   const { id, at, admin, ip, action, object, detail } = entry
   return { id, at, admin, ip, action, object, detail }
+}
+
+export function adminView(admin: ListedAdmin) {
+  return {
+    id: admin.id,
+    username: admin.username,
+    created_at: admin.createdAt,
+    last_login_at: admin.lastLoginAt,
+    totp_enabled: admin.totpEnabled,
+  }
+}
+
+export function sessionView(session: AdminSession, currentId: number) {
+  return {
+    id: session.id,
+    created_at: session.createdAt,
+    last_seen_at: session.lastSeenAt,
+    ip: session.ip,
+    user_agent: session.userAgent,
+    current: session.id === currentId,
+  }
+}
+
+/** A user as listings show him: no token. */
+export function listedUserView(user: ListedUser) {
+  return {
+    tg_id: user.tgId,
+    username: user.username,
+    created_at: user.createdAt,
+    note: user.note,
+    banned_at: user.bannedAt,
+    blocked_at: user.blockedAt,
+    active: user.active,
+    held: user.held,
+    next_expiry: user.nextExpiry,
+    devices: user.devices,
+  }
+}
+
+/** A gift code with the link that redeems it, null while no bot is set. */
+export function giftView(gift: ListedGift, link: string | null) {
+  const { row } = gift
+  return {
+    code: row.code,
+    node: row.node,
+    node_label: gift.nodeLabel ?? row.node,
+    plan: row.plan,
+    plan_label: gift.planLabel ?? row.plan,
+    created_by: row.createdBy,
+    link,
+    created_at: row.createdAt,
+    used_at: row.usedAt,
+    used_by: row.usedBy,
+    expires_at: row.expiresAt,
+  }
+}
+
+export function statsView(stats: ReturnType<typeof currentStats>) {
+  const { payments, revenue } = stats
+  return {
+    users: stats.users,
+    subscriptions: stats.subscriptions,
+    nodes: stats.nodes,
+    payments: {
+      pending: payments.pending,
+      paid_today: payments.paidToday,
+      paid_30d: payments.paid30d,
+      review: payments.review,
+    },
+    revenue: { today: revenue.today, days_30: revenue.days30, currency: revenue.currency },
+    devices: stats.devices,
+    expiring_3d: stats.expiring3d,
+    traffic: stats.traffic,
+    last_sync_at: stats.lastSyncAt,
+    sync_blocked: stats.syncBlocked,
+    version: VERSION,
+  }
 }

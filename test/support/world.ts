@@ -1,19 +1,27 @@
 /** A whole service in memory: hand-set clock, fake node program, recorded calls. No process, no socket. */
 
-import { insertAdmin, insertSession } from '#db/admins.ts'
+import { insertAdmin } from '#db/admins.ts'
+import { insertSession } from '#db/logins.ts'
 import { openDatabase } from '#db/open.ts'
-import { putInstanceId } from '#db/settings.ts'
+import { currentInstanceId, putInstanceId } from '#db/settings.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import { createSeenDevices } from '#src/domain/devices.ts'
 import { seedLocalNode, seedManagementKey, seedPlans } from '#src/domain/first-start.ts'
 import { createNodeSync } from '#src/domain/sync.ts'
 import { createApp } from '#src/http/app.ts'
+import { createCryptobot } from '#src/integrations/cryptobot.ts'
+import { createDataFiles } from '#src/integrations/data-files.ts'
+import { createOutbound } from '#src/integrations/outbound.ts'
+import { createProviderA } from '#src/integrations/provider-a.ts'
+import { createSnapshots } from '#src/integrations/snapshot-files.ts'
+import { createTelegram } from '#src/integrations/telegram.ts'
 import { createBackground } from '#src/lib/background.ts'
 import { hashPassword, sha256Hex } from '#src/lib/crypto.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { createLog } from '#src/lib/log.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core, Services } from '#src/services.ts'
+import { expectDescribed } from './described.ts'
 import { createFakeNode, type FakeNode } from './fake-node.ts'
 
 export const PASSWORD = 'correct horse battery'
@@ -31,7 +39,14 @@ const ENVIRONMENT = {
   PANEL_PASSWORD: PASSWORD,
   LOCAL_NODE_PORT: '443',
   ENV_FILE: '/nonexistent/.env',
+  // Where nobody listens: a test that asks an outside system brings its fake.
+  TELEGRAM_API_URL: 'http://127.0.0.1:9',
+  PROVIDER_A_API_URL: 'http://127.0.0.1:9',
+  CRYPTOBOT_API_URL: 'http://127.0.0.1:9',
 }
+
+/** How long a world waits for outside systems. */
+const OUTSIDE_TIMEOUT_MS = 300
 
 /** A clock that moves only when told. */
 export function createHandClock(start: string) {
@@ -52,9 +67,12 @@ export function createHandClock(start: string) {
   }
 }
 
+export const INSTANCE_ID = '11111111-2222-3333-4444-555555555555'
+
 export interface Answer {
   status: number
   headers: Headers
+  bytes: Uint8Array
   text: string
   /** The parsed body; undefined when it is no JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read fields of unknown shape
@@ -105,14 +123,15 @@ export interface WorldOptions {
 }
 
 async function toAnswer(response: Response): Promise<Answer> {
-  const text = await response.text()
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const text = new TextDecoder().decode(bytes)
   let json: unknown
   try {
     json = JSON.parse(text)
   } catch {
     json = undefined
   }
-  return { status: response.status, headers: response.headers, text, json }
+  return { status: response.status, headers: response.headers, bytes, text, json }
 }
 
 /** Every row of every table. */
@@ -125,7 +144,7 @@ function dumpTables(raw: Services['db']['raw'], except: string[]): string {
     .join('\n')
 }
 
-/** The admin with his password and a session that no clock ends. */
+/** The admin with his password and a session that no clock ends and no request marks as seen. */
 async function seedAdminSession(db: Services['db'], at: string): Promise<void> {
   const hash = await passwordHash
   await db.tx(function* (tx) {
@@ -134,7 +153,7 @@ async function seedAdminSession(db: Services['db'], at: string): Promise<void> {
       token: sha256Hex(SESSION),
       adminId: admin.id,
       createdAt: at,
-      lastSeenAt: at,
+      lastSeenAt: '9999-12-31T23:59:59',
       expiresAt: '9999-12-31T23:59:59',
       ip: '127.0.0.1',
     })
@@ -154,9 +173,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const node = createFakeNode()
   const local: Core = { name: 'local', program: node.program, known: null }
   const cores = { of: (row: { kind: string }) => (row.kind === 'local' ? local : null) }
-  const instanceId = '11111111-2222-3333-4444-555555555555'
+  const instanceId = () => currentInstanceId(db)
+  const dataFiles = createDataFiles({ config, log })
   const seed = { db, clock, config }
-  await db.tx((tx) => putInstanceId(tx, instanceId))
+  await db.tx((tx) => putInstanceId(tx, INSTANCE_ID))
   await seedAdminSession(db, formatTimestamp(clock.now()))
   await seedPlans(seed)
   await seedManagementKey(seed, async () => ({
@@ -166,6 +186,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await seedLocalNode(seed, async () => true)
   const limiter = createLimiter(4)
   let hashes = 0
+  const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
+  const outside = { outbound, log, timeoutMs: OUTSIDE_TIMEOUT_MS }
   const s: Services = {
     config,
     db,
@@ -173,7 +195,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     log,
     background,
     cores,
+    dataFiles,
+    snapshots: createSnapshots(config, dataFiles),
     instanceId,
+    telegram: createTelegram({ ...outside, apiUrl: config.telegramApiUrl }),
+    providerA: createProviderA({ ...outside, apiUrl: config.providerAApiUrl }),
+    cryptobot: createCryptobot({ ...outside, apiUrl: config.cryptobotApiUrl }),
     dial: async (address, port) => `${address}:${port}` === 'alive.test:443',
     hashing: (work) => {
       hashes++
@@ -197,7 +224,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       ...(body === undefined ? {} : { body: body as BodyInit, duplex: 'half' }),
     })
     const peer = 'peer' in init ? init.peer : '127.0.0.1'
-    return toAnswer(await app(request, { peer }))
+    const answer = await toAnswer(await app(request, { peer }))
+    expectDescribed(config, { method, path, body: init.body }, answer)
+    return answer
   }
   const cookie = `panel_admin=${SESSION}`
   return {

@@ -34,14 +34,14 @@ const sharedUuid = v.nullable(
     v.string('must be a string'),
     v.trim(),
     v.regex(
-      /^(?:[\x21-\x7e]{0,30}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i,
+      /^(?:[\x21-\x7e]{0,30}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$/,
       'must be a UUID, or at most 30 characters without spaces',
     ),
     v.transform((id) => (id.length === 36 ? id.toLowerCase() : id || null)),
   ),
 )
 
-const creation = v.object({
+export const creation = v.object({
   code: v.pipe(
     v.string('must be a string'),
     v.regex(/^[a-zA-Z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
@@ -60,7 +60,7 @@ const creation = v.object({
   shared_uuid: v.optional(sharedUuid, null),
 })
 
-const edition = v.object({
+export const edition = v.object({
   label: v.optional(requiredText(128)),
   enabled: v.optional(flag),
   address: v.optional(address),
@@ -72,7 +72,7 @@ const edition = v.object({
   shared_uuid: v.optional(sharedUuid),
 })
 
-const ordering = v.object({
+export const ordering = v.object({
   codes: v.pipe(
     v.array(v.string('must be a string'), 'must be a list of node codes'),
     v.minLength(1, 'must not be empty'),

@@ -1,0 +1,31 @@
+/** The records that the description of the API names. */
+import { admin, auditEntry, session } from '#src/http/schemas/account.ts'
+import { cabinet } from '#src/http/schemas/cabinet.ts'
+import { ok, refusal } from '#src/http/schemas/fields.ts'
+import { node, nodeMetrics } from '#src/http/schemas/node.ts'
+import { adminPlan, gift, plan } from '#src/http/schemas/plan.ts'
+import { legalSettings, provider } from '#src/http/schemas/settings.ts'
+import { stats } from '#src/http/schemas/stats.ts'
+import { subscription } from '#src/http/schemas/subscription.ts'
+import { device, listedUser, userCard } from '#src/http/schemas/user.ts'
+
+export const components = {
+  Error: refusal,
+  Ok: ok,
+  Admin: admin,
+  AdminPlan: adminPlan,
+  AuditEntry: auditEntry,
+  Cabinet: cabinet,
+  Device: device,
+  GiftCode: gift,
+  LegalSettings: legalSettings,
+  ListedUser: listedUser,
+  Node: node,
+  NodeMetrics: nodeMetrics,
+  Plan: plan,
+  Provider: provider,
+  Session: session,
+  Stats: stats,
+  Subscription: subscription,
+  User: userCard,
+}

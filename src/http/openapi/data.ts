@@ -1,0 +1,43 @@
+/** Statistics, audit log, backup and restore, and this description. */
+import * as v from 'valibot'
+import { auditQuery, seriesQuery } from '#src/http/admin/stats.ts'
+import { auditEntry } from '#src/http/schemas/account.ts'
+import { restored, stats, statsSeries } from '#src/http/schemas/stats.ts'
+import { adminOperations, download, paged } from './operation.ts'
+
+export const dataOperations = adminOperations('Data', [
+  { method: 'get', path: '/stats', summary: 'The counts of this moment', ok: stats },
+  {
+    method: 'get',
+    path: '/stats/series',
+    summary: 'New users, payments and traffic day by day',
+    query: seriesQuery,
+    ok: statsSeries,
+  },
+  {
+    method: 'get',
+    path: '/audit',
+    summary: 'Who did what',
+    query: auditQuery,
+    ok: paged(auditEntry),
+  },
+  {
+    method: 'get',
+    path: '/backup',
+    summary: 'Download a backup: it opens every node, keep it safe',
+    ok: download('application/gzip'),
+  },
+  {
+    method: 'post',
+    path: '/backup/restore',
+    summary: 'Put a backup in place of the present data; ends all sessions',
+    body: 'file',
+    ok: restored,
+  },
+  {
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'This description',
+    ok: v.looseObject({ openapi: v.literal('3.1.0'), paths: v.looseObject({}) }),
+  },
+])

@@ -1,0 +1,66 @@
+/** Nodes and their clients. */
+import * as v from 'valibot'
+import { creation, edition, ordering } from '#src/http/admin/nodes.ts'
+import { syncBody } from '#src/http/admin/stats.ts'
+import { code, ok } from '#src/http/schemas/fields.ts'
+import { node, nodeCheck, nodeMetrics, nodeState, syncReport } from '#src/http/schemas/node.ts'
+import { adminOperations } from './operation.ts'
+
+const params = { code }
+
+export const nodeOperations = adminOperations('Nodes', [
+  { method: 'get', path: '/nodes', summary: 'List the nodes in their order', ok: v.array(node) },
+  { method: 'post', path: '/nodes', summary: 'Add a node', body: creation, ok: node },
+  {
+    method: 'post',
+    path: '/nodes/reorder',
+    summary: 'Put the nodes in this order; every one once',
+    body: ordering,
+    ok,
+  },
+  {
+    method: 'patch',
+    path: '/nodes/{code}',
+    summary: 'Change a node; of de1 only the label',
+    params,
+    body: edition,
+    ok: node,
+  },
+  {
+    method: 'delete',
+    path: '/nodes/{code}',
+    summary: 'Delete a node that nobody needs any more',
+    params,
+    ok,
+    refusals: [400],
+  },
+  {
+    method: 'post',
+    path: '/nodes/{code}/check',
+    summary: 'Whether the port of a node answers',
+    params,
+    ok: nodeCheck,
+  },
+  {
+    method: 'get',
+    path: '/nodes/{code}/status',
+    summary: 'Whether a node is set up and enabled',
+    params,
+    ok: nodeState,
+  },
+  {
+    method: 'get',
+    path: '/nodes/{code}/metrics',
+    summary: 'Memory, uptime and core of a node',
+    params,
+    ok: nodeMetrics,
+  },
+  {
+    method: 'post',
+    path: '/sync',
+    summary: 'Make the clients of all nodes equal to the active subscriptions now',
+    body: syncBody,
+    bodyOptional: true,
+    ok: syncReport,
+  },
+])

@@ -1,0 +1,98 @@
+/** What the tables of operations are made of. */
+import * as v from 'valibot'
+
+/** A body of an answer: its schema where it is JSON, else what it is. */
+export type Media = Record<string, v.GenericSchema | 'text' | 'bytes'>
+
+export interface HeaderNote {
+  summary: string
+  schema: v.GenericSchema
+  /** Whether every such answer has it. */
+  always: boolean
+}
+
+export interface Answer {
+  media: Media
+  headers?: Record<string, HeaderNote>
+}
+
+export type RefusalStatus = 400 | 401 | 403 | 404 | 413 | 429 | 503
+
+export interface Operation {
+  method: 'get' | 'post' | 'patch' | 'delete'
+  /** With `{name}` for each of `params`. */
+  path: string
+  tag: string
+  /** One line for the person who runs the service. */
+  summary: string
+  /** Needs no session. */
+  open?: true
+  params?: Record<string, v.GenericSchema>
+  query?: v.ObjectSchema<v.ObjectEntries, undefined>
+  /** Makes what its path names where it is unknown. */
+  creates?: true
+  /** Request headers that change the answer. */
+  headers?: Record<string, v.GenericSchema>
+  /** The schema that the route reads its JSON by; `file` for a form with one. */
+  body?: v.GenericSchema | 'file'
+  /** A request without a body is as good as `{}`. */
+  bodyOptional?: true
+  /** The schema of the JSON that 200 brings, or another kind of answer. */
+  ok: v.GenericSchema | Answer
+  /** Statuses of refusals beside those that follow from the rest. */
+  refusals?: readonly RefusalStatus[]
+}
+
+type AdminOperation = Omit<Operation, 'tag' | 'path'> & { path: `/${string}` }
+
+/** Operations under /admin/api that share a subject. */
+export const adminOperations = (tag: string, list: AdminOperation[]): Operation[] =>
+  list.map((operation) => ({ ...operation, tag, path: `/admin/api${operation.path}` }))
+
+/** The body of a route that refuses to change nothing. */
+export const changesOf = (schema: v.GenericSchema) =>
+  v.pipe(schema, v.metadata({ minProperties: 1 }))
+
+const html: Media = { 'text/html': 'text' }
+
+/** A page. */
+export const page: Answer = { media: html }
+
+/** Whether the errors of an operation may be pages too. */
+export const isPage = ({ ok }: Operation) => 'media' in ok && 'text/html' in ok.media
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+
+/** A list that comes in pages. */
+export const paged = (items: v.GenericSchema, others: Media = {}): Answer => ({
+  media: { 'application/json': v.array(items), ...others },
+  headers: {
+    'X-Total-Count': {
+      summary: 'How many match in all, counted up to 10000',
+      schema: count,
+      always: Object.keys(others).length === 0,
+    },
+    'X-Total-Capped': {
+      summary: '1 when there are more than X-Total-Count says',
+      schema: v.literal('1'),
+      always: false,
+    },
+    Link: {
+      summary: 'The address of the next page, when there is one',
+      schema: v.pipe(v.string(), v.regex(/^<[^>]+>; rel="next"$/)),
+      always: false,
+    },
+  },
+})
+
+/** A file that is saved under a name. */
+export const download = (type: string): Answer => ({
+  media: { [type]: 'bytes' },
+  headers: {
+    'Content-Disposition': {
+      summary: 'The name of the file',
+      schema: v.pipe(v.string(), v.regex(/^attachment; filename="[^"]+"$/)),
+      always: true,
+    },
+  },
+})

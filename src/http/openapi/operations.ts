@@ -1,0 +1,24 @@
+/** Every operation of the service. */
+import { accountOperations } from './accounts.ts'
+import { dataOperations } from './data.ts'
+import { nodeOperations } from './nodes.ts'
+import type { Operation } from './operation.ts'
+import { paymentSettingsOperations } from './payment-settings.ts'
+import { planOperations } from './plans.ts'
+import { listPublicOperations } from './public.ts'
+import { settingsOperations } from './settings.ts'
+import { subscriptionOperations } from './subscriptions.ts'
+import { userOperations } from './users.ts'
+
+/** All of them, where the admin page is at `/{adminPath}`. */
+export const listOperations = (adminPath: string): Operation[] => [
+  ...accountOperations,
+  ...userOperations,
+  ...subscriptionOperations,
+  ...nodeOperations,
+  ...planOperations,
+  ...settingsOperations,
+  ...paymentSettingsOperations,
+  ...dataOperations,
+  ...listPublicOperations(adminPath),
+]

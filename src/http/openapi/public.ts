@@ -1,0 +1,107 @@
+/** What needs no session: pages, subscription links, the cabinet, what nodes fetch. */
+import * as v from 'valibot'
+import { LIST_FORMATS } from '#src/domain/connection-list.ts'
+import { cabinet } from '#src/http/schemas/cabinet.ts'
+import { ok, token } from '#src/http/schemas/fields.ts'
+import { plan } from '#src/http/schemas/plan.ts'
+import { LANGS } from '#src/web/lang.ts'
+import { type Answer, type Operation, page } from './operation.ts'
+
+const choice = (names: readonly string[]) =>
+  v.optional(v.pipe(v.picklist(names), v.description('Another value counts as not given')))
+
+const lang = v.object({ lang: choice(LANGS) })
+
+/** Texts that depend on the reader's language. */
+const pageAt = (path: string, summary: string) => ({ path, summary, query: lang, ok: page })
+
+const asset: Answer = { media: { 'text/javascript': 'text', 'text/css': 'text' } }
+
+const list: Answer = {
+  media: { 'text/plain': 'text', 'text/html': 'text' },
+  headers: {
+    'Subscription-Userinfo': {
+      summary: 'Traffic and expiry, for client apps',
+      schema: v.string(),
+      always: false,
+    },
+  },
+}
+
+type OpenOperation = Omit<Operation, 'method' | 'tag' | 'open'>
+
+const tagged = (tag: string, operations: OpenOperation[]): Operation[] =>
+  operations.map((operation) => ({ method: 'get', open: true, tag, ...operation }))
+
+const links = tagged('Links', [
+  {
+    path: '/sub/{token}',
+    summary: 'The connection list for a client app, a page for people',
+    params: { token },
+    query: v.object({ format: choice(LIST_FORMATS), ...lang.entries }),
+    headers: {
+      'User-Agent': v.string(),
+      'X-HWID': v.pipe(v.string(), v.regex(/^[a-zA-Z0-9=-]{10,64}$/)),
+      'X-Device-OS': v.string(),
+      'X-Device-Model': v.string(),
+    },
+    ok: list,
+  },
+  {
+    path: '/sub/{token}/open/{app}',
+    summary: 'Opens a client app with the link, for buttons that take web addresses only',
+    params: { token, app: v.string() },
+    query: lang,
+    ok: page,
+  },
+  {
+    path: '/api/cabinet/{token}',
+    summary: 'What the owner of a link has',
+    params: { token },
+    ok: cabinet,
+  },
+])
+
+const site = tagged('Site', [
+  pageAt('/', 'The landing page; on the panel host the panel'),
+  pageAt('/cabinet.html', 'The personal cabinet'),
+  pageAt('/offer', 'The public offer'),
+  pageAt('/privacy', 'The privacy page'),
+  pageAt('/pay/done', 'Where people return to after a payment'),
+  { path: '/api/plans', summary: 'The plans with their prices', ok: v.array(plan) },
+  {
+    path: '/assets/{name}',
+    summary: 'A script of the public pages',
+    params: { name: v.string() },
+    ok: asset,
+  },
+])
+
+const machine = tagged('Service', [
+  { path: '/healthz', summary: 'Whether the service answers', ok },
+  {
+    path: '/mgmt-pubkey.txt',
+    summary: 'The public key by which nodes let the panel in',
+    ok: { media: { 'text/plain': 'text' } },
+  },
+])
+
+/** The panel's own page is where the operator has put it. */
+const panel = (base: string) =>
+  tagged('Panel', [
+    pageAt(base, 'The panel'),
+    pageAt(`${base}/`, 'The panel'),
+    {
+      path: `${base}/assets/{name}`,
+      summary: 'A script of the panel',
+      params: { name: v.string() },
+      ok: asset,
+    },
+  ])
+
+export const listPublicOperations = (adminPath: string): Operation[] => [
+  ...links,
+  ...site,
+  ...machine,
+  ...panel(`/${adminPath}`),
+]

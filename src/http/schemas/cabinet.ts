@@ -1,0 +1,18 @@
+/** What the owner of a link is shown. */
+import * as v from 'valibot'
+import { count, timestamp, url } from './fields.ts'
+
+export const cabinet = v.strictObject({
+  username: v.nullable(v.string()),
+  subscriptions: v.array(
+    v.strictObject({
+      node: v.string(),
+      plan: v.string(),
+      plan_label: v.string(),
+      expires_at: timestamp,
+      days_left: count,
+    }),
+  ),
+  sub_link: url,
+  nodes_available: v.array(v.string()),
+})

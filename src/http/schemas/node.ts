@@ -1,0 +1,84 @@
+/** Nodes as the API shows them. */
+import * as v from 'valibot'
+import type { NodeSyncResult } from '#src/services.ts'
+import type { nodeView } from '../views.ts'
+import { code, count, describes, timestamp } from './fields.ts'
+
+const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))
+
+const transport = v.strictObject({
+  type: v.picklist(['ws', 'xhttp', 'hysteria2']),
+  port,
+  path: v.exactOptional(v.string()),
+  cert: v.exactOptional(v.string()),
+})
+
+export const nodeStatus = v.picklist(['pending', 'active', 'failed'])
+
+export const node = describes<ReturnType<typeof nodeView>>()(
+  v.strictObject({
+    code,
+    label: v.string(),
+    kind: v.picklist(['local', 'managed', 'external']),
+    address: v.string(),
+    port,
+    public_key: v.string(),
+    short_id: v.string(),
+    sni: v.string(),
+    flow: v.string(),
+    shared_uuid: v.nullable(v.string()),
+    enabled: v.boolean(),
+    status: nodeStatus,
+    sort_order: v.pipe(v.number(), v.integer()),
+    transports_json: v.array(transport),
+    hysteria_port: v.nullable(port),
+    hysteria_password: v.nullable(v.string()),
+    hysteria_obfs_password: v.nullable(v.string()),
+    provision_expires_at: v.nullable(timestamp),
+    ssh_port: port,
+    ssh_user: v.nullable(v.string()),
+    host_key: v.nullable(v.string()),
+    core_version: v.nullable(v.string()),
+    last_seen_at: v.nullable(timestamp),
+    last_error: v.nullable(v.string()),
+    sync_blocked: v.boolean(),
+    created_at: timestamp,
+  }),
+)
+
+export const nodeState = v.strictObject({ status: nodeStatus, enabled: v.boolean() })
+
+export const nodeCheck = v.strictObject({ alive: v.boolean() })
+
+const measured = v.nullable(v.pipe(v.number(), v.minValue(0)))
+
+/** Without the fields from `core_version` on where the machine could not be asked. */
+export const nodeMetrics = v.strictObject({
+  ok: v.boolean(),
+  mem_total_mb: measured,
+  mem_used_mb: measured,
+  uptime_s: measured,
+  mem_fmt: v.string(),
+  uptime_fmt: v.string(),
+  core_version: v.exactOptional(v.nullable(v.string())),
+  core_up: v.exactOptional(v.boolean()),
+  clients: v.exactOptional(v.nullable(count)),
+  load1: v.exactOptional(measured),
+  cpu_count: v.exactOptional(v.nullable(count)),
+  error: v.exactOptional(v.string()),
+})
+
+export const syncReport = v.strictObject({
+  ok: v.boolean(),
+  nodes: v.array(
+    describes<NodeSyncResult>()(
+      v.strictObject({
+        code,
+        ok: v.boolean(),
+        added: count,
+        removed: count,
+        error: v.nullable(v.string()),
+      }),
+    ),
+  ),
+})

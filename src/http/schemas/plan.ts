@@ -1,0 +1,50 @@
+/** Plans and gift codes as the API shows them. */
+import * as v from 'valibot'
+import type { adminPlanView, giftView, planView } from '../views.ts'
+import { code, count, describes, tgId, timestamp, url } from './fields.ts'
+
+const entries = {
+  code,
+  label: v.string(),
+  days: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  price: count,
+  currency: v.string(),
+}
+
+/** A plan as everyone sees it. */
+export const plan = describes<ReturnType<typeof planView>>()(v.strictObject(entries))
+
+export const adminPlan = describes<ReturnType<typeof adminPlanView>>()(
+  v.strictObject({
+    ...entries,
+    price_stars: v.nullable(count),
+    sort_order: count,
+    archived: v.boolean(),
+  }),
+)
+
+/** A plan that is still referred to is archived, another one is gone. */
+export const planDeleted = v.strictObject({ ok: v.literal(true), archived: v.boolean() })
+
+const giftCode = v.pipe(v.string(), v.regex(/^[A-Z2-7]{16}$/))
+
+export const gift = describes<ReturnType<typeof giftView>>()(
+  v.strictObject({
+    code: giftCode,
+    node: v.string(),
+    node_label: v.string(),
+    plan: v.string(),
+    plan_label: v.string(),
+    created_by: count,
+    link: v.nullable(url),
+    created_at: timestamp,
+    used_at: v.nullable(timestamp),
+    used_by: v.nullable(tgId),
+    expires_at: v.nullable(timestamp),
+  }),
+)
+
+const createdGift = v.strictObject({ code: giftCode, link: v.nullable(url) })
+
+/** One, or a list of them where a count was asked for. */
+export const createdGifts = v.union([createdGift, v.array(createdGift)])

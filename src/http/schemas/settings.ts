@@ -1,0 +1,98 @@
+/** Live settings as the API shows them. */
+import * as v from 'valibot'
+import type {
+  alertsView,
+  botView,
+  brandView,
+  hwidView,
+  planSettingsView,
+  providerAView,
+  providerBView,
+  receiptsView,
+  webhookView,
+} from '../settings-views.ts'
+import { count, describes, tgId } from './fields.ts'
+
+export const hwidSettings = describes<ReturnType<typeof hwidView>>()(
+  v.strictObject({ enabled: v.boolean(), fallback_limit: count }),
+)
+
+export const botSettings = describes<ReturnType<typeof botView>>()(
+  v.strictObject({ username: v.string(), token_masked: v.pipe(v.string(), v.minLength(3)) }),
+)
+
+export const botSaved = v.strictObject({
+  ok: v.literal(true),
+  username: v.string(),
+  restarted: v.boolean(),
+})
+
+export const brandSettings = describes<ReturnType<typeof brandView>>()(
+  v.strictObject({ brand_name: v.string(), brand_hue: count }),
+)
+
+export const webhookSettings = describes<ReturnType<typeof webhookView>>()(
+  v.strictObject({ url: v.string(), has_secret: v.boolean() }),
+)
+
+/** With the secret only where it was made just now. */
+export const webhookSaved = v.strictObject({
+  ok: v.literal(true),
+  url: v.string(),
+  secret: v.exactOptional(v.string()),
+})
+
+export const webhookSecret = v.strictObject({ ok: v.literal(true), secret: v.string() })
+
+export const alertSettings = describes<ReturnType<typeof alertsView>>()(
+  v.strictObject({ admin_tg_ids: v.array(tgId) }),
+)
+
+export const receiptSettings = describes<ReturnType<typeof receiptsView>>()(
+  v.strictObject({
+    mode: v.pipe(v.string(), v.metadata({ enum: ['off', 'auto', 'on'] })),
+    email: v.string(),
+    vat_code: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(12)),
+  }),
+)
+
+export const legalSettings = v.strictObject({
+  LEGAL_NAME: v.string(),
+  LEGAL_INN: v.string(),
+  REFUND_HOURS: v.string(),
+  SUPPORT_CONTACT: v.string(),
+  SUPPORT_EMAIL: v.string(),
+  OFFER_EFFECTIVE_DATE: v.pipe(v.string(), v.regex(/^(\d{2}\.\d{2}\.\d{4})?$/)),
+})
+
+export const legalSaved = v.strictObject({ ok: v.literal(true), settings: legalSettings })
+
+export const planSettings = describes<ReturnType<typeof planSettingsView>>()(
+  v.strictObject({ payments_enabled: v.boolean(), prices: v.record(v.string(), count) }),
+)
+
+export const providerA = describes<ReturnType<typeof providerAView>>()(
+  v.strictObject({ enabled: v.boolean(), shop_id: v.string(), has_secret: v.boolean() }),
+)
+
+export const providerB = describes<ReturnType<typeof providerBView>>()(
+  v.strictObject({
+    enabled: v.boolean(),
+    preset: v.picklist(['platega', 'cispay', 'generic']),
+    merchant_id: v.string(),
+    api_url: v.string(),
+    has_secret: v.boolean(),
+  }),
+)
+
+export const credentialsSaved = v.strictObject({
+  ok: v.literal(true),
+  restarted_bot: v.boolean(),
+})
+
+export const provider = v.strictObject({
+  id: v.picklist(['provider_a', 'provider_b', 'stars', 'cryptobot']),
+  label: v.string(),
+  enabled: v.boolean(),
+  configured: v.boolean(),
+})

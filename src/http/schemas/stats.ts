@@ -1,0 +1,53 @@
+/** Statistics, and what a restore tells. */
+import * as v from 'valibot'
+import type { dailyStats } from '#src/domain/stats.ts'
+import type { statsView } from '../views.ts'
+import { count, day, describes, timestamp } from './fields.ts'
+
+const updown = v.strictObject({ up: count, down: count })
+
+export const stats = describes<ReturnType<typeof statsView>>()(
+  v.strictObject({
+    users: count,
+    subscriptions: v.strictObject({ active: count, held: count, expired: count, revoked: count }),
+    nodes: v.strictObject({ total: count, active: count, down: count }),
+    payments: v.strictObject({
+      pending: count,
+      paid_today: count,
+      paid_30d: count,
+      review: count,
+    }),
+    revenue: v.strictObject({ today: count, days_30: count, currency: v.string() }),
+    devices: count,
+    expiring_3d: count,
+    traffic: updown,
+    last_sync_at: v.nullable(timestamp),
+    sync_blocked: v.array(v.string()),
+    version: v.string(),
+  }),
+)
+
+/** Days of TIMEZONE, oldest first. */
+export const statsSeries = describes<ReturnType<typeof dailyStats>>()(
+  v.array(
+    v.strictObject({
+      date: day,
+      users: count,
+      paid: count,
+      revenue: count,
+      up: count,
+      down: count,
+    }),
+  ),
+)
+
+export const restored = v.strictObject({
+  ok: v.literal(true),
+  restored_db: v.literal(true),
+  restored_env: v.boolean(),
+  restart_needed: v.array(v.string()),
+  dropped: v.array(v.string()),
+  safety_copies: v.array(v.string()),
+  reviews: count,
+  restarted_bot: v.boolean(),
+})

@@ -1,0 +1,49 @@
+/** Subscriptions as the API shows them. */
+import * as v from 'valibot'
+import type { subscriptionView } from '../views.ts'
+import { bytesText, count, describes, tgId, timestamp, uuid } from './fields.ts'
+
+export const subscription = describes<ReturnType<typeof subscriptionView>>()(
+  v.strictObject({
+    uuid,
+    tg_id: tgId,
+    username: v.nullable(v.string()),
+    node: v.string(),
+    node_label: v.string(),
+    plan: v.string(),
+    plan_label: v.string(),
+    expires_at: timestamp,
+    days_left: count,
+    active: v.boolean(),
+    held_at: v.nullable(timestamp),
+    source: v.picklist(['payment', 'admin', 'gift']),
+    created_at: timestamp,
+    up: count,
+    down: count,
+  }),
+)
+
+export const held = v.strictObject({ ok: v.literal(true), held_at: timestamp })
+
+export const resumed = v.strictObject({ ok: v.literal(true), expires_at: timestamp })
+
+/** `ok` says whether the node answered now. */
+export const trafficReset = v.strictObject({ ok: v.boolean() })
+
+export const traffic = v.strictObject({
+  entries: v.array(
+    v.strictObject({
+      uuid,
+      username: v.pipe(v.string(), v.regex(/^(@.+|tg\d+)$/)),
+      node_label: v.string(),
+      up: count,
+      down: count,
+      up_fmt: bytesText,
+      down_fmt: bytesText,
+      total_fmt: bytesText,
+    }),
+  ),
+  up: count,
+  down: count,
+  total_fmt: bytesText,
+})

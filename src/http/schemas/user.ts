@@ -1,0 +1,61 @@
+/** Users and their devices as the API shows them. */
+import * as v from 'valibot'
+import type { deviceView, listedUserView } from '../views.ts'
+import { count, describes, id, tgId, timestamp, token, url } from './fields.ts'
+import { subscription } from './subscription.ts'
+
+export const device = describes<ReturnType<typeof deviceView>>()(
+  v.strictObject({
+    id,
+    tg_id: tgId,
+    hwid: v.string(),
+    device_os: v.nullable(v.string()),
+    device_model: v.nullable(v.string()),
+    user_agent: v.nullable(v.string()),
+    created_at: timestamp,
+    last_seen_at: timestamp,
+  }),
+)
+
+export const userDevices = v.strictObject({
+  devices: v.array(device),
+  limit: v.nullable(count),
+  fallback_limit: count,
+})
+
+/** A user as listings show him: no token. */
+export const listedUser = describes<ReturnType<typeof listedUserView>>()(
+  v.strictObject({
+    tg_id: tgId,
+    username: v.nullable(v.string()),
+    created_at: timestamp,
+    note: v.nullable(v.string()),
+    banned_at: v.nullable(timestamp),
+    blocked_at: v.nullable(timestamp),
+    active: count,
+    held: count,
+    next_expiry: v.nullable(timestamp),
+    devices: count,
+  }),
+)
+
+export const userCard = v.strictObject({
+  tg_id: tgId,
+  username: v.nullable(v.string()),
+  created_at: timestamp,
+  token,
+  subscriptions: v.array(subscription),
+  devices: v.array(device),
+  hwid_limit: v.nullable(count),
+  hwid_fallback_limit: count,
+})
+
+export const rotatedToken = v.strictObject({ ok: v.literal(true), token, sub_link: url })
+
+/** One outcome for each user that was named. */
+export const bulkOutcomes = v.array(
+  v.union([
+    v.strictObject({ tg_id: tgId, ok: v.literal(true) }),
+    v.strictObject({ tg_id: tgId, ok: v.literal(false), error: v.string() }),
+  ]),
+)
