@@ -1,6 +1,7 @@
 /** The runtimes under test, and their processes: started, asked, and ended with this one. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 export type RuntimeName = 'node' | 'bun'
@@ -50,6 +51,8 @@ process.on('exit', () => {
 export const environment = (own: Record<string, string>): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
+  // As `npm start` and the unit have it: from the second start on Node strips no types.
+  NODE_COMPILE_CACHE: join(tmpdir(), 'subpanel-bench', 'compile-cache'),
   ...own,
 })
 
