@@ -6,10 +6,12 @@ import {
   COUNT_CAP,
   countCapped,
   hasPrefix,
+  isIdPrefix,
   type PageRequest,
   pageOrder,
 } from './paging.ts'
 import { type GiftCode, giftCodes, nodes, plans, users } from './schema.ts'
+import { isNamed } from './users.ts'
 
 const unused = and(isNull(giftCodes.usedAt), isNull(giftCodes.revokedAt))
 
@@ -39,13 +41,11 @@ function inState(state: GiftState | undefined, now: string): SQL | undefined {
 /** A code's beginning; digits also that of the redeemer's tg_id, a leading @ that of his username. */
 function search(text: string): SQL {
   if (text.startsWith('@')) {
-    const name = text.slice(1).toLowerCase()
-    return sql`${giftCodes.usedBy} in (select ${users.tgId} from ${users}
-      where lower(${users.username}) >= ${name} and lower(${users.username}) < ${`${name}\u{10ffff}`})`
+    return sql`${giftCodes.usedBy} in (select ${users.tgId} from ${users} where ${isNamed(text)})`
   }
   const prefix = text.toUpperCase()
   const byCode = sql`(${giftCodes.code} >= ${prefix} and ${giftCodes.code} < ${`${prefix}\u{10ffff}`})`
-  if (!/^[1-9]\d{0,15}$/.test(text)) return byCode
+  if (!isIdPrefix(text)) return byCode
   return sql`(${byCode} or ${hasPrefix(sql`${giftCodes.usedBy}`, text)})`
 }
 

@@ -42,6 +42,9 @@ export const all = (...conditions: (SQL | undefined)[]) => and(...conditions)
 
 const LARGEST_ID = Number.MAX_SAFE_INTEGER
 
+/** Whether a text can be the beginning of an id's decimal digits. */
+export const isIdPrefix = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text)
+
 /** Whether the decimal digits of an id begin with `digits`, as ranges that an index serves. */
 export function hasPrefix(id: SQL, digits: string): SQL {
   const ranges: SQL[] = []

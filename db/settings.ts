@@ -45,9 +45,12 @@ function rowOf(db: Database, key: string): string | undefined {
   return listSettings(db).find((row) => row.key === key)?.value
 }
 
+/** Undefined in a database that has just been made. */
+export const findInstanceId = (db: Database): string | undefined => rowOf(db, INSTANCE_ID)
+
 /** The INSTANCE_ID as it is now. */
 export function currentInstanceId(db: Database): string {
-  const id = rowOf(db, INSTANCE_ID)
+  const id = findInstanceId(db)
   if (id === undefined) throw new Error('the database has no INSTANCE_ID')
   return id
 }
@@ -78,11 +81,6 @@ export async function releaseAddOnlyNodes(
     if (left.length === 0) yield* deleteSetting(tx, ADD_ONLY_NODES)
     else yield* putSetting(tx, ADD_ONLY_NODES, [generation, ...left].join(' '))
   })
-}
-
-export async function findInstanceId(db: Database): Promise<string | undefined> {
-  const [row] = await db.q.select().from(settings).where(eq(settings.key, INSTANCE_ID))
-  return row?.value
 }
 
 export function* putInstanceId(tx: Query, id: string) {

@@ -3,7 +3,7 @@
 import type { Database } from './open.ts'
 import { type Query, run } from './open.ts'
 import { and, eq, gt, ne, sql } from './orm.ts'
-import { hasPrefix } from './paging.ts'
+import { hasPrefix, isIdPrefix } from './paging.ts'
 import { outbox, payments, type Subscription, type User, users } from './schema.ts'
 
 /** What a list says of a subscription. */
@@ -98,11 +98,16 @@ export function findUser(db: Database, tgId: number): User | undefined {
   return db.prepared(byId).get({ tgId })
 }
 
+/** The same inside a transaction. */
+export function* readUser(tx: Query, tgId: number) {
+  const [user] = yield* run(tx.select().from(users).where(eq(users.tgId, tgId)))
+  return user as User | undefined
+}
+
 /** Creates the user unless he exists, and returns his row either way. */
 export function* ensureUser(tx: Query, tgId: number, token: string, now: string) {
   yield* run(tx.insert(users).values({ tgId, token, createdAt: now }).onConflictDoNothing())
-  const [user] = yield* run(tx.select().from(users).where(eq(users.tgId, tgId)))
-  return user as User
+  return (yield* readUser(tx, tgId)) as User
 }
 
 /** Stores the own device limit (null: the fallback limit). False when there is no such user. */
@@ -124,25 +129,22 @@ export const isUuid = (text: string): boolean => UUID.test(text)
 /** From this many users on it is quicker to walk what is listed in its order and look at each one's owner than to begin with the users. */
 export const MANY_USERS = 20_000
 
+/** Whether a username begins with a text, a leading @ and case aside. `mark` as in `userSearch`. */
+export function isNamed(text: string, mark = sql``) {
+  const prefix = text.replace(/^@/, '').toLowerCase()
+  const name = sql`${mark}lower(${users.username})`
+  return sql`(${name} >= ${prefix} and ${name} < ${`${prefix}\u{10ffff}`})`
+}
+
 /**
  * The condition of a search: digits are a tg_id prefix, other text a username prefix, a whole token an exact match. With
  * `bare` = '+' no index serves it, for queries that walk the users in another order.
  */
 export function userSearch(text: string, bare: '' | '+' = '') {
   const mark = sql.raw(bare)
-  if (/^[1-9]\d{0,15}$/.test(text)) {
-    return hasPrefix(sql`${mark}${users.tgId}`, text)
-  }
+  if (isIdPrefix(text)) return hasPrefix(sql`${mark}${users.tgId}`, text)
   if (text.length === 43) return sql`${mark}${users.token} = ${text}`
-  const prefix = text.replace(/^@/, '').toLowerCase()
-  const name = sql`${mark}lower(${users.username})`
-  return sql`(${name} >= ${prefix} and ${name} < ${`${prefix}\u{10ffff}`})`
-}
-
-/** The same inside a transaction. */
-export function* readUser(tx: Query, tgId: number) {
-  const [user] = yield* run(tx.select().from(users).where(eq(users.tgId, tgId)))
-  return user as User | undefined
+  return isNamed(text, mark)
 }
 
 export function* updateUser(

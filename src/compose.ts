@@ -68,8 +68,8 @@ function createOutsideSystems(config: Config, log: Log) {
 }
 
 /**
- * Opens the installation, creating it on the first start, and builds the Services of a process. `firstStart` is what to
- * it was generated just now: show it once.
+ * Opens the installation, creating it on the first start, and builds the Services of a process. `firstStart` is what a first start
+ * shows, once; null at every other.
  */
 export async function compose(
   config: Config,

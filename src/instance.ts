@@ -119,7 +119,7 @@ export async function openInstance(
     },
   })
   try {
-    const known = await findInstanceId(db)
+    const known = findInstanceId(db)
     const instanceId = known ?? randomUuid()
     if (known === undefined) await db.tx((tx) => putInstanceId(tx, instanceId))
     const rebuiltEnvFile = known !== undefined && !existsSync(config.envFile)

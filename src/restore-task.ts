@@ -18,7 +18,7 @@ import { presentEnv } from './integrations/env-text.ts'
 import { syncFile, syncFolder, writeFileAtomic } from './lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
 import { randomHex } from './lib/random.ts'
-import { formatTimestamp } from './lib/time.ts'
+import { fileStamp, formatTimestamp } from './lib/time.ts'
 import type { RestoreOutcome, RestoreRequest } from './services.ts'
 
 type Step = (name: string) => void
@@ -26,14 +26,14 @@ type Step = (name: string) => void
 const SAFETY_COPIES = 5
 const SAFETY_NAME = /^before-restore-\d{8}-\d{6}(?:-\d+)?\.db$/
 
-/** `YYYYMMDD-HHMMSS` */
-const compact = (at: Date) => formatTimestamp(at).replace(/[-:]/g, '').replace('T', '-')
-
 /** The path of a safety copy that is not there yet. */
 function safetyPath(folder: string, at: Date): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (let number = 1; ; number++) {
-    const path = join(folder, `before-restore-${compact(at)}${number === 1 ? '' : `-${number}`}.db`)
+    const path = join(
+      folder,
+      `before-restore-${fileStamp(at)}${number === 1 ? '' : `-${number}`}.db`,
+    )
     if (!existsSync(path)) return path
   }
 }

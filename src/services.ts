@@ -21,7 +21,7 @@ export interface Services {
   telegram: Telegram
   providerA: ProviderA
   cryptobot: Cryptobot
-  /** At most 4 password hashes at a time. */
+  /** Password hashes: as many at a time as there are cores but one, at most 4. */
   hashing: Limiter
   /** Ids of known devices that fetched a list, written together after the answers. */
   seenDevices: Batch<number>

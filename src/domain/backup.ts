@@ -1,16 +1,13 @@
 /** Backup and restore of the whole installation, as an admin asks for them. */
 import { raiseWantedGeneration } from '#db/bot-state.ts'
-import { formatTimestamp } from '#src/lib/time.ts'
+import { fileStamp, formatTimestamp } from '#src/lib/time.ts'
 import type { RestoreOutcome, Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { awaitBotRestart } from './bot-restart.ts'
 import { readSettings } from './settings.ts'
 
 /** The name of an archive of this moment: `backup-YYYYMMDD-HHMMSS.tar.gz`, UTC. */
-export function backupName(at: Date): string {
-  const stamp = formatTimestamp(at).replace(/[-:]/g, '').replace('T', '-')
-  return `backup-${stamp}.tar.gz`
-}
+export const backupName = (at: Date): string => `backup-${fileStamp(at)}.tar.gz`
 
 /** An archive of database and env file as they are now, packed as it is read. */
 export async function downloadBackup(

@@ -3,22 +3,19 @@ import type { Query } from '#db/open.ts'
 import type { Subscription } from '#db/schema.ts'
 import { type ListedSubscription, moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { addDays, formatTimestamp, LAST_MS, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { subscriptionState } from './subscriptions.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
 
-/** Timestamps have four digits for the year. */
-const LAST_YEAR = 9999
-
 /** Until when a subscription lasts with so many days more: from its expiry on, or from now on where it has run out. Throws 400. */
 export function extendedExpiry(row: Subscription, at: Date, days: number): string {
   const state = subscriptionState(row, formatTimestamp(at))
   if (state === 'revoked') throw badRequest('subscription is revoked')
   const end = addDays(state === 'expired' ? at : parseTimestamp(row.expiresAt), days)
-  if (end.getUTCFullYear() > LAST_YEAR) throw badRequest('expires_at would be too late')
+  if (end.getTime() > LAST_MS) throw badRequest('expires_at would be too late')
   return formatTimestamp(end)
 }
 

@@ -1,7 +1,7 @@
 /** Hourly snapshots: an archive like a backup's, kept for a day, and one of each day for two weeks. */
 
 import { errorMessage } from '#src/lib/errors.ts'
-import { DAY_MS, formatTimestamp, HOUR_MS, MINUTE_MS, parseTimestamp } from '#src/lib/time.ts'
+import { DAY_MS, fileStamp, HOUR_MS, MINUTE_MS, parseTimestamp } from '#src/lib/time.ts'
 import type { Services, SnapshotFile } from '#src/services.ts'
 
 type Deps = Pick<Services, 'clock' | 'config' | 'log' | 'snapshots' | 'fatal'>
@@ -17,8 +17,7 @@ const FIRST_AFTER_MS = 10 * MINUTE_MS
 const NAME = /^snapshot-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.tar\.gz$/
 
 /** The file name of a snapshot of this moment. */
-export const snapshotName = (at: Date): string =>
-  `snapshot-${formatTimestamp(at).replace(/[-:]/g, '').replace('T', '-')}.tar.gz`
+export const snapshotName = (at: Date): string => `snapshot-${fileStamp(at)}.tar.gz`
 
 interface Snapshot extends SnapshotFile {
   at: number

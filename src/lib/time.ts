@@ -8,7 +8,7 @@ export const DAY_MS = 24 * HOUR_MS
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})$/
 
 /** The last moment that a timestamp can say: beyond it the year has five digits. */
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
+export const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
 
 /** A date as a timestamp; fractions of a second are cut. Throws outside the years 0 to 9999. */
 export function formatTimestamp(date: Date): string {
@@ -16,6 +16,10 @@ export function formatTimestamp(date: Date): string {
   if (text.length !== 24) throw new Error(`no timestamp can say ${text}`)
   return text.slice(0, 19)
 }
+
+/** `YYYYMMDD-HHMMSS`, as files are named by their moment, UTC. */
+export const fileStamp = (date: Date): string =>
+  formatTimestamp(date).replace(/[-:]/g, '').replace('T', '-')
 
 /** The date `ms` later, at most the last one that a timestamp can say. */
 export function later(date: Date, ms: number): Date {
