@@ -9,6 +9,7 @@ import { localCorePaths } from './integrations/local-node.ts'
 import { holdRole, type Runner, startJobs } from './jobs.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'
 import { randomHex } from './lib/random.ts'
+import { subLink } from './lib/sub-link.ts'
 import { type Listening, serve } from './serve.ts'
 import type { Services } from './services.ts'
 
@@ -25,7 +26,7 @@ function showFirstStart(s: Services, password: string | null): void {
     'Subpanel is set up.',
     `  Panel          ${publicScheme}://${domains.panel}/${adminPath}`,
     `  Site           ${publicScheme}://${domains.site}/`,
-    `  Subscriptions  ${publicScheme}://${domains.sub}/sub/…`,
+    `  Subscriptions  ${subLink(s.config)}…`,
     `  Admin          admin`,
     password === null
       ? '  Password       the one in PANEL_PASSWORD'
@@ -133,7 +134,7 @@ function logStart({ config, log }: Services): void {
   log.info('addresses', {
     panel: `${publicScheme}://${domains.panel}/${adminPath}`,
     site: `${publicScheme}://${domains.site}/`,
-    subscriptions: `${publicScheme}://${domains.sub}/sub/`,
+    subscriptions: subLink(config),
   })
 }
 

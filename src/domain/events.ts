@@ -4,6 +4,7 @@ import type { Query } from '#db/open.ts'
 import type { Node } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { randomUuid } from '#src/lib/random.ts'
+import { nodeAndPlan } from './labels.ts'
 import type { Settings } from './settings.ts'
 
 export type EventName =
@@ -37,10 +38,7 @@ export function subscriptionData(found: ListedSubscription) {
   return {
     tg_id: row.tgId,
     username: found.username,
-    node: row.node,
-    node_label: found.nodeLabel ?? row.node,
-    plan: row.plan,
-    plan_label: found.planLabel ?? row.plan,
+    ...nodeAndPlan(found),
     subscription_uuid: row.uuid,
     expires_at: row.expiresAt,
   }

@@ -1,5 +1,6 @@
 /** The connection list of a user, written anew for each fetch: what users share is kept, what is his own takes microseconds. */
 import type { ActiveOfUser, ListOwner } from '#db/users.ts'
+import { subLink } from '#src/lib/sub-link.ts'
 import { addDays, formatDay, formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type ListFormat, renderList } from './connection-list.ts'
@@ -57,8 +58,7 @@ function announcement(s: Deps, nearest: string): string {
 
 /** A writer of lists. */
 export function createUserLists(s: Deps) {
-  const { publicScheme, domains } = s.config
-  const pages = new URL(`${publicScheme}://${domains.sub}/sub/`).href
+  const pages = new URL(subLink(s.config)).href
   return (
     owner: ListOwner,
     token: string,

@@ -1,6 +1,7 @@
 /** The admin page with its assets, and the JSON API under /admin/api. */
 import { Hono } from 'hono'
 import { notFound } from '#src/lib/errors.ts'
+import { subLink } from '#src/lib/sub-link.ts'
 import { adminPage } from '#src/web/admin-page.ts'
 import { adminAssets } from '#src/web/assets.ts'
 import { accountRoutes } from './admin/admins.ts'
@@ -23,12 +24,11 @@ import { assetResponse } from './site.ts'
 
 /** The admin page; the interface fixes its cache header. */
 export function adminHtml(s: Http, c: Context): Response {
-  const { publicScheme, domains, adminPath } = s.config
   return renderPage(s, c, { kind: 'admin', cache: 'no-cache, must-revalidate' }, (base) =>
     adminPage({
       ...base,
-      basePath: `/${adminPath}`,
-      subUrlBase: `${publicScheme}://${domains.sub}/sub/`,
+      basePath: `/${s.config.adminPath}`,
+      subUrlBase: subLink(s.config),
       timezone: s.config.timezone,
     }),
   )

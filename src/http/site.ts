@@ -4,6 +4,7 @@ import { listActiveOfUser } from '#db/subscriptions.ts'
 import { findUserByToken } from '#db/users.ts'
 import { legalTokens } from '#src/domain/legal.ts'
 import { notFound } from '#src/lib/errors.ts'
+import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, formatTimestamp } from '#src/lib/time.ts'
 import { assets } from '#src/web/assets.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'
@@ -78,7 +79,7 @@ export function mountSite(app: Hono<AppEnv>, s: Http): void {
         expires_at: row.expiresAt,
         days_left: daysLeft(row.expiresAt, now),
       })),
-      sub_link: `${s.config.publicScheme}://${s.config.domains.sub}/sub/${token}`,
+      sub_link: subLink(s.config, token),
       nodes_available: enabledLabels(directory.nodes.values()),
     })
   })

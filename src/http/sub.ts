@@ -4,6 +4,7 @@ import { findListOwner, type ListOwner } from '#db/users.ts'
 import { admit, cleanDeviceText, isAdmitted, isSeenStale } from '#src/domain/devices.ts'
 import { createUserLists, type ListVariant } from '#src/domain/user-list.ts'
 import { notFound } from '#src/lib/errors.ts'
+import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { findApp } from '#src/web/apps.ts'
 import { transportHeaders } from '#src/web/csp.ts'
@@ -12,9 +13,6 @@ import { openPage, subPage } from '#src/web/sub-page.ts'
 import { createListFormats } from './client-apps.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { botUrl, renderPage } from './pages.ts'
-
-const subUrl = (s: Http, token: string) =>
-  `${s.config.publicScheme}://${s.config.domains.sub}/sub/${token}`
 
 const unknownToken = () => notFound('not found')
 
@@ -36,7 +34,7 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       expiresOn: formatDay(s.config.timezone, parseTimestamp(row.expiresAt)),
       daysLeft: daysLeft(row.expiresAt, now),
     }))
-    return subPage({ ...base, subUrl: subUrl(s, token), subscriptions, botUrl: bot })
+    return subPage({ ...base, subUrl: subLink(s.config, token), subscriptions, botUrl: bot })
   })
 }
 
@@ -97,6 +95,19 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
   }
   const isLimited = (owner: ListOwner) =>
     s.directory(owner.lists).settings.flag('HWID_LIMIT_ENABLED')
+  /** The list for a device that needs no admission; null for one that does. */
+  const listForKnown = (
+    owner: ListOwner,
+    device: { hwid: string; method: string },
+    token: string,
+    choice: ListVariant,
+    now: Date,
+  ): Response | null => {
+    const limited = isLimited(owner)
+    if (limited && !isAdmitted(owner, device.hwid)) return null
+    if (limited) noteSeen(s, device.method, owner, now)
+    return listOf(owner, token, choice, limited, now)
+  }
   const listFor = ({ method, url, headers }: Request): Response | null => {
     const token = PLAIN_PATH.exec(url.slice(url.indexOf('/', 'https://'.length)))?.[1]
     const choice = formats(headers.get('user-agent'), undefined)
@@ -104,11 +115,7 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
     const hwid = headers.get('x-hwid') ?? ''
     const now = s.clock.now()
     const owner = findListOwner(s.db, token, hwid, formatTimestamp(now))
-    if (!owner) return null
-    const limited = isLimited(owner)
-    if (limited && !isAdmitted(owner, hwid)) return null
-    if (limited) noteSeen(s, method, owner, now)
-    return listOf(owner, token, choice, limited, now)
+    return owner ? listForKnown(owner, { hwid, method }, token, choice, now) : null
   }
   return {
     answerList(request) {
@@ -130,10 +137,10 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
         const choice = formats(c.req.header('user-agent'), c.req.query('format'))
         const owner = ownerOf(s, token, hwid, now)
         if (!choice) return userPage(s, c, token, owner, now)
-        const limited = isLimited(owner)
-        if (limited && !isAdmitted(owner, hwid)) await admitNew(s, c, owner, hwid)
-        else if (limited) noteSeen(s, c.req.method, owner, now)
-        return listOf(owner, token, choice, limited, now)
+        const list = listForKnown(owner, { hwid, method: c.req.method }, token, choice, now)
+        if (list) return list
+        await admitNew(s, c, owner, hwid)
+        return listOf(owner, token, choice, true, now)
       })
       app.get('/sub/:token/open/:app', (c) => {
         const token = c.req.param('token')
@@ -141,7 +148,7 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
         const known = findApp(c.req.param('app'))
         if (!known) throw notFound('not found')
         return renderPage(s, c, {}, (base) =>
-          openPage({ ...base, app: known, subUrl: subUrl(s, token) }),
+          openPage({ ...base, app: known, subUrl: subLink(s.config, token) }),
         )
       })
     },

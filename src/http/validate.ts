@@ -1,6 +1,7 @@
 /** Input at the edge: bodies, queries and path parts, checked once; a refusal names the field and never echoes the value. */
 import * as v from 'valibot'
 import { badRequest, tooLarge } from '#src/lib/errors.ts'
+import { readAtMost } from '#src/lib/read-at-most.ts'
 import { formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { Context } from './context.ts'
 
@@ -9,20 +10,8 @@ export const JSON_LIMIT_BYTES = 65_536
 /** The body's bytes, refused with 413 as soon as they are more than `limit`. */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge()
-  if (!request.body) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.length
-    if (size > limit) throw tooLarge()
-    chunks.push(chunk)
-  }
-  const body = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    body.set(chunk, offset)
-    offset += chunk.length
-  }
+  const body = await readAtMost(request.body, limit)
+  if (!body) throw tooLarge()
   return body
 }
 
@@ -174,10 +163,15 @@ export const queryFlag = v.pipe(
 /** What a listing is searched for. */
 export const searchText = v.pipe(v.string(), v.trim(), v.maxLength(256, 'is too long'))
 
-/** A timestamp of a day that exists. */
-export const timestamp = v.pipe(
+/** A text in the form of a timestamp, to compare timestamps with. */
+export const timestampText = v.pipe(
   v.string('must be YYYY-MM-DDTHH:MM:SS'),
   v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/, 'must be YYYY-MM-DDTHH:MM:SS'),
+)
+
+/** A timestamp of a day that exists. */
+export const timestamp = v.pipe(
+  timestampText,
   v.check((text) => formatTimestamp(parseTimestamp(text)) === text, 'must be a time that exists'),
 )
 

@@ -4,6 +4,7 @@ import type { ListedGift } from '#db/gifts.ts'
 import type { AdminSession, AuditEntry, Device, Node, Plan } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { ListedUser } from '#db/user-listing.ts'
+import { nodeAndPlan } from '#src/domain/labels.ts'
 import type { currentStats } from '#src/domain/stats.ts'
 import { daysLeft, parseTimestamp } from '#src/lib/time.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -15,10 +16,7 @@ export function subscriptionView(found: ListedSubscription, now: Date) {
     uuid: row.uuid,
     tg_id: row.tgId,
     username: found.username,
-    node: row.node,
-    node_label: found.nodeLabel ?? row.node,
-    plan: row.plan,
-    plan_label: found.planLabel ?? row.plan,
+    ...nodeAndPlan(found),
     expires_at: row.expiresAt,
     days_left: daysLeft(row.expiresAt, reference),
     active: row.active,
@@ -137,10 +135,7 @@ export function giftView(gift: ListedGift, link: string | null) {
   const { row } = gift
   return {
     code: row.code,
-    node: row.node,
-    node_label: gift.nodeLabel ?? row.node,
-    plan: row.plan,
-    plan_label: gift.planLabel ?? row.plan,
+    ...nodeAndPlan(gift),
     created_by: row.createdBy,
     link,
     created_at: row.createdAt,

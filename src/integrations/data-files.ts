@@ -1,6 +1,6 @@
 /** The installation as a whole: archives of it, and restores from them. A worker thread does the work (src/data-worker.ts). */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -9,6 +9,7 @@ import { badRequest, errorCode, unauthorized, unavailable } from '#src/lib/error
 import type { Log } from '#src/lib/log.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
 import type { DataFiles, RestoreOutcome, RestoreRequest } from '#src/services.ts'
+import { freeBytes } from './disk.ts'
 
 interface Place {
   databasePath: string
@@ -240,8 +241,7 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
     },
     restore: (archive, request) =>
       inFolder(request.at, async (place) => {
-        const { bavail, bsize } = statfsSync(dataDir)
-        const maxBytes = Math.min(MAX_INFLATED_BYTES, Math.floor((bavail * bsize) / 3))
+        const maxBytes = Math.min(MAX_INFLATED_BYTES, Math.floor(freeBytes(dataDir) / 3))
         const check = { ...place, kind: 'check', archive, maxBytes, request } as const
         const checked = (await startTask(check, hearSteps).finished) as Checked
         const safetyFolder = join(dataDir, 'safety')

@@ -1,11 +1,12 @@
 /** The folder of the snapshots, and the operator's command that copies them elsewhere. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '#src/config.ts'
 import { unavailable } from '#src/lib/errors.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
 import type { DataFiles, Snapshots } from '#src/services.ts'
+import { freeBytes } from './disk.ts'
 
 const COPY_MS = 30 * MINUTE_MS
 /** A copy of the database, and an archive that at worst is as large. */
@@ -48,23 +49,19 @@ export function createSnapshots(
   copyTimeoutMs = COPY_MS,
 ): Snapshots {
   const folder = join(config.dataDir, 'snapshots')
-  const freeBytes = () => {
-    const { bavail, bsize } = statfsSync(config.dataDir)
-    return bavail * bsize
-  }
   return {
     list() {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       return readdirSync(folder).map((name) => ({ name, bytes: statSync(join(folder, name)).size }))
     },
     async make(name, at) {
-      if (freeBytes() < statSync(config.databasePath).size * ROOM) {
+      if (freeBytes(config.dataDir) < statSync(config.databasePath).size * ROOM) {
         throw unavailable('too little space on the disk')
       }
       await dataFiles.packInto(join(folder, name), at)
     },
     remove: (name) => rmSync(join(folder, name), { force: true }),
-    freeBytes,
+    freeBytes: () => freeBytes(config.dataDir),
     copy: (name, command) => runCommand(commandWords(command, join(folder, name)), copyTimeoutMs),
   }
 }

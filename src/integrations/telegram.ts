@@ -1,6 +1,7 @@
 /** The Bot API (core.telegram.org/bots/api). The token is part of every URL, so no URL is ever logged or thrown on. */
 import { errorCode } from '#src/lib/errors.ts'
 import type { Log } from '#src/lib/log.ts'
+import { readAtMost } from '#src/lib/read-at-most.ts'
 import type { Telegram } from '#src/services.ts'
 import { jsonObject } from './json-answer.ts'
 
@@ -11,18 +12,6 @@ interface Options {
 }
 
 const ANSWER_LIMIT_BYTES = 256 * 1024
-
-/** The body of an answer; throws as soon as it is longer than the limit. */
-async function readLimited(response: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length
-    if (size > ANSWER_LIMIT_BYTES) throw new Error('the answer is too long')
-    chunks.push(chunk)
-  }
-  return new Uint8Array(Buffer.concat(chunks))
-}
 
 /** The token as a part of a path: the colon stays, as the Bot API writes it. */
 const tokenPath = (token: string) => encodeURIComponent(token).replaceAll('%3A', ':')
@@ -53,7 +42,8 @@ export function createTelegram({ apiUrl, log, timeoutMs = 10_000 }: Options): Te
           redirect: 'manual',
           signal: AbortSignal.timeout(timeoutMs),
         })
-        const answer = jsonObject(await readLimited(response))
+        const body = await readAtMost(response.body, ANSWER_LIMIT_BYTES)
+        const answer = body && jsonObject(body)
         const identity = answer && readIdentity(response.status, answer)
         if (identity) return identity
         log.warn('Telegram gave no usable answer', { method: 'getMe', status: response.status })

@@ -14,7 +14,15 @@ import { given } from '#src/lib/given.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { AppEnv, Http } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { integer, queryInteger, readJson, readQuery, searchText, timestamp } from '../validate.ts'
+import {
+  integer,
+  queryInteger,
+  readJson,
+  readQuery,
+  searchText,
+  timestamp,
+  timestampText,
+} from '../validate.ts'
 import { subscriptionView } from '../views.ts'
 
 const STATES = ['active', 'held', 'expired', 'revoked', 'all'] as const
@@ -26,12 +34,7 @@ export const listing = v.object({
   plan: v.optional(v.string()),
   tg_id: v.optional(queryInteger(1, Number.MAX_SAFE_INTEGER)),
   q: v.optional(searchText),
-  expires_before: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/, 'must be YYYY-MM-DDTHH:MM:SS'),
-    ),
-  ),
+  expires_before: v.optional(timestampText),
   sort: v.optional(
     v.picklist(SUBSCRIPTION_SORTS, `must be one of ${SUBSCRIPTION_SORTS.join(', ')}`),
     'created_at',

@@ -22,6 +22,7 @@ import { grant } from '#src/domain/subscriptions.ts'
 import { editUser, removeUser, rotateToken } from '#src/domain/users.ts'
 import { badRequest, errorMessage, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
+import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { AppEnv, Http } from '../context.ts'
 import { csvResponse } from '../csv.ts'
@@ -207,8 +208,7 @@ export function userRoutes(s: Http) {
     })
     .post('/:tgId/rotate-token', async (c) => {
       const token = await rotateToken(s, c.get('actor'), readTgId(c))
-      const { publicScheme, domains } = s.config
-      return c.json({ ok: true, token, sub_link: `${publicScheme}://${domains.sub}/sub/${token}` })
+      return c.json({ ok: true, token, sub_link: subLink(s.config, token) })
     })
     .post('/:tgId/grant', async (c) => {
       const tgId = readTgId(c)
