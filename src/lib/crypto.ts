@@ -1,4 +1,5 @@
 /** Password hashes, token digests and comparisons. */
+import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url, fromBase64, hex, utf8 } from './encoding.ts'
 import { randomBytes } from './random.ts'
@@ -7,6 +8,13 @@ const PBKDF2_ITERATIONS = 200_000
 
 /** Hex SHA-256 of text: what the database keeps of session and pending-login tokens. */
 export const sha256Hex = (text: string): string => hex(sha256(utf8(text)))
+
+/** SHA-256 of text, as bytes. */
+export const sha256Bytes = (text: string): Uint8Array => sha256(utf8(text))
+
+/** HMAC-SHA256 (RFC 2104) of a message. */
+export const hmacSha256 = (key: Uint8Array, message: Uint8Array): Uint8Array =>
+  hmac(sha256, key, message)
 
 async function pbkdf2(password: string, salt: Uint8Array<ArrayBuffer>, iterations: number) {
   const key = await crypto.subtle.importKey('raw', utf8(password), 'PBKDF2', false, ['deriveBits'])
@@ -39,3 +47,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   for (let i = 0; i < a.length; i++) difference |= (a[i] as number) ^ (b[i % b.length] ?? 0)
   return difference === 0
 }
+
+/** Compares secrets in a time that says nothing about them, not even how long they are. */
+export const equalSecrets = (a: string, b: string): boolean =>
+  equalBytes(sha256Bytes(a), sha256Bytes(b))

@@ -12,6 +12,12 @@ export function hex(bytes: Uint8Array): string {
   return out
 }
 
+/** The bytes of hex text in either case, or null when the text is none. */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> | null {
+  if (!/^(?:[0-9a-f]{2})*$/i.test(text)) return null
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+}
+
 /** Standard base64 of bytes of any length. */
 export function base64(bytes: Uint8Array): string {
   let binary = ''

@@ -12,6 +12,8 @@ export interface Asked {
 export interface Reply {
   status: number
   json?: unknown
+  /** How long the answer takes. */
+  delayMs?: number
 }
 
 type Misbehaviour = (response: ServerResponse, text: string) => void
@@ -82,7 +84,8 @@ export async function startFakeSystem(reply: (asked: Asked) => Reply): Promise<F
       body: await readBody(request),
     }
     system.asked.push(asked)
-    const { status, json } = reply(asked)
+    const { status, json, delayMs } = reply(asked)
+    if (delayMs) await new Promise((resolve) => setTimeout(resolve, delayMs))
     const text = json === undefined ? '' : JSON.stringify(json)
     if (system.mood) return MISBEHAVIOURS[system.mood](response, text)
     response.writeHead(status, { 'content-type': 'application/json' }).end(text)

@@ -1,0 +1,134 @@
+/** Payments of provider A: YooKassa's API v3, by its OpenAPI description and yookassa.ru/developers. */
+import { base64, utf8 } from '#src/lib/encoding.ts'
+import type { AuditedGateway, Order, ShopCredentials, SucceededPayment } from '#src/services.ts'
+import {
+  callGateway,
+  cut,
+  isId,
+  isRefusal,
+  LIST_LIMIT_BYTES,
+  NO_ID,
+  readAnswer,
+  unanswered,
+  wholeUnits,
+} from './gateway-call.ts'
+import type { Outbound } from './outbound.ts'
+import {
+  listSchema,
+  paymentSchema,
+  readCreated,
+  readState,
+  refusalReason,
+  retryAfterMs,
+  toSucceeded,
+} from './provider-a-answers.ts'
+
+interface Options {
+  apiUrl: string
+  outbound: Outbound
+  timeoutMs?: number
+  /** They promise an answer to a creation within 30 s, and say that the outcome is unknown after that. */
+  createTimeoutMs?: number
+}
+
+const PAGE_SIZE = 100
+const MAX_PAGES = 100
+const LIST_TIMEOUT_MS = 60_000
+
+function amountOf({ amount, currency }: Order) {
+  return { value: wholeUnits(amount), currency }
+}
+
+/** 54-FZ: one service for the whole amount, paid in full. */
+function receiptOf(order: Order) {
+  if (!order.receipt) return {}
+  const item = {
+    description: cut(order.description, 128),
+    quantity: 1,
+    amount: amountOf(order),
+    vat_code: order.receipt.vatCode,
+    payment_subject: 'service',
+    payment_mode: 'full_payment',
+  }
+  return { receipt: { customer: { email: order.receipt.email }, items: [item] } }
+}
+
+const creationOf = (order: Order) => ({
+  amount: amountOf(order),
+  capture: true,
+  confirmation: {
+    type: 'redirect',
+    return_url: order.returnUrl,
+    locale: order.lang === 'ru' ? 'ru_RU' : 'en_US',
+  },
+  description: cut(order.description, 128),
+  metadata: { payment_id: order.paymentId, tg_id: String(order.tgId) },
+  ...receiptOf(order),
+})
+
+/** Payments through YooKassa at `apiUrl`. */
+export function createProviderAGateway({
+  apiUrl,
+  outbound,
+  timeoutMs = 10_000,
+  createTimeoutMs = 20_000,
+}: Options): AuditedGateway {
+  const authorization = ({ shopId, secret }: ShopCredentials) =>
+    `Basic ${base64(utf8(`${shopId}:${secret}`))}`
+  const get = (path: string, shop: ShopCredentials, maxBytes?: number) =>
+    callGateway(outbound, {
+      method: 'GET',
+      url: apiUrl + path,
+      headers: { authorization: authorization(shop) },
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+    })
+  return {
+    // For 24 hours; later the same key is a new payment.
+    idempotent: true,
+
+    async create(order, shop) {
+      const answer = await callGateway(outbound, {
+        method: 'POST',
+        url: `${apiUrl}/payments`,
+        headers: { authorization: authorization(shop), 'idempotence-key': order.paymentId },
+        json: creationOf(order),
+        signal: AbortSignal.timeout(createTimeoutMs),
+      })
+      const payment = readAnswer(paymentSchema, answer)
+      if (payment) return readCreated(order, payment)
+      const reason = isRefusal(answer) ? refusalReason(order, shop, answer.body) : null
+      if (reason !== null) return { outcome: 'refused', reason }
+      return { outcome: 'unknown', ...unanswered(answer, retryAfterMs(answer)) }
+    },
+
+    async check({ externalId }, shop) {
+      if (!isId(externalId)) return { state: 'unknown', reason: NO_ID, retryAfterMs: null }
+      const answer = await get(`/payments/${encodeURIComponent(externalId)}`, shop)
+      const payment = readAnswer(paymentSchema, answer)
+      if (payment?.id === externalId) return readState(payment)
+      // Not found is no reason to fail: the shop may have been exchanged for another.
+      return { state: 'unknown', ...unanswered(answer, retryAfterMs(answer)) }
+    },
+
+    async listSucceeded(since, shop) {
+      const found: SucceededPayment[] = []
+      let cursor: string | undefined
+      const time = AbortSignal.timeout(LIST_TIMEOUT_MS)
+      for (let page = 0; page < MAX_PAGES && !time.aborted; page++) {
+        const query = new URLSearchParams({
+          status: 'succeeded',
+          'created_at.gte': since.toISOString(),
+          limit: String(PAGE_SIZE),
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+        const list = readAnswer(listSchema, await get(`/payments?${query}`, shop, LIST_LIMIT_BYTES))
+        if (!list) return null
+        found.push(...list.items.map(toSucceeded))
+        if (list.next_cursor == null) return found
+        cursor = list.next_cursor
+      }
+      return null
+    },
+  }
+}
