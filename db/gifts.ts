@@ -109,3 +109,15 @@ export function* revokeGift(tx: Query, code: string, now: string) {
   )
   return rows.length > 0
 }
+
+/** Uses a redeemable code up; false when it is none any more. */
+export function* useGift(tx: Query, code: string, tgId: number, now: string) {
+  const rows = yield* run(
+    tx
+      .update(giftCodes)
+      .set({ usedAt: now, usedBy: tgId })
+      .where(and(eq(giftCodes.code, code), isRedeemable(now)))
+      .returning({ code: giftCodes.code }),
+  )
+  return rows.length > 0
+}

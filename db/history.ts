@@ -1,15 +1,56 @@
 /** What is kept of the past: outbound events, the audit log, and how long. */
+import { field, hot } from './hot.ts'
 import { type Database, type Query, run } from './open.ts'
 import { and, eq, inArray, like, lte, sql } from './orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
-import { type AuditEntry, auditLog, events, outbox, trafficSamples } from './schema.ts'
+import { type AuditEntry, auditLog, type Event, events, outbox, trafficSamples } from './schema.ts'
 
-export function* insertEvent(tx: Query, row: typeof events.$inferInsert) {
-  yield* run(tx.insert(events).values(row))
+type NewEvent = Pick<Event, 'id' | 'event' | 'data' | 'status' | 'createdAt'>
+
+const add = hot<NewEvent & { attempts: number }, unknown>((q) =>
+  q.insert(events).values({
+    id: field('id'),
+    event: field('event'),
+    data: field('data'),
+    status: field('status'),
+    attempts: field('attempts'),
+    createdAt: field('createdAt'),
+  }),
+)
+
+export function* insertEvent(tx: Query, row: NewEvent & { attempts?: number }) {
+  yield* add(tx, { attempts: 0, ...row })
 }
 
-export function* insertAudit(tx: Query, row: typeof auditLog.$inferInsert) {
-  yield* run(tx.insert(auditLog).values(row))
+type NewAuditEntry = Omit<AuditEntry, 'id'>
+
+const note = hot<NewAuditEntry, unknown>((q) =>
+  q.insert(auditLog).values({
+    at: field('at'),
+    admin: field('admin'),
+    ip: field('ip'),
+    action: field('action'),
+    object: field('object'),
+    detail: field('detail'),
+  }),
+)
+
+export function* insertAudit(
+  tx: Query,
+  { admin = null, object = '', detail = '', ...row }: typeof auditLog.$inferInsert,
+) {
+  yield* note(tx, { ...row, admin, object, detail })
+}
+
+/** The addresses from which an admin has logged in, as far as the log goes back. */
+export function* readLoginAddresses(tx: Query, admin: string) {
+  const rows = yield* run(
+    tx
+      .selectDistinct({ ip: auditLog.ip })
+      .from(auditLog)
+      .where(and(eq(auditLog.action, 'login'), eq(auditLog.admin, admin))),
+  )
+  return rows.map(({ ip }) => ip)
 }
 
 export interface AuditFilter {

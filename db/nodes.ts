@@ -1,4 +1,5 @@
 /** Nodes in their display order. */
+import { hot, input } from './hot.ts'
 import { type Database, type Query, run } from './open.ts'
 import { and, asc, eq, inArray, ne, sql } from './orm.ts'
 import { type Node, nodes, payments } from './schema.ts'
@@ -21,9 +22,16 @@ export function findNode(db: Database, code: string): Node | undefined {
   return db.prepared(byCode).get({ code })
 }
 
+const read = hot<{ code: string }, Node[]>((q) =>
+  q
+    .select()
+    .from(nodes)
+    .where(eq(nodes.code, input('code'))),
+)
+
 export function* readNode(tx: Query, code: string) {
-  const [node] = yield* run(tx.select().from(nodes).where(eq(nodes.code, code)))
-  return node as Node | undefined
+  const [node] = yield* read(tx, { code })
+  return node
 }
 
 /** Inserts a node at the end of the display order. Throws a unique violation when the code is taken. */

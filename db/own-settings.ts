@@ -6,8 +6,12 @@ export const INSTANCE_ID = 'INSTANCE_ID'
 export const PENDING_ENV = 'PENDING_ENV'
 /** Another value after each restore: the env file's live values have changed, and processes read them anew. */
 export const ENV_GENERATION = 'ENV_GENERATION'
+/** The generation of the last restore after which all pending payments were asked about. */
+export const PAYMENTS_GENERATION = 'PAYMENTS_GENERATION'
 /** A generation, and the codes of the nodes from which nothing is removed since that restore until an admin sends `force`. */
 export const ADD_ONLY_NODES = 'ADD_ONLY_NODES'
+/** The states that admins were told of as they began, and are to be told of as they end. */
+export const OPEN_ALERTS = 'OPEN_ALERTS'
 
 /** A row from a database that nothing is known of yet. */
 export function peekSetting(raw: Driver, key: string): string | undefined {

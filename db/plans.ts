@@ -1,5 +1,6 @@
 /** Plans in their display order. */
 import { isRedeemable } from './gifts.ts'
+import { hot, input } from './hot.ts'
 import { type Database, type Query, run } from './open.ts'
 import { and, asc, eq, sql } from './orm.ts'
 import { giftCodes, type Plan, payments, plans, subscriptions } from './schema.ts'
@@ -23,9 +24,16 @@ export function findPlan(db: Database, code: string): Plan | undefined {
   return db.prepared(byCode).get({ code })
 }
 
+const read = hot<{ code: string }, Plan[]>((q) =>
+  q
+    .select()
+    .from(plans)
+    .where(eq(plans.code, input('code'))),
+)
+
 export function* readPlan(tx: Query, code: string) {
-  const [plan] = yield* run(tx.select().from(plans).where(eq(plans.code, code)))
-  return plan as Plan | undefined
+  const [plan] = yield* read(tx, { code })
+  return plan
 }
 
 export function* insertPlans(tx: Query, rows: (typeof plans.$inferInsert)[]) {

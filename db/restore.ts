@@ -5,6 +5,7 @@ import {
   ADD_ONLY_NODES,
   ENV_GENERATION,
   INSTANCE_ID,
+  OPEN_ALERTS,
   PENDING_ENV,
   peekInstanceId,
   peekSetting,
@@ -60,7 +61,13 @@ export function prepareRows(
       value: string
     }[]
     const dropped = settings.filter(({ key, value }) => !facts.accepts(key, value))
-    const internal = new Set([INSTANCE_ID, PENDING_ENV, ENV_GENERATION, ADD_ONLY_NODES])
+    const internal = new Set([
+      INSTANCE_ID,
+      PENDING_ENV,
+      ENV_GENERATION,
+      ADD_ONLY_NODES,
+      OPEN_ALERTS,
+    ])
     raw.transaction(() => {
       for (const { key } of dropped) raw.prepare('DELETE FROM settings WHERE key = ?').run(key)
       raw.exec('DELETE FROM admin_sessions; DELETE FROM pending_logins')

@@ -28,6 +28,8 @@ export const users = table(
     blockedAt: text('blocked_at'),
     bannedAt: text('banned_at'),
     note: text('note'),
+    /** When the user last removed devices by himself, newest first; those that count against his limit. */
+    deviceRemovals: json<string[]>('device_removals'),
     createdAt: text('created_at').notNull(),
   },
   (t) => [
@@ -156,6 +158,8 @@ export const payments = table(
     deletedUser: bool('deleted_user').notNull().default(false),
     nextCheckAt: text('next_check_at'),
     checks: int('checks').notNull().default(0),
+    /** What the provider is asked for, word for word, until its answer is stored: an Idempotence-Key holds for the same body only. */
+    order: json<Record<string, unknown>>('order_json'),
     source: oneOf('source', ['bot', 'site', 'admin']).notNull(),
     renewsUuid: text('renews_uuid').references(() => subscriptions.uuid, LINKED),
     subscriptionUuid: text('subscription_uuid').references(() => subscriptions.uuid, LINKED),
@@ -442,5 +446,6 @@ export type Device = typeof devices.$inferSelect
 export type Admin = typeof admins.$inferSelect
 export type AdminSession = typeof adminSessions.$inferSelect
 export type PendingLogin = typeof pendingLogins.$inferSelect
+export type OutboxMessage = typeof outbox.$inferSelect
 export type Event = typeof events.$inferSelect
 export type AuditEntry = typeof auditLog.$inferSelect

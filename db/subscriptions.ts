@@ -1,4 +1,5 @@
 /** Subscriptions: the owner's list, the admin's listing, the clients of a node, and the conditional changes. */
+import { field, hot } from './hot.ts'
 import { type Database, type Query, run } from './open.ts'
 import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from './orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
@@ -79,6 +80,13 @@ export interface ListedSubscription {
 /** A subscription with its labels, inside a transaction. */
 export function* readSubscription(tx: Query, uuid: string) {
   const [found] = yield* run(listed(tx).where(eq(subscriptions.uuid, uuid)))
+  return found as ListedSubscription | undefined
+}
+
+/** What a gift code gave its redeemer, with its labels. */
+export function* readGiftSubscription(tx: Query, tgId: number, code: string) {
+  const own = and(eq(subscriptions.tgId, tgId), eq(subscriptions.giftCode, code))
+  const [found] = yield* run(listed(tx).where(own))
   return found as ListedSubscription | undefined
 }
 
@@ -177,8 +185,34 @@ export async function listSubscriptions(
   return { rows, total }
 }
 
-export function* insertSubscription(tx: Query, row: typeof subscriptions.$inferInsert) {
-  const [inserted] = yield* run(tx.insert(subscriptions).values(row).returning())
+type NewSubscription = Pick<
+  Subscription,
+  'uuid' | 'tgId' | 'node' | 'plan' | 'expiresAt' | 'source' | 'createdAt'
+> &
+  Partial<Pick<Subscription, 'paymentId' | 'giftCode'>>
+
+const add = hot<NewSubscription, Subscription[]>((q) =>
+  q
+    .insert(subscriptions)
+    .values({
+      uuid: field('uuid'),
+      tgId: field('tgId'),
+      node: field('node'),
+      plan: field('plan'),
+      expiresAt: field('expiresAt'),
+      source: field('source'),
+      paymentId: field('paymentId'),
+      giftCode: field('giftCode'),
+      createdAt: field('createdAt'),
+    })
+    .returning(),
+)
+
+export function* insertSubscription(
+  tx: Query,
+  { paymentId = null, giftCode = null, ...row }: NewSubscription,
+) {
+  const [inserted] = yield* add(tx, { ...row, paymentId, giftCode })
   return inserted as Subscription
 }
 

@@ -1,5 +1,6 @@
 /** Users, and the lookup that every subscription fetch makes. */
 
+import { hot, input } from './hot.ts'
 import type { Database } from './open.ts'
 import { type Query, run } from './open.ts'
 import { and, eq, gt, ne, sql } from './orm.ts'
@@ -98,16 +99,25 @@ export function findUser(db: Database, tgId: number): User | undefined {
   return db.prepared(byId).get({ tgId })
 }
 
+const read = hot<{ tgId: number }, User[]>((q) =>
+  q
+    .select()
+    .from(users)
+    .where(eq(users.tgId, input('tgId'))),
+)
+
 /** The same inside a transaction. */
 export function* readUser(tx: Query, tgId: number) {
-  const [user] = yield* run(tx.select().from(users).where(eq(users.tgId, tgId)))
-  return user as User | undefined
+  const [user] = yield* read(tx, { tgId })
+  return user
 }
 
 /** Creates the user unless he exists, and returns his row either way. */
 export function* ensureUser(tx: Query, tgId: number, token: string, now: string) {
-  yield* run(tx.insert(users).values({ tgId, token, createdAt: now }).onConflictDoNothing())
-  return (yield* readUser(tx, tgId)) as User
+  const known = yield* readUser(tx, tgId)
+  if (known) return known
+  const [user] = yield* run(tx.insert(users).values({ tgId, token, createdAt: now }).returning())
+  return user as User
 }
 
 /** Stores the own device limit (null: the fallback limit). False when there is no such user. */
@@ -150,7 +160,7 @@ export function userSearch(text: string, bare: '' | '+' = '') {
 export function* updateUser(
   tx: Query,
   tgId: number,
-  changes: Partial<Pick<User, 'note' | 'bannedAt' | 'token'>>,
+  changes: Partial<Pick<User, 'note' | 'bannedAt' | 'token' | 'deviceRemovals'>>,
 ) {
   yield* run(tx.update(users).set(changes).where(eq(users.tgId, tgId)))
 }

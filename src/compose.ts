@@ -15,12 +15,15 @@ import {
   seedPlans,
   seedWebhookSecret,
 } from './domain/first-start.ts'
+import { createSending } from './domain/sending.ts'
 import { createNodeSync } from './domain/sync.ts'
 import { openInstance } from './instance.ts'
 import { canBind } from './integrations/bindable.ts'
 import { createCryptobot } from './integrations/cryptobot.ts'
 import { createDataFiles } from './integrations/data-files.ts'
 import { dial } from './integrations/dial.ts'
+import { freeShare } from './integrations/disk.ts'
+import { createGateways } from './integrations/gateways.ts'
 import { localCorePaths } from './integrations/local-node.ts'
 import { generateManagementKey } from './integrations/management-key.ts'
 import { nodeProgram } from './integrations/node-program.ts'
@@ -29,11 +32,13 @@ import { createOutbound } from './integrations/outbound.ts'
 import { createProviderA } from './integrations/provider-a.ts'
 import { createSnapshots } from './integrations/snapshot-files.ts'
 import { createTelegram } from './integrations/telegram.ts'
+import { createEventSender } from './integrations/webhook.ts'
 import { createBackground } from './lib/background.ts'
-import { systemClock } from './lib/clock.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
 import { errorMessage } from './lib/errors.ts'
 import { createLimiter } from './lib/limiter.ts'
 import { createLog, type Log } from './lib/log.ts'
+import { createSingleFlight } from './lib/single-flight.ts'
 import type { Core, Cores, Services } from './services.ts'
 
 /** The node program of this project. */
@@ -58,12 +63,14 @@ export function createCores(config: Config): Cores {
 }
 
 /** The systems outside, at the addresses of the configuration. */
-function createOutsideSystems(config: Config, log: Log) {
+function createOutsideSystems(config: Config, clock: Clock, log: Log) {
   const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
   return {
     telegram: createTelegram({ apiUrl: config.telegramApiUrl, log }),
     providerA: createProviderA({ apiUrl: config.providerAApiUrl, outbound, log }),
     cryptobot: createCryptobot({ apiUrl: config.cryptobotApiUrl, outbound, log }),
+    eventSender: createEventSender({ outbound }),
+    gateways: createGateways({ config, outbound, clock }),
   }
 }
 
@@ -95,6 +102,7 @@ export async function compose(
       log.error('background work failed', { work: name, reason: errorMessage(error) })
     })
     const cores = createCores(config)
+    const outside = createOutsideSystems(config, clock, log)
     const instanceId = () => currentInstanceId(db)
     const dataFiles = createDataFiles({ config, log })
     const seed = { db, clock, config }
@@ -112,12 +120,15 @@ export async function compose(
       background,
       cores,
       dial,
-      ...createOutsideSystems(config, log),
+      ...outside,
+      ...createSending({ db, config, clock, log, background, ...outside }),
+      freeDiskShare: () => freeShare(config.dataDir),
       dataFiles,
       snapshots: createSnapshots(config, dataFiles),
       instanceId,
       fatal,
       seenDevices: createSeenDevices({ db, clock, background }, SEEN_DELAY_MS),
+      paymentChecks: createSingleFlight(),
       hashing: createLimiter(HASHES_AT_A_TIME, HASHES_WAITING),
       nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
     }

@@ -1,9 +1,13 @@
 /** The job runner: single-runner roles held by leases, jobs that never overlap, an end that waits for the job under way. */
 import { acquireLease, releaseLease } from '#db/leases.ts'
 import { cleanUp } from '#src/domain/cleanup.ts'
+import { watchDisk } from '#src/domain/disk-alert.ts'
+import { auditProviderA } from '#src/domain/payment-audit.ts'
+import { type ReconcilerDeps, reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import { createSweep } from '#src/domain/sending.ts'
 import { keepSnapshots } from '#src/domain/snapshots.ts'
 import { errorMessage } from '#src/lib/errors.ts'
-import { MINUTE_MS } from '#src/lib/time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from './services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'log' | 'fatal'>
@@ -161,9 +165,24 @@ export function holdRole(
 /** How often is looked whether a snapshot is due; one that failed is tried again then. */
 const SNAPSHOT_LOOK_MS = 5 * MINUTE_MS
 
-/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`; the snapshots. */
+/** How long an event or a message waits whose process ended before it sent it, and one that is to be tried again. */
+const SENDING_LOOK_MS = 5 * SECOND_MS
+const DISK_LOOK_MS = 5 * MINUTE_MS
+
+/** Once a day of what is asked for oftener; until `work` gives true it is done each time. */
+function daily(s: Pick<Deps, 'clock'>, work: () => Promise<boolean>): () => Promise<void> {
+  let doneMs = Number.NEGATIVE_INFINITY
+  return async () => {
+    const startedMs = s.clock.monotonicMs()
+    if (startedMs - doneMs >= DAY_MS && (await work())) doneMs = startedMs
+  }
+}
+
+/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`; snapshots, what waits to be sent, the disk, payments. */
 export function startJobs(
-  s: Deps & Pick<Services, 'config' | 'nodeSync' | 'snapshots'>,
+  s: Deps &
+    Pick<Services, 'config' | 'nodeSync' | 'snapshots' | 'nudge' | 'freeDiskShare'> &
+    ReconcilerDeps,
   hold: Hold,
 ): Runner {
   const { syncIntervalMs: intervalMs } = s.config
@@ -190,6 +209,10 @@ export function startJobs(
         return keepSnapshots(s, { clockJumped, runningMs })
       },
     },
+    { name: 'sending', intervalMs: SENDING_LOOK_MS, run: createSweep(s) },
+    { name: 'disk', intervalMs: DISK_LOOK_MS, run: () => watchDisk(s) },
+    { name: 'payments', intervalMs: MINUTE_MS, run: () => reconcilePayments(s) },
+    { name: 'payment audit', intervalMs: HOUR_MS, run: daily(s, () => auditProviderA(s)) },
   ]
   const runners = jobs.map((job) => runJob(s, job, hold))
   return {

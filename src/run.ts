@@ -149,6 +149,7 @@ async function start(roles: Role[]): Promise<void> {
   let runners: Runner[] = []
   // Before anybody can know that the process is there, and send it a signal.
   endOnSignal(s, async () => {
+    s.endSending()
     await within(
       DRAIN_MS,
       Promise.all([listening?.close(), ...runners.map((runner) => runner.stop())]),

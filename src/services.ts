@@ -7,6 +7,19 @@ import type { Batch } from './lib/batch.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Limiter } from './lib/limiter.ts'
 import type { Log } from './lib/log.ts'
+import type { SingleFlight } from './lib/single-flight.ts'
+import type { PaymentGateways, PaymentState } from './payment-gateway.ts'
+
+export type {
+  AuditedGateway,
+  Created,
+  Order,
+  PaymentGateway,
+  PaymentGateways,
+  PaymentState,
+  ShopCredentials,
+  SucceededPayment,
+} from './payment-gateway.ts'
 
 export interface Services {
   config: Config
@@ -21,6 +34,16 @@ export interface Services {
   telegram: Telegram
   providerA: ProviderA
   cryptobot: Cryptobot
+  eventSender: EventSender
+  /** Sends what waits in `events` or `outbox`: call it after a commit that wrote there. Returns at once. */
+  nudge(queue: Queue): void
+  /** Begins no more of what `nudge` asks for; `background` has what is under way. */
+  endSending(): void
+  /** The share of the data folder's disk that is free, 0 to 1. */
+  freeDiskShare(): number
+  gateways: PaymentGateways
+  /** Questions about payments that are under way, by payment: who asks meanwhile shares the answer. */
+  paymentChecks: SingleFlight<PaymentState>
   /** Password hashes: as many at a time as there are cores but one, at most 4. */
   hashing: Limiter
   /** Ids of known devices that fetched a list, written together after the answers. */
@@ -40,6 +63,48 @@ export type CredentialCheck = 'accepted' | 'rejected' | 'unreachable'
 export interface Telegram {
   /** Whose token it is: the identity call, bounded to 10 s. */
   identify(token: string): Promise<{ username: string } | 'rejected' | 'unreachable'>
+  /** Sends a text in Telegram's HTML, without a preview of its links; at most 10 s. */
+  sendMessage(token: string, message: { chatId: number; html: string }): Promise<SendOutcome>
+}
+
+export type SendOutcome =
+  | { outcome: 'sent' }
+  /** The user does not want to hear of the bot, or is gone. */
+  | { outcome: 'blocked'; reason: string }
+  /** Not delivered, and never will be. */
+  | { outcome: 'refused'; reason: string }
+  /** Surely not delivered: may be tried again, with `retryAfterMs` not before that, nor anything else. */
+  | { outcome: 'later'; reason: string; retryAfterMs: number | null }
+  /** The token is no bot's any more. Not delivered. */
+  | { outcome: 'rejected' }
+  /** Nobody knows whether it was delivered. */
+  | { outcome: 'unknown'; reason: string }
+
+/** What waits to be sent: outbound events, bot messages. */
+export type Queue = 'events' | 'messages'
+
+export interface WebhookRequest {
+  url: string
+  /** WEBHOOK_SECRET as it is stored; its UTF-8 bytes are the key. */
+  secret: string
+  id: string
+  event: string
+  /** The signed bytes are the sent bytes. */
+  body: string
+  at: Date
+}
+
+export interface WebhookResult {
+  /** Null: no answer. */
+  httpStatus: number | null
+  /** Null: accepted. */
+  error: string | null
+}
+
+/** The receiver of outbound events. */
+export interface EventSender {
+  /** Makes one attempt; at most 10 s. Never throws. */
+  send(request: WebhookRequest): Promise<WebhookResult>
 }
 
 /** Payment provider A. Calls never throw. */

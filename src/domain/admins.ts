@@ -16,6 +16,7 @@ import { badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
 import { randomBase32 } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { alert } from './alerts.ts'
 import { accountKey, PASSWORD_LIMIT, reserveAttempt } from './attempts.ts'
 import { audit } from './audit.ts'
 import { type Login, requireLogin } from './sessions.ts'
@@ -27,7 +28,7 @@ export const generatePassword = (): string => randomBase32(20).toLowerCase()
 
 /** Creates an account. Throws 400 when one has that name, compared without case. */
 export async function createAdmin(
-  s: Deps,
+  s: Deps & Pick<Services, 'config'>,
   login: Login,
   { username, password }: { username: string; password: string },
 ): Promise<ListedAdmin> {
@@ -38,6 +39,7 @@ export async function createAdmin(
     if (yield* readAdminByName(tx, username)) throw badRequest('this username is taken')
     const admin = yield* insertAdmin(tx, { username, passwordHash, createdAt })
     yield* audit(tx, login.actor, createdAt, { action: 'admin.create', object: username })
+    yield* alert(tx, s, createdAt, { about: 'admin-created', username, ...login.actor })
     return admin
   })
 }

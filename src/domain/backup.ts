@@ -2,6 +2,7 @@
 import { raiseWantedGeneration } from '#db/bot-state.ts'
 import { fileStamp, formatTimestamp } from '#src/lib/time.ts'
 import type { RestoreOutcome, Services } from '#src/services.ts'
+import { alert } from './alerts.ts'
 import { type Actor, audit } from './audit.ts'
 import { awaitBotRestart } from './bot-restart.ts'
 import { readSettings } from './settings.ts'
@@ -11,11 +12,15 @@ export const backupName = (at: Date): string => `backup-${fileStamp(at)}.tar.gz`
 
 /** An archive of database and env file as they are now, packed as it is read. */
 export async function downloadBackup(
-  s: Pick<Services, 'db' | 'clock' | 'dataFiles'>,
+  s: Pick<Services, 'db' | 'clock' | 'config' | 'dataFiles'>,
   actor: Actor,
 ): Promise<{ name: string; stream: ReadableStream<Uint8Array> }> {
   const now = s.clock.now()
-  await s.db.tx((tx) => audit(tx, actor, formatTimestamp(now), { action: 'backup.download' }))
+  const at = formatTimestamp(now)
+  await s.db.tx(function* (tx) {
+    yield* audit(tx, actor, at, { action: 'backup.download' })
+    yield* alert(tx, s, at, { about: 'backup-downloaded', ...actor })
+  })
   return { name: backupName(now), stream: await s.dataFiles.pack(now) }
 }
 
@@ -45,6 +50,9 @@ export async function restoreBackup(
   s.background.run('sync after a restore', () =>
     s.nodeSync.syncAll({ force: false, remove: false }),
   )
+  const { admin, ip } = actor
+  const at = formatTimestamp(s.clock.now())
+  await s.db.tx((tx) => alert(tx, s, at, { about: 'restored', admin, ip }))
   const concernsBot = outcome.restoredEnv || readSettings(s).text('BOT_TOKEN') !== tokenBefore
   return { ...outcome, restartedBot: concernsBot && (await restartBot(s)) }
 }

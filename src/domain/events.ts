@@ -14,6 +14,8 @@ export type EventName =
   | 'subscription.held'
   | 'subscription.resumed'
   | 'node.added'
+  /** Asked for by an admin. */
+  | 'webhook.test'
 
 /** Writes an event: ready to be sent, or skipped while no webhook URL is set. */
 export function* emit(

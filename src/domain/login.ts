@@ -28,7 +28,7 @@ import {
 import { audit } from './audit.ts'
 import { type Client, openSession } from './sessions.ts'
 
-type Deps = Pick<Services, 'db' | 'clock' | 'hashing'>
+type Deps = Pick<Services, 'db' | 'clock' | 'hashing' | 'config'>
 
 const PENDING_TTL_MS = 5 * MINUTE_MS
 /** So many wrong codes use a pending login up. */
@@ -74,7 +74,8 @@ export async function login(
     const present = yield* readAdmin(tx, admin.id)
     if (present?.passwordHash !== stored) return null
     yield* clearAttempts(tx, ip, PASSWORD_LIMIT.kind)
-    if (present.totpSecret === null) return { session: yield* openSession(tx, admin, client, now) }
+    if (present.totpSecret === null)
+      return { session: yield* openSession(tx, s, present, client, now) }
     const pending = randomToken()
     const expiresAt = formatTimestamp(new Date(now.getTime() + PENDING_TTL_MS))
     yield* insertPendingLogin(tx, { token: sha256Hex(pending), adminId: admin.id, expiresAt })
@@ -116,7 +117,7 @@ type CodeResult = { session: string } | { refusal: ApiError }
  * 10 wrong codes of the address in 5 minutes, or 30 for the account in an hour.
  */
 export async function completeLogin(
-  s: Pick<Services, 'db' | 'clock'>,
+  s: Pick<Services, 'db' | 'clock' | 'config'>,
   client: Client,
   given: { pendingToken: string; code: string },
 ): Promise<string> {
@@ -137,7 +138,7 @@ export async function completeLogin(
     }
     yield* deletePendingLogin(tx, pending.token)
     yield* clearAttempts(tx, ip, CODE_LIMIT.kind)
-    return { session: yield* openSession(tx, admin, client, now) }
+    return { session: yield* openSession(tx, s, admin, client, now) }
   })
   if ('refusal' in result) throw result.refusal
   return result.session

@@ -26,7 +26,10 @@ import { inTime } from './in-time.ts'
 import { generateRealityKeys } from './provisioning.ts'
 import { readSettings } from './settings.ts'
 
-type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores' | 'dial'>
+type Deps = Pick<
+  Services,
+  'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores' | 'dial' | 'nudge'
+>
 
 const DIAL_MS = 5000
 const METRICS_MS = 5000
@@ -81,6 +84,7 @@ export async function createNode(s: Deps, actor: Actor, fields: NodeFields): Pro
       yield* audit(tx, actor, now, { action: 'node.create', object: inserted.code })
       return inserted
     })
+    s.nudge('events')
     if (node.kind === 'local') syncSoon(s)
     return node
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Sessions of admins: seven days from the login, ended by their admin, by a new password or by a change of the second factor. */
 import { updateAdmin } from '#db/admins.ts'
+import { readLoginAddresses } from '#db/history.ts'
 import {
   deleteSession,
   deleteSessionOf,
@@ -10,13 +11,17 @@ import {
   touchSession,
 } from '#db/logins.ts'
 import type { Query } from '#db/open.ts'
+import type { Admin } from '#db/schema.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { notFound, unauthorized } from '#src/lib/errors.ts'
+import { attemptKey } from '#src/lib/ip.ts'
 import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { adminTgIds, alert } from './alerts.ts'
 import { type Actor, audit } from './audit.ts'
 import { cleanDeviceText } from './devices.ts'
+import { readSettingsIn } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
@@ -37,10 +42,27 @@ export interface Login {
   actor: Actor
 }
 
+/** Alerts of a login from where this admin has never logged in; his first login is from a new address anyway. */
+function* watchAddress(
+  tx: Query,
+  s: Pick<Services, 'config'>,
+  admin: Opening,
+  ip: string,
+  at: string,
+) {
+  if (admin.lastLoginAt === null || adminTgIds(yield* readSettingsIn(tx, s)).length === 0) return
+  const known = (yield* readLoginAddresses(tx, admin.username)).map(attemptKey)
+  if (known.includes(attemptKey(ip))) return
+  yield* alert(tx, s, at, { about: 'new-address', admin: admin.username, ip })
+}
+
+type Opening = Pick<Admin, 'id' | 'username' | 'lastLoginAt'>
+
 /** Opens the session of a completed login; gives the token for the cookie. */
 export function* openSession(
   tx: Query,
-  admin: { id: number; username: string },
+  s: Pick<Services, 'config'>,
+  admin: Opening,
   client: Client,
   now: Date,
 ) {
@@ -56,6 +78,7 @@ export function* openSession(
     userAgent: cleanDeviceText(client.userAgent),
   })
   yield* updateAdmin(tx, admin.id, { lastLoginAt: at })
+  yield* watchAddress(tx, s, admin, client.ip, at)
   yield* audit(tx, { admin: admin.username, ip: client.ip }, at, { action: 'login' })
   return token
 }

@@ -1,10 +1,19 @@
 /** Hourly snapshots: an archive like a backup's, kept for a day, and one of each day for two weeks. */
 
 import { errorMessage } from '#src/lib/errors.ts'
-import { DAY_MS, fileStamp, HOUR_MS, MINUTE_MS, parseTimestamp } from '#src/lib/time.ts'
+import {
+  DAY_MS,
+  fileStamp,
+  formatTimestamp,
+  HOUR_MS,
+  MINUTE_MS,
+  parseTimestamp,
+} from '#src/lib/time.ts'
 import type { Services, SnapshotFile } from '#src/services.ts'
+import type { Alert } from './alert-texts.ts'
+import { alertState, isAlertOpen } from './alerts.ts'
 
-type Deps = Pick<Services, 'clock' | 'config' | 'log' | 'snapshots' | 'fatal'>
+type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'log' | 'snapshots' | 'fatal'>
 
 const HOURLY = 24
 const DAILY = 14
@@ -93,12 +102,19 @@ export async function keepSnapshots(
   const now = s.clock.now()
   if (!isDue(parse(s.snapshots.list()), now, context.runningMs)) return
   const name = snapshotName(now)
+  const alertOf = (alert: Alert | null) =>
+    s.db.tx((tx) =>
+      alertState(tx, s, formatTimestamp(now), { name: 'snapshot', begins: alert !== null, alert }),
+    )
   try {
     await s.snapshots.make(name, now)
     s.log.info('snapshot made', { name })
+    if (isAlertOpen(s, 'snapshot')) await alertOf(null)
   } catch (error) {
     s.fatal(error)
-    s.log.error('the snapshot failed', { reason: errorMessage(error) })
+    const reason = errorMessage(error)
+    s.log.error('the snapshot failed', { reason })
+    await alertOf({ about: 'snapshot-failed', reason })
     return
   }
   if (!context.clockJumped) {

@@ -11,6 +11,7 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core, CoreStatus, NodeSync, NodeSyncResult, Services } from '#src/services.ts'
 import { createClientQueue } from './client-queue.ts'
 import { coreConfig, servedNodes } from './core-config.ts'
+import { createNodeAlerts, type NodeAlerts } from './node-alerts.ts'
 import {
   applyClients,
   type ClientChanges,
@@ -27,7 +28,7 @@ type ProcessDeps = Pick<
 >
 
 /** `counting` lets one reading be counted at a time, so that readings of one process never overtake each other. */
-type Deps = ProcessDeps & { counting: Limiter }
+type Deps = ProcessDeps & { counting: Limiter; alerts: NodeAlerts }
 
 const NOT_SERVED =
   'not served: its port is in use by another local node, or the core takes no such short id, SNI or flow'
@@ -98,6 +99,7 @@ async function recordPass(s: Deps, nodes: Node[], pass: CorePass): Promise<void>
   for (const node of nodes) {
     const blocked = pass.blocked.has(node.code)
     if (!(await setSyncBlocked(s.db, node.code, blocked))) continue
+    await s.alerts.noteBrake(node, blocked)
     if (blocked) s.log.warn('removals held back: send force to go on', { node: node.code })
     else s.log.info('removals go on', { node: node.code })
   }
@@ -127,6 +129,7 @@ async function syncGroup(
     await recordPass(s, nodes, done)
     const trouble = troubleOf(done.status)
     tell(core, trouble)
+    await s.alerts.note(nodes, trouble)
     return codes.map((code) => ({
       code,
       ok: trouble === null,
@@ -138,6 +141,7 @@ async function syncGroup(
     if (!(error instanceof NodeError)) throw error
     tell(core, 'node sync failed', { failure: error.failure, reason: error.message })
     await recordHealth(s.db, codes, { lastError: error.message })
+    await s.alerts.note(nodes, error.message)
     return codes.map((code) => ({ code, ok: false, added: 0, removed: 0, error: error.message }))
   }
 }
@@ -157,7 +161,7 @@ type Tell = (core: Core, alarm: string | null, fields?: LogFields) => void
 
 /** The NodeSync of a process. */
 export function createNodeSync(deps: ProcessDeps): NodeSync {
-  const s: Deps = { ...deps, counting: createLimiter(1) }
+  const s: Deps = { ...deps, counting: createLimiter(1), alerts: createNodeAlerts(deps) }
   const queue = createClientQueue(s, (core, uuids) => applyClients(s, core, uuids))
   const troubles = new Map<Core, { text: string; sinceMs: number; told: boolean }>()
   const tell: Tell = (core, alarm, fields = {}) => {

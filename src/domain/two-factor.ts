@@ -6,6 +6,7 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import { findTotpStep, generateTotpSecret, parseTotpSecret, totpUri } from '#src/lib/totp.ts'
 import type { Services } from '#src/services.ts'
 import { confirmPassword, requireSame } from './admins.ts'
+import { alert } from './alerts.ts'
 import { audit } from './audit.ts'
 import { type Login, requireLogin } from './sessions.ts'
 import { readSettings } from './settings.ts'
@@ -48,7 +49,7 @@ export async function enableTwoFactor(
  * `confirmPassword` does.
  */
 export async function disableTwoFactor(
-  s: Pick<Services, 'db' | 'clock' | 'hashing'>,
+  s: Pick<Services, 'db' | 'clock' | 'hashing' | 'config'>,
   login: Login,
   password: string,
 ): Promise<void> {
@@ -60,5 +61,6 @@ export async function disableTwoFactor(
     yield* updateAdmin(tx, admin.id, { totpSecret: null, totpLastStep: null })
     yield* deleteLoginsOf(tx, admin.id, login.sessionId)
     yield* audit(tx, login.actor, at, { action: '2fa.disable', object: admin.username })
+    yield* alert(tx, s, at, { about: 'two-factor-off', ...login.actor })
   })
 }

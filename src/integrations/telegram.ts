@@ -1,9 +1,9 @@
-/** The Bot API (core.telegram.org/bots/api). The token is part of every URL, so no URL is ever logged or thrown on. */
+/** Messages of the bot, and whose it is (core.telegram.org/bots/api). */
 import { errorCode } from '#src/lib/errors.ts'
 import type { Log } from '#src/lib/log.ts'
-import { readAtMost } from '#src/lib/read-at-most.ts'
-import type { Telegram } from '#src/services.ts'
-import { jsonObject } from './json-answer.ts'
+import { SECOND_MS } from '#src/lib/time.ts'
+import type { SendOutcome, Telegram } from '#src/services.ts'
+import { callBotApi } from './bot-api.ts'
 
 interface Options {
   apiUrl: string
@@ -11,10 +11,8 @@ interface Options {
   timeoutMs?: number
 }
 
-const ANSWER_LIMIT_BYTES = 256 * 1024
-
-/** The token as a part of a path: the colon stays, as the Bot API writes it. */
-const tokenPath = (token: string) => encodeURIComponent(token).replaceAll('%3A', ':')
+/** A flood of which Telegram does not say how long it lasts. */
+const FLOOD_MS = 5 * SECOND_MS
 
 /** What an answer to getMe says; null when it is none of the Bot API. */
 function readIdentity(
@@ -30,27 +28,70 @@ function readIdentity(
     : null
 }
 
-/**
- * The messaging platform at `apiUrl`. By `fetch`, as the bot itself: an operator whose machine can't reach Telegram gives the
- * runtime a proxy, which both must use.
- */
+/** Failures before a byte of the request was sent: no connection, or none to the one meant. */
+const NOT_SENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EINVAL|UND_ERR_CONNECT_TIMEOUT|(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_).*)$/
+
+/** Telegram's own words, which quote no more than what was sent to it. */
+const descriptionOf = ({ description }: Record<string, unknown>) =>
+  typeof description === 'string' ? description.slice(0, 200) : 'refused'
+
+/** How long Telegram wants to be left alone (`ResponseParameters.retry_after`, in seconds). */
+function retryAfterMs({ parameters }: Record<string, unknown>): number {
+  const { retry_after: seconds } = (parameters ?? {}) as { retry_after?: unknown }
+  return typeof seconds === 'number' && seconds > 0 ? seconds * SECOND_MS : FLOOD_MS
+}
+
+/** What an answer to sendMessage says (core.telegram.org/bots/api#making-requests). */
+function readSendOutcome(status: number, answer: Record<string, unknown> | null): SendOutcome {
+  const reason = answer ? descriptionOf(answer) : `answered ${status}`
+  if (status >= 500) return { outcome: 'later', reason, retryAfterMs: null }
+  if (status === 429) {
+    return { outcome: 'later', reason, retryAfterMs: retryAfterMs(answer ?? {}) }
+  }
+  if (answer?.ok === true && status === 200) return { outcome: 'sent' }
+  // A proxy or a portal may answer anything: only what Telegram itself says counts against a user or the token.
+  if (answer?.ok !== false) return { outcome: 'unknown', reason: `answered ${status}` }
+  if (status === 401 || status === 404) return { outcome: 'rejected' }
+  return { outcome: status === 403 ? 'blocked' : 'refused', reason }
+}
+
+/** The messaging platform at `apiUrl`. */
 export function createTelegram({ apiUrl, log, timeoutMs = 10_000 }: Options): Telegram {
   return {
     async identify(token) {
       try {
-        const response = await fetch(`${apiUrl}/bot${tokenPath(token)}/getMe`, {
-          redirect: 'manual',
-          signal: AbortSignal.timeout(timeoutMs),
-        })
-        const body = await readAtMost(response.body, ANSWER_LIMIT_BYTES)
-        const answer = body && jsonObject(body)
-        const identity = answer && readIdentity(response.status, answer)
+        const signal = AbortSignal.timeout(timeoutMs)
+        const { status, body } = await callBotApi({ apiUrl, token, method: 'getMe', signal })
+        const identity = body && readIdentity(status, body)
         if (identity) return identity
-        log.warn('Telegram gave no usable answer', { method: 'getMe', status: response.status })
+        log.warn('Telegram gave no usable answer', { method: 'getMe', status })
       } catch (error) {
         log.warn('Telegram could not be asked', { method: 'getMe', reason: reasonOf(error) })
       }
       return 'unreachable'
+    },
+    async sendMessage(token, { chatId, html }) {
+      try {
+        const { status, body } = await callBotApi({
+          apiUrl,
+          token,
+          method: 'sendMessage',
+          params: {
+            chat_id: chatId,
+            text: html,
+            parse_mode: 'HTML',
+            link_preview_options: { is_disabled: true },
+          },
+          signal: AbortSignal.timeout(timeoutMs),
+        })
+        return readSendOutcome(status, body)
+      } catch (error) {
+        const reason = reasonOf(error)
+        return NOT_SENT.test(reason)
+          ? { outcome: 'later', reason, retryAfterMs: null }
+          : { outcome: 'unknown', reason }
+      }
     },
   }
 }

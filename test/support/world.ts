@@ -7,18 +7,22 @@ import { currentInstanceId, putInstanceId } from '#db/settings.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import { createSeenDevices } from '#src/domain/devices.ts'
 import { seedLocalNode, seedManagementKey, seedPlans } from '#src/domain/first-start.ts'
+import { createSending } from '#src/domain/sending.ts'
 import { createNodeSync } from '#src/domain/sync.ts'
 import { createApp } from '#src/http/app.ts'
 import { createCryptobot } from '#src/integrations/cryptobot.ts'
 import { createDataFiles } from '#src/integrations/data-files.ts'
+import { createGateways } from '#src/integrations/gateways.ts'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { createProviderA } from '#src/integrations/provider-a.ts'
 import { createSnapshots } from '#src/integrations/snapshot-files.ts'
 import { createTelegram } from '#src/integrations/telegram.ts'
+import { createEventSender } from '#src/integrations/webhook.ts'
 import { createBackground } from '#src/lib/background.ts'
 import { hashPassword, sha256Hex } from '#src/lib/crypto.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { createLog } from '#src/lib/log.ts'
+import { createSingleFlight } from '#src/lib/single-flight.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core, Services } from '#src/services.ts'
 import { expectDescribed } from './described.ts'
@@ -45,7 +49,7 @@ const ENVIRONMENT = {
   CRYPTOBOT_API_URL: 'http://127.0.0.1:9',
 }
 
-/** How long a world waits for outside systems. */
+/** How long a world waits for outside systems, unless a test says otherwise. */
 const OUTSIDE_TIMEOUT_MS = 300
 
 /** A clock that moves only when told. */
@@ -120,6 +124,9 @@ export interface WorldOptions {
   now?: string
   path?: string
   cores?: boolean
+  outsideTimeoutMs?: number
+  /** In place of those that speak over the network. */
+  gateways?: Partial<Services['gateways']>
 }
 
 async function toAnswer(response: Response): Promise<Answer> {
@@ -187,7 +194,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const limiter = createLimiter(4)
   let hashes = 0
   const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
-  const outside = { outbound, log, timeoutMs: OUTSIDE_TIMEOUT_MS }
+  const outside = { outbound, log, timeoutMs: options.outsideTimeoutMs ?? OUTSIDE_TIMEOUT_MS }
+  const telegram = createTelegram({ ...outside, apiUrl: config.telegramApiUrl })
+  const eventSender = createEventSender(outside)
   const s: Services = {
     config,
     db,
@@ -198,9 +207,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     dataFiles,
     snapshots: createSnapshots(config, dataFiles),
     instanceId,
-    telegram: createTelegram({ ...outside, apiUrl: config.telegramApiUrl }),
+    telegram,
+    eventSender,
+    ...createSending({ db, config, clock, log, background, telegram, eventSender }),
+    freeDiskShare: () => 0.5,
     providerA: createProviderA({ ...outside, apiUrl: config.providerAApiUrl }),
     cryptobot: createCryptobot({ ...outside, apiUrl: config.cryptobotApiUrl }),
+    gateways: { ...createGateways({ ...outside, config, clock }), ...options.gateways },
+    paymentChecks: createSingleFlight(),
     dial: async (address, port) => `${address}:${port}` === 'alive.test:443',
     hashing: (work) => {
       hashes++

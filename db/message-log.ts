@@ -1,0 +1,148 @@
+/** Bot messages on their way (db/outbox.ts queues them): taken for sending in each user's order, and what became of it. */
+import { type Database, type Query, run } from './open.ts'
+import { and, eq, gt, inArray, isNotNull, isNull, lte, sql } from './orm.ts'
+import { outbox, users } from './schema.ts'
+
+const due = (_q: Query, raw: Database['raw']) =>
+  raw.prepare<[now: string]>(
+    "select 1 from outbox where status = 'ready' and next_try_at <= +? limit 1",
+  )
+
+/** Whether a message may be sent at `now`. */
+export const hasDueMessages = (db: Database, now: string): boolean =>
+  db.prepared(due).get(now) !== undefined
+
+/** As the index outbox_ready has it: SQLite takes a partial index only for the very same words. */
+const isReady = eq(outbox.status, sql`'ready'`)
+
+/**
+ * Takes due messages that were written after `since` for sending, at most `count` and one of each user: his next one has to wait
+ * until it is known what became of the one before.
+ */
+export function* claimMessages(tx: Query, count: number, now: string, since: string) {
+  const waiting = tx
+    .select({ id: outbox.id })
+    .from(outbox)
+    .where(
+      and(
+        isReady,
+        lte(outbox.nextTryAt, now),
+        gt(outbox.createdAt, since),
+        sql`not exists (select 1 from outbox as earlier where earlier.tg_id = outbox.tg_id
+          and earlier.id < outbox.id and earlier.status in ('ready', 'sending'))`,
+      ),
+    )
+    .orderBy(outbox.nextTryAt, outbox.id)
+    .limit(count)
+  return yield* run(
+    tx
+      .update(outbox)
+      .set({ status: 'sending', attempts: sql`${outbox.attempts} + 1` })
+      .where(inArray(outbox.id, waiting))
+      .returning(),
+  )
+}
+
+/** The users of messages by tg_id, as far as these are written for them. */
+export function* readRecipients(tx: Query, tgIds: number[]) {
+  const rows = yield* run(
+    tx
+      .select({ tgId: users.tgId, token: users.token, lang: users.lang })
+      .from(users)
+      .where(inArray(users.tgId, tgIds)),
+  )
+  return new Map(rows.map((row) => [row.tgId, row]))
+}
+
+/** A try at sending a message: which one, as long as it is under way. */
+export interface MessageTry {
+  id: number
+  attempts: number
+}
+
+const isUnderWay = ({ attempts }: Pick<MessageTry, 'attempts'>) =>
+  and(eq(outbox.status, 'sending'), eq(outbox.attempts, attempts))
+
+/** Notes the end of messages whose tries ended alike; nothing for one that is not under way any more. */
+export function* endMessages(
+  tx: Query,
+  tries: MessageTry[],
+  end: { status: 'done' | 'failed'; error: string | null; at: string },
+) {
+  const { status, error, at: doneAt } = end
+  for (const [attempts, group] of Map.groupBy(tries, (one) => one.attempts)) {
+    const ids = group.map(({ id }) => id)
+    yield* run(
+      tx
+        .update(outbox)
+        .set({ status, error, doneAt })
+        .where(and(inArray(outbox.id, ids), isUnderWay({ attempts }))),
+    )
+  }
+}
+
+/** Puts a message that is under way back, to be sent at `nextTryAt`. */
+export function* postponeMessage(
+  tx: Query,
+  message: MessageTry,
+  { nextTryAt, error }: { nextTryAt: string; error: string | null },
+) {
+  yield* run(
+    tx
+      .update(outbox)
+      .set({ status: 'ready', nextTryAt, error })
+      .where(and(eq(outbox.id, message.id), isUnderWay(message))),
+  )
+}
+
+const expired = (_q: Query, raw: Database['raw']) =>
+  raw.prepare<[since: string]>(
+    "select 1 from outbox where status = 'ready' and created_at <= +? limit 1",
+  )
+
+/** Whether there is something for `expireMessages`. */
+export const hasExpiredMessages = (db: Database, since: string): boolean =>
+  db.prepared(expired).get(since) !== undefined
+
+/** Gives messages up that wait since `since` or longer. */
+export function* expireMessages(tx: Query, since: string, at: string, error: string) {
+  yield* run(
+    tx
+      .update(outbox)
+      .set({ status: 'failed', error, doneAt: at })
+      .where(and(isReady, lte(outbox.createdAt, since))),
+  )
+}
+
+/** Notes since when users have the bot blocked, or (null) that they have not; what is noted already stays. */
+export function* markBlocked(tx: Query, tgIds: number[], blockedAt: string | null) {
+  const isOther = blockedAt === null ? isNotNull(users.blockedAt) : isNull(users.blockedAt)
+  yield* run(
+    tx
+      .update(users)
+      .set({ blockedAt })
+      .where(and(inArray(users.tgId, tgIds), isOther)),
+  )
+}
+
+const newest = (_q: Query, raw: Database['raw']) =>
+  raw.prepare<[], number>('select coalesce(max(id), 0) from outbox').pluck()
+
+const unfinished = (_q: Query, raw: Database['raw']) =>
+  raw.prepare<[from: number], MessageTry & { status: string }>(
+    "select id, attempts, status from outbox where id >= ? and status in ('ready', 'sending') order by id",
+  )
+
+/**
+ * The tries that are under way, or whose process has gone, among the messages from number `from` on; and the number below which
+ * there is none and never will be. No index has them: who looks again and again goes on from there.
+ */
+export function listMessagesUnderWay(
+  db: Database,
+  from: number,
+): { tries: MessageTry[]; from: number } {
+  const last = db.prepared(newest).get() ?? 0
+  const rows = db.prepared(unfinished).all(from)
+  const tries = rows.filter(({ status }) => status === 'sending')
+  return { tries, from: rows[0]?.id ?? last + 1 }
+}

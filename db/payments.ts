@@ -1,0 +1,292 @@
+/** Payments: lookups by either id, the conditional changes of their status, and what is due to be asked about. */
+import { field, hot, input } from './hot.ts'
+import { type Database, isUniqueViolation, type Query, run } from './open.ts'
+import { and, asc, eq, gt, inArray, isNull, lte, ne, or, type SQL, sql } from './orm.ts'
+import { nodes, type Payment, payments, plans } from './schema.ts'
+
+export type ProviderName = Payment['provider']
+
+const byId = (q: Query) =>
+  q
+    .select()
+    .from(payments)
+    .where(eq(payments.id, sql.placeholder('id')))
+    .prepare()
+
+export function findPayment(db: Database, id: string): Payment | undefined {
+  return db.prepared(byId).get({ id })
+}
+
+const byExternalId = (q: Query) =>
+  q
+    .select()
+    .from(payments)
+    .where(
+      and(
+        eq(payments.provider, sql.placeholder('provider')),
+        eq(payments.externalId, sql.placeholder('externalId')),
+        sql`${payments.externalId} <> ''`,
+      ),
+    )
+    .prepare()
+
+/** A provider's payment by the provider's id. */
+export function findByExternalId(
+  db: Database,
+  provider: ProviderName,
+  externalId: string,
+): Payment | undefined {
+  return db.prepared(byExternalId).get({ provider, externalId })
+}
+
+/** A provider's payment by our id, else by the provider's. Another provider's payment is not found. */
+export function findPaymentOf(
+  db: Database,
+  provider: ProviderName,
+  id: string,
+): Payment | undefined {
+  const own = findPayment(db, id)
+  return own?.provider === provider ? own : findByExternalId(db, provider, id)
+}
+
+const read = hot<{ id: string }, Payment[]>((q) =>
+  q
+    .select()
+    .from(payments)
+    .where(eq(payments.id, input('id'))),
+)
+
+export function* readPayment(tx: Query, id: string) {
+  const [payment] = yield* read(tx, { id })
+  return payment
+}
+
+export function* insertPayment(tx: Query, row: typeof payments.$inferInsert) {
+  const [inserted] = yield* run(tx.insert(payments).values(row).returning())
+  return inserted as Payment
+}
+
+type Changes = Partial<Omit<Payment, 'id' | 'status'>>
+
+/** Changes what is no status; undefined when there is no such payment. */
+export function* updatePayment(tx: Query, id: string, changes: Changes) {
+  const [updated] = yield* run(
+    tx.update(payments).set(changes).where(eq(payments.id, id)).returning(),
+  )
+  return updated as Payment | undefined
+}
+
+const claim = hot<{ id: string; now: string; failedToo: number }, { id: string }[]>((q) =>
+  q
+    .update(payments)
+    .set({
+      status: 'paid',
+      paidAt: sql`${field('now')}`,
+      failedReason: null,
+      reviewReason: null,
+      nextCheckAt: null,
+      deletedUser: false,
+    })
+    .where(
+      and(
+        eq(payments.id, input('id')),
+        sql`(${payments.status} = 'pending' or (${payments.status} = 'failed' and ${field('failedToo')}))`,
+      ),
+    )
+    .returning({ id: payments.id }),
+)
+
+/** Claims a pending payment, or also a failed one, for whoever grants it; false when another one was quicker. */
+export function* claimPayment(tx: Query, id: string, now: string, failedToo: boolean) {
+  const claimed = yield* claim(tx, { id, now, failedToo: Number(failedToo) })
+  return claimed.length > 0
+}
+
+const link = hot<{ id: string; uuid: string }, unknown>((q) =>
+  q
+    .update(payments)
+    .set({ subscriptionUuid: sql`${field('uuid')}` })
+    .where(eq(payments.id, input('id'))),
+)
+
+/** Notes which subscription a payment gave or lengthened. */
+export function* linkSubscription(tx: Query, id: string, uuid: string) {
+  yield* link(tx, { id, uuid })
+}
+
+/** Fails a pending payment; false when it is pending no more. */
+export function* failPayment(tx: Query, id: string, reason: string) {
+  const rows = yield* run(
+    tx
+      .update(payments)
+      .set({ status: 'failed', failedReason: reason, nextCheckAt: null, order: null })
+      .where(and(eq(payments.id, id), eq(payments.status, 'pending')))
+      .returning({ id: payments.id }),
+  )
+  return rows.length > 0
+}
+
+/** Whose payment of this provider has this external id already. */
+export class ExternalIdTaken extends Error {}
+
+/** Stores what the provider calls a payment, once; undefined when it has an external id or is gone. Throws ExternalIdTaken. */
+export function* storeExternalId(
+  tx: Query,
+  id: string,
+  link: Pick<Payment, 'externalId' | 'nextCheckAt'> &
+    Partial<Pick<Payment, 'payUrl' | 'payUrlExpiresAt'>>,
+) {
+  try {
+    const [stored] = yield* run(
+      tx
+        .update(payments)
+        .set({ ...link, order: null })
+        .where(and(eq(payments.id, id), eq(payments.externalId, '')))
+        .returning(),
+    )
+    return stored as Payment | undefined
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new ExternalIdTaken()
+    throw error
+  }
+}
+
+/** When each payment of the user since then was made, oldest first. */
+export function* readRecentPayments(tx: Query, tgId: number, since: string) {
+  const rows = yield* run(
+    tx
+      .select({ createdAt: payments.createdAt })
+      .from(payments)
+      .where(and(eq(payments.tgId, tgId), gt(payments.createdAt, since)))
+      .orderBy(asc(payments.createdAt)),
+  )
+  return rows.map((row) => row.createdAt)
+}
+
+/** What makes two orders one. */
+export type SameOrder = Pick<
+  Payment,
+  'tgId' | 'node' | 'plan' | 'provider' | 'amount' | 'currency' | 'days' | 'shopId' | 'renewsUuid'
+>
+
+/**
+ * The newest pending payment of the same order that can be paid by its link until `linkUntil` at least, or whose creation at the
+ * provider, begun after `begunSince`, is to be asked for again.
+ */
+export function* readReusable(
+  tx: Query,
+  order: SameOrder,
+  linkUntil: string,
+  begunSince: string | null,
+) {
+  const { shopId, renewsUuid } = order
+  const begun: SQL | undefined =
+    begunSince === null
+      ? undefined
+      : and(
+          eq(payments.externalId, ''),
+          gt(payments.createdAt, begunSince),
+          sql`${payments.order} is not null`,
+        )
+  const [found] = yield* run(
+    tx
+      .select()
+      .from(payments)
+      .where(
+        and(
+          eq(payments.tgId, order.tgId),
+          eq(payments.node, order.node),
+          eq(payments.plan, order.plan),
+          eq(payments.provider, order.provider),
+          eq(payments.amount, order.amount),
+          eq(payments.currency, order.currency),
+          eq(payments.days, order.days),
+          shopId === null ? isNull(payments.shopId) : eq(payments.shopId, shopId),
+          renewsUuid === null ? isNull(payments.renewsUuid) : eq(payments.renewsUuid, renewsUuid),
+          eq(payments.status, 'pending'),
+          eq(payments.deletedUser, false),
+          isNull(payments.reviewReason),
+          or(and(ne(payments.externalId, ''), gt(payments.payUrlExpiresAt, linkUntil)), begun),
+        ),
+      )
+      .orderBy(sql`${payments.createdAt} desc`, sql`payments.rowid desc`)
+      .limit(1),
+  )
+  return found as Payment | undefined
+}
+
+const due = (q: Query) =>
+  q
+    .select()
+    .from(payments)
+    .where(and(eq(payments.status, 'pending'), lte(payments.nextCheckAt, sql.placeholder('now'))))
+    .orderBy(asc(payments.nextCheckAt))
+    .limit(sql.placeholder('limit'))
+    .prepare()
+
+/** Pending payments whose next check is due, those that wait longest first. */
+export function listDuePayments(db: Database, now: string, limit: number): Payment[] {
+  return db.prepared(due).all({ now, limit })
+}
+
+/** Pending payments in review for one of these reasons whose node and plan are there, and that have been asked about. */
+export async function listReturnedPayments(
+  db: Database,
+  reasons: string[],
+  limit: number,
+): Promise<Payment[]> {
+  return db.q
+    .select()
+    .from(payments)
+    .where(
+      and(
+        eq(payments.status, 'pending'),
+        ne(payments.externalId, ''),
+        inArray(payments.reviewReason, reasons),
+        sql`exists (select 1 from ${nodes} where ${nodes.code} = ${payments.node})`,
+        sql`exists (select 1 from ${plans} where ${plans.code} = ${payments.plan})`,
+      ),
+    )
+    .limit(limit)
+}
+
+/** Moves the next check of a payment that is still pending. */
+export function* postponeCheck(tx: Query, id: string, nextCheckAt: string | null) {
+  yield* run(
+    tx
+      .update(payments)
+      .set({ nextCheckAt, checks: sql`${payments.checks} + 1` })
+      .where(and(eq(payments.id, id), eq(payments.status, 'pending'))),
+  )
+}
+
+/** Has a payment asked about at the next run, if it is still pending. */
+export function* checkSoon(tx: Query, id: string, now: string) {
+  yield* run(
+    tx
+      .update(payments)
+      .set({ nextCheckAt: now })
+      .where(and(eq(payments.id, id), eq(payments.status, 'pending'))),
+  )
+}
+
+/** Lets a provider rest: no payment of it is due before `until`. */
+export function* postponeProvider(tx: Query, provider: ProviderName, until: string) {
+  yield* run(
+    tx
+      .update(payments)
+      .set({ nextCheckAt: until })
+      .where(
+        and(
+          eq(payments.status, 'pending'),
+          eq(payments.provider, provider),
+          lte(payments.nextCheckAt, until),
+        ),
+      ),
+  )
+}
+
+/** Makes every pending payment due. */
+export function* makeAllDue(tx: Query, now: string) {
+  yield* run(tx.update(payments).set({ nextCheckAt: now }).where(eq(payments.status, 'pending')))
+}

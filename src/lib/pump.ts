@@ -1,0 +1,86 @@
+/** Work that waits in a database: taken in batches, done side by side, and its results noted in batches. */
+
+export interface Pump {
+  /** Takes work up soon; resolves when none is left. Null while it is at it already: then it looks again. */
+  start(): Promise<void> | null
+  /** Takes nothing more up; what is under way is finished and noted. */
+  stop(): void
+}
+
+interface Options<Item, Result> {
+  /** How much is done at a time. */
+  slots: number
+  /** Notes the results and takes at most `free` items, in one transaction. */
+  exchange(results: Result[], free: number): Promise<Item[]>
+  /** Never rejects. */
+  work(item: Item): Promise<Result>
+}
+
+/** What ends or comes within this time shares a transaction; the first one is never in the turn of whoever called `start`. */
+const GATHER_MS = 10
+/** Results are too dear to be dropped for a busy database. */
+const NOTE_TRIES = 5
+const NOTE_AGAIN_MS = 1000
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** A pump that rejects, and can be started again, when `exchange` fails for good. */
+export function createPump<Item, Result>(options: Options<Item, Result>): Pump {
+  const { slots, work } = options
+  let stopped = false
+  let running: Promise<void> | null = null
+  let asked = false
+  let wake = () => {}
+
+  const exchange = async (results: Result[], free: number): Promise<Item[]> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await options.exchange(results, stopped ? 0 : free)
+      } catch (error) {
+        if (results.length === 0 || attempt === NOTE_TRIES) throw error
+        await pause(NOTE_AGAIN_MS)
+      }
+    }
+  }
+  const run = async () => {
+    const finished: Result[] = []
+    let underWay = 0
+    const begin = async (item: Item) => {
+      underWay++
+      finished.push(await work(item))
+      underWay--
+      wake()
+    }
+    const something = () =>
+      new Promise<void>((resolve) => {
+        wake = resolve
+        if (asked || finished.length > 0) resolve()
+      })
+    do {
+      await something()
+      await pause(GATHER_MS)
+      asked = false
+      for (const item of await exchange(finished.splice(0), slots - underWay)) void begin(item)
+    } while (asked || underWay > 0 || finished.length > 0)
+  }
+  const runOnce = async () => {
+    try {
+      await run()
+    } finally {
+      // In the turn of its end, or a `start` between the two would be lost.
+      running = null
+    }
+  }
+  return {
+    start() {
+      asked = true
+      wake()
+      if (running !== null) return null
+      running = runOnce()
+      return running
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}

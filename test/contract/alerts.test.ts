@@ -1,0 +1,226 @@
+/** Alerts to admins: who gets them, of what, and once per change of state. */
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { alertState } from '#src/domain/alerts.ts'
+import { watchDisk } from '#src/domain/disk-alert.ts'
+import { createNodeSync } from '#src/domain/sync.ts'
+import {
+  codeNow,
+  codeStep,
+  logIn,
+  passwordStep,
+  pendingToken,
+  turnTotpOn,
+} from '#test/support/admins.ts'
+import { startFakeTelegram } from '#test/support/fake-telegram.ts'
+import { BOT_TOKEN, sendMessages } from '#test/support/messages.ts'
+import { addSubscription, addUser, nowOf, putSettings } from '#test/support/records.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+
+const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot' })
+afterAll(() => telegram.close())
+
+let w: World
+beforeEach(async () => {
+  telegram.reset()
+  w = await createWorld({
+    outsideTimeoutMs: 1000,
+    environment: { TELEGRAM_API_URL: telegram.url, BOT_TOKEN, ADMIN_TG_IDS: '501 502' },
+  })
+})
+afterEach(() => w.close())
+
+const alerts = () =>
+  w
+    .rows('select tg_id, payload from outbox order by id')
+    .map((row) => [row.tg_id, JSON.parse(row.payload)])
+/** What the first of the admins was told, oldest first. */
+const told = () => alerts().flatMap(([tgId, payload]) => (tgId === 501 ? [payload] : []))
+
+const post = (path: string, body: unknown) => w.admin(`/admin/api${path}`, { body })
+
+test('a new admin: one message to each, sent by the bot in HTML', async () => {
+  expect((await post('/admins', { username: '<eve>', password: PASSWORD })).status).toBe(200)
+  const alert = { about: 'admin-created', username: '<eve>', admin: 'admin', ip: '127.0.0.1' }
+  expect(alerts()).toEqual([
+    [501, alert],
+    [502, alert],
+  ])
+  await sendMessages(w)
+  expect(telegram.sent.map(({ chat_id, text }) => [chat_id, text]).sort()).toEqual([
+    [501, '⚠️ New admin <b>&lt;eve&gt;</b> (by admin, 127.0.0.1)'],
+    [502, '⚠️ New admin <b>&lt;eve&gt;</b> (by admin, 127.0.0.1)'],
+  ])
+})
+
+test('an admin who is a user too reads it in his language', async () => {
+  w.change(
+    "insert into users (tg_id, token, lang, created_at) values (501, 'x', 'ru', '2026-01-01T00:00:00')",
+  )
+  await post('/admins', { username: 'second', password: PASSWORD })
+  await sendMessages(w)
+  const texts = telegram.sent.map(({ text }) => text).sort()
+  expect(texts).toEqual([
+    '⚠️ New admin <b>second</b> (by admin, 127.0.0.1)',
+    '⚠️ Новый администратор <b>second</b> (создал admin, 127.0.0.1)',
+  ])
+})
+
+test('a refused new admin is no news, and nobody is told where nobody is to be', async () => {
+  await post('/admins', { username: 'admin', password: PASSWORD })
+  expect(alerts()).toEqual([])
+  putSettings(w, { ADMIN_TG_IDS: '' })
+  expect((await post('/admins', { username: 'third', password: PASSWORD })).status).toBe(200)
+  expect(alerts()).toEqual([])
+})
+
+test('two-factor login that is switched off', async () => {
+  turnTotpOn(w)
+  const off = { about: 'two-factor-off', admin: 'admin', ip: '127.0.0.1' }
+  expect((await post('/2fa/disable', { password: 'wrong password' })).status).toBe(401)
+  expect(told()).toEqual([])
+  await post('/2fa/disable', { password: PASSWORD })
+  await post('/2fa/disable', { password: PASSWORD })
+  expect(told()).toEqual([off])
+})
+
+describe('a login', () => {
+  test('from a new address is told once, the first one of all not', async () => {
+    for (const ip of ['198.51.100.1', '198.51.100.1', '203.0.113.5', '203.0.113.5']) {
+      expect((await passwordStep(w, 'admin', ip)).status).toBe(200)
+    }
+    expect((await passwordStep(w, 'nobody', '192.0.2.9')).status).toBe(401)
+    expect(told()).toEqual([{ about: 'new-address', admin: 'admin', ip: '203.0.113.5' }])
+  })
+
+  test('from another address of the same IPv6 network is from a known one', async () => {
+    await logIn(w, 'admin', '2001:db8:1:2::1')
+    await logIn(w, 'admin', '2001:db8:1:2:ffff::9')
+    expect(told()).toEqual([])
+    await logIn(w, 'admin', '2001:db8:1:3::1')
+    expect(told()).toHaveLength(1)
+  })
+
+  test('with a code is told when it is complete', async () => {
+    await logIn(w, 'admin', '198.51.100.1')
+    turnTotpOn(w)
+    const token = await pendingToken(w, 'admin', '203.0.113.5')
+    expect(told()).toEqual([])
+    expect((await codeStep(w, token, codeNow(w), '203.0.113.5')).status).toBe(200)
+    expect(told()).toEqual([{ about: 'new-address', admin: 'admin', ip: '203.0.113.5' }])
+  })
+})
+
+describe('a node', () => {
+  const MINUTE = 60_000
+  const syncs = () => {
+    const { db, clock, log, config, cores, instanceId, background } = w.s
+    return createNodeSync({ db, clock, log, config, cores, instanceId, background })
+  }
+  const pass = async (afterMs: number, sync = w.s.nodeSync) => {
+    w.clock.advance(afterMs)
+    await sync.syncAll({ force: false, remove: true })
+  }
+
+  test('that is down for three minutes is told once, and once that it is back', async () => {
+    await pass(0)
+    w.node.failure = 'unreachable'
+    await pass(90_000)
+    await pass(90_000)
+    expect(told()).toEqual([])
+    await pass(90_000)
+    const down = { about: 'node-down', node: 'Local', reason: expect.any(String) }
+    expect(told()).toEqual([down])
+    for (let i = 0; i < 5; i++) await pass(90_000)
+    expect(told()).toEqual([down])
+    w.node.failure = null
+    await pass(90_000)
+    await pass(90_000)
+    expect(told()).toEqual([down, { about: 'node-back', node: 'Local' }])
+    expect(w.rows("select * from settings where key = 'OPEN_ALERTS'")).toEqual([])
+  })
+
+  test('that comes back within three minutes is not told', async () => {
+    for (let i = 0; i < 4; i++) {
+      w.node.failure = 'unreachable'
+      await pass(90_000)
+      await pass(60_000)
+      w.node.failure = null
+      await pass(10_000)
+    }
+    expect(told()).toEqual([])
+  })
+
+  test('is told once also across restarts and processes', async () => {
+    w.node.failure = 'unreachable'
+    for (let i = 0; i < 4; i++) await pass(90_000)
+    const other = syncs()
+    for (let i = 0; i < 4; i++) await pass(90_000, other)
+    expect(told()).toHaveLength(1)
+    w.node.failure = null
+    await pass(0, other)
+    await pass(0)
+    expect(told().map(({ about }) => about)).toEqual(['node-down', 'node-back'])
+  })
+
+  test('that a process saw in trouble twice, long apart, was not down all the time', async () => {
+    w.node.failure = 'unreachable'
+    await pass(0)
+    await pass(60 * MINUTE)
+    expect(told()).toEqual([])
+  })
+
+  test('that goes down while nobody is to be told is told to who comes later', async () => {
+    putSettings(w, { ADMIN_TG_IDS: '' })
+    w.node.failure = 'unreachable'
+    for (let i = 0; i < 4; i++) await pass(90_000)
+    expect(alerts()).toEqual([])
+    putSettings(w, { ADMIN_TG_IDS: '501' })
+    await pass(90_000)
+    expect(told()).toHaveLength(1)
+  })
+
+  test('whose removals are held back is told once', async () => {
+    for (let i = 1; i <= 30; i++) {
+      addUser(w, i)
+      addSubscription(w, i)
+    }
+    await pass(0)
+    const expiry = (at: string) => w.change('update subscriptions set expires_at = ?', at)
+    const held = { about: 'removals-held-back', node: 'Local' }
+    for (const times of [1, 2]) {
+      expiry('2026-01-01T00:00:00')
+      await pass(0)
+      await pass(0)
+      expect(told()).toEqual(Array(times).fill(held))
+      expiry('2027-01-01T00:00:00')
+      await pass(0)
+    }
+    expect(w.rows("select * from settings where key = 'OPEN_ALERTS'")).toEqual([])
+  })
+})
+
+test('a state that two processes find at the same time is told once', async () => {
+  const find = (begins: boolean) =>
+    w.s.db.tx((tx) =>
+      alertState(tx, w.s, nowOf(w), {
+        name: 'disk',
+        begins,
+        alert: { about: 'disk-low', freePercent: 1 },
+      }),
+    )
+  for (const begins of [false, true, true, false, false]) await find(begins)
+  expect(told()).toHaveLength(2)
+})
+
+test('a disk is told once when less than a tenth is free, and again only after it had more', async () => {
+  let free = 0.5
+  const s = { ...w.s, freeDiskShare: () => free }
+  for (const share of [0.5, 0.1, 0.0999, 0.05, 0.12, 0.09, 0.15, 0.2, 0.01]) {
+    free = share
+    await watchDisk(s)
+  }
+  expect(told()).toEqual([
+    { about: 'disk-low', freePercent: 9 },
+    { about: 'disk-low', freePercent: 1 },
+  ])
+})

@@ -1,0 +1,123 @@
+/** What messages say, in both languages, as Telegram takes it. */
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { loadConfig } from '#src/config.ts'
+import type { Alert } from '#src/domain/alert-texts.ts'
+import { messageHtml, messageLang } from '#src/domain/messages.ts'
+import { createTelegram } from '#src/integrations/telegram.ts'
+import { silentLog } from '#src/lib/log.ts'
+import { startFakeTelegram } from '#test/support/fake-telegram.ts'
+import { BOT_TOKEN } from '#test/support/messages.ts'
+
+const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot' })
+beforeEach(() => telegram.reset())
+afterAll(() => telegram.close())
+
+const configOf = (environment: Record<string, string> = {}) =>
+  loadConfig({ SUB_DOMAIN: 'sub.test', ENV_FILE: '/nonexistent/.env', ...environment }, '/')
+
+const HOSTILE = '<b>&amp; "x" </b><script>😀 </pre>'
+const granted = (more = {}) => ({
+  kind: 'granted',
+  payload: {
+    node_label: 'Amsterdam',
+    plan_label: '30 days',
+    expires_at: '2026-03-31T22:30:00',
+    ...more,
+  },
+})
+const user = { token: 'T'.repeat(43), lang: 'en' }
+
+const send = (html: string) =>
+  createTelegram({ apiUrl: telegram.url, log: silentLog }).sendMessage(BOT_TOKEN, {
+    chatId: 7,
+    html,
+  })
+
+describe('the message of a grant', () => {
+  test('names server, plan, the day in TIMEZONE and the link', () => {
+    const html = messageHtml({ config: configOf({ TIMEZONE: 'Asia/Tokyo' }) }, granted(), user)
+    expect(html).toBe(`✅ <b>Your access is ready</b>
+
+Server: <b>Amsterdam</b>
+Plan: <b>30 days</b>, until <b>01.04.2026</b>
+
+Your subscription link. Open it in a browser and follow the steps, or paste it into your app:
+https://sub.test/sub/${user.token}`)
+  })
+
+  test('has the other day elsewhere, and Russian words for a Russian', () => {
+    const html = messageHtml({ config: configOf() }, granted(), { ...user, lang: 'ru' })
+    expect(html).toContain('Тариф: <b>30 days</b>, до <b>31.03.2026</b>')
+    expect(html).toContain(`https://sub.test/sub/${user.token}`)
+  })
+
+  test.each(['en', 'ru'])(
+    'shows hostile labels as they are (%s), and Telegram takes it',
+    async (lang) => {
+      const row = granted({ node_label: HOSTILE, plan_label: HOSTILE })
+      const html = messageHtml({ config: configOf() }, row, { ...user, lang }) as string
+      expect(html.split('&lt;script&gt;')).toHaveLength(3)
+      expect(await send(html)).toEqual({ outcome: 'sent' })
+    },
+  )
+
+  test('can not be written without its user', () => {
+    expect(messageHtml({ config: configOf() }, granted(), undefined)).toBeNull()
+  })
+})
+
+test.each([
+  ['ru', 'en', 'ru'],
+  ['RU', 'en', 'ru'],
+  ['ru-RU', 'en', 'ru'],
+  ['en-GB', 'ru', 'en'],
+  ['de', 'ru', 'ru'],
+  ['de', 'en', 'en'],
+  [null, 'ru', 'ru'],
+  [undefined, 'en', 'en'],
+  ['', 'ru', 'ru'],
+])('for %j with DEFAULT_LANG %s it is %s', (tag, fallback, lang) => {
+  expect(messageLang(tag, fallback)).toBe(lang)
+})
+
+const by = { admin: HOSTILE, ip: '198.51.100.7' }
+const ALERTS: Alert[] = [
+  { about: 'node-down', node: HOSTILE, reason: HOSTILE },
+  { about: 'node-back', node: HOSTILE },
+  { about: 'removals-held-back', node: HOSTILE },
+  { about: 'snapshot-failed', reason: HOSTILE },
+  { about: 'disk-low', freePercent: 9 },
+  { about: 'host-key-changed', node: HOSTILE },
+  { about: 'payment-in-review', payment: HOSTILE, reason: HOSTILE },
+  { about: 'restored', ...by },
+  { about: 'backup-downloaded', ...by },
+  { about: 'admin-created', username: HOSTILE, ...by },
+  { about: 'new-address', ...by },
+  { about: 'two-factor-off', ...by },
+]
+
+describe.each(['en', 'ru'])('alerts in %s', (lang) => {
+  const config = configOf({ DEFAULT_LANG: lang })
+  test.each(ALERTS)('$about is one that Telegram takes', async (alert) => {
+    const html = messageHtml({ config }, { kind: 'alert', payload: { ...alert } }, undefined)
+    expect(html).not.toMatch(/undefined|null|<script/)
+    expect(html).toMatch(lang === 'ru' ? /[а-я]{3}/ : /^[^а-я]+$/)
+    for (const value of Object.values(alert)) {
+      if (value === HOSTILE) expect(html).toContain('&lt;script&gt;😀')
+    }
+    expect(await send(html as string)).toEqual({ outcome: 'sent' })
+  })
+
+  test('a reason of any length fits into a message', async () => {
+    const payload = { about: 'node-down', node: '&'.repeat(9000), reason: '<'.repeat(9000) }
+    const html = messageHtml({ config }, { kind: 'alert', payload }, undefined)
+    expect(await send(html as string)).toEqual({ outcome: 'sent' })
+  })
+})
+
+test('an operator at the machine is named as such', () => {
+  const payload = { about: 'restored', admin: null, ip: 'shell' }
+  expect(messageHtml({ config: configOf() }, { kind: 'alert', payload }, undefined)).toBe(
+    '🚨 A backup was restored (shell)',
+  )
+})

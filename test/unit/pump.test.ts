@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createPump } from '#src/lib/pump.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+
+/** A pump over a list of numbers; work on a number takes so many milliseconds. */
+function pumpOf(waiting: number[], slots: number) {
+  const noted: number[][] = []
+  const asked: number[] = []
+  let under = 0
+  let most = 0
+  let failures = 0
+  const pump = createPump<number, number>({
+    slots,
+    async exchange(results, free) {
+      if (failures > 0) {
+        failures--
+        throw new Error('the database is locked')
+      }
+      asked.push(free)
+      if (results.length > 0) noted.push(results)
+      return waiting.splice(0, free)
+    },
+    async work(ms) {
+      most = Math.max(most, ++under)
+      await new Promise((resolve) => setTimeout(resolve, ms))
+      under--
+      return ms
+    },
+  })
+  const fail = (times: number) => {
+    failures = times
+  }
+  return { pump, noted, asked, most: () => most, fail }
+}
+
+test('nothing is looked for in the turn of whoever starts it', async () => {
+  const { pump, asked } = pumpOf([1], 2)
+  void pump.start()
+  await Promise.resolve()
+  expect(asked).toEqual([])
+  await pass(10)
+  expect(asked).toEqual([2])
+})
+
+test('no more than its slots is done at a time, and all is done and noted once', async () => {
+  const { pump, noted, most } = pumpOf(
+    Array.from({ length: 100 }, (_, i) => 1 + (i % 7)),
+    5,
+  )
+  let ended = false
+  void pump.start()?.then(() => {
+    ended = true
+  })
+  await pass(2000)
+  expect(ended).toBe(true)
+  expect(noted.flat()).toHaveLength(100)
+  expect(most()).toBe(5)
+})
+
+test('what ends at about the same time is noted together', async () => {
+  const { pump, noted } = pumpOf([20, 21, 22, 23], 4)
+  void pump.start()
+  await pass(100)
+  expect(noted).toEqual([[20, 21, 22, 23]])
+})
+
+test('slow work holds up nothing that comes while it runs', async () => {
+  const waiting = [10_000]
+  const { pump, noted } = pumpOf(waiting, 4)
+  const first = pump.start()
+  await pass(50)
+  waiting.push(1, 2)
+  expect(pump.start()).toBeNull()
+  await pass(50)
+  expect(noted.flat()).toEqual([1, 2])
+  await pass(10_000)
+  await first
+  expect(noted.flat()).toEqual([1, 2, 10_000])
+})
+
+test('a start in the very moment of its end is not lost', async () => {
+  const waiting = [5]
+  const { pump, noted } = pumpOf(waiting, 1)
+  for (let i = 0; i < 40; i++) {
+    void pump.start()
+    await pass(1)
+    waiting.push(5)
+  }
+  void pump.start()
+  await pass(2000)
+  expect(waiting).toEqual([])
+  expect(noted.flat()).toHaveLength(41)
+})
+
+test('a failure without results ends it, and the next start begins anew', async () => {
+  const { pump, noted, fail } = pumpOf([1], 1)
+  fail(1)
+  const failed = expect(pump.start()).rejects.toThrow('the database is locked')
+  await pass(50)
+  await failed
+  void pump.start()
+  await pass(100)
+  expect(noted).toEqual([[1]])
+})
+
+test('results survive a database that is busy for seconds', async () => {
+  const { pump, noted, fail } = pumpOf([5], 1)
+  const end = pump.start()
+  await pass(12)
+  fail(4)
+  await pass(6000)
+  await end
+  expect(noted).toEqual([[5]])
+})
+
+test('results that can not be noted end it after five tries', async () => {
+  const { pump, noted, fail } = pumpOf([5], 1)
+  const end = pump.start()
+  await pass(12)
+  fail(5)
+  const failed = expect(end).rejects.toThrow('the database is locked')
+  await pass(6000)
+  await failed
+  expect(noted).toEqual([])
+})
+
+test('after the stop nothing is begun, and what is under way is noted', async () => {
+  const waiting = [50, 50, 50]
+  const { pump, noted } = pumpOf(waiting, 1)
+  const end = pump.start()
+  await pass(20)
+  pump.stop()
+  await pass(200)
+  await end
+  expect([noted, waiting]).toEqual([[[50]], [50, 50]])
+  void pump.start()
+  await pass(100)
+  expect(waiting).toHaveLength(2)
+})
