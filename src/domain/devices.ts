@@ -1,9 +1,9 @@
 /** The device limit: who may fetch a list, and which devices a user has. */
 import { admitDevice, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
-import { findUser, type ListOwner, updateHwidLimit } from '#db/users.ts'
+import { findUser, type ListOwner, readUser, updateHwidLimit, updateUser } from '#db/users.ts'
 import { type Batch, createBatch } from '#src/lib/batch.ts'
-import { notFound } from '#src/lib/errors.ts'
-import { formatTimestamp, HOUR_MS, timestampBefore } from '#src/lib/time.ts'
+import { notFound, tooMany } from '#src/lib/errors.ts'
+import { DAY_MS, formatTimestamp, HOUR_MS, parseTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -114,6 +114,40 @@ export async function removeDevice(s: Deps, actor: Actor, tgId: number, id: numb
         detail: `tg_id=${tgId}`,
       })
     }
+  })
+}
+
+/** Devices that a user may remove by himself in `OWN_WINDOW_MS`: else one place would serve everybody he knows. */
+const OWN_REMOVALS = 3
+const OWN_WINDOW_MS = DAY_MS
+
+/** Removes a device for its owner; an unknown one is no fault and does not count. Throws 404, or 429 after 3 in 24 hours. */
+export async function removeOwnDevice(
+  s: Pick<Deps, 'db' | 'clock'>,
+  actor: Actor,
+  tgId: number,
+  id: number | null,
+): Promise<void> {
+  if (id === null) return
+  const at = s.clock.now()
+  const now = formatTimestamp(at)
+  await s.db.tx(function* (tx) {
+    const user = yield* readUser(tx, tgId)
+    if (!user) throw notFound('user not found')
+    if (!(yield* deleteDevice(tx, tgId, id))) return
+    const since = timestampBefore(at, OWN_WINDOW_MS)
+    const removals = (user.deviceRemovals ?? []).filter((when) => when > since)
+    const oldest = removals[OWN_REMOVALS - 1]
+    // Rolls the removal back.
+    if (oldest !== undefined) {
+      throw tooMany((parseTimestamp(oldest).getTime() + OWN_WINDOW_MS - at.getTime()) / 1000)
+    }
+    yield* updateUser(tx, tgId, { deviceRemovals: [now, ...removals] })
+    yield* audit(tx, actor, now, {
+      action: 'device.remove',
+      object: String(id),
+      detail: `tg_id=${tgId}`,
+    })
   })
 }
 

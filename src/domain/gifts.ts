@@ -1,13 +1,22 @@
-/** Gift codes as an admin manages them: create, revoke. */
-import { insertGifts, readGift, revokeGift } from '#db/gifts.ts'
+/** Gift codes: an admin creates and revokes them, a user of the bot redeems one, once. */
+import { insertGifts, readGift, revokeGift, useGift } from '#db/gifts.ts'
+import { readNode } from '#db/nodes.ts'
+import type { Query } from '#db/open.ts'
+import { readPlan } from '#db/plans.ts'
+import {
+  insertSubscription,
+  type ListedSubscription,
+  readGiftSubscription,
+} from '#db/subscriptions.ts'
+import { ensureUser } from '#db/users.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { randomBase32 } from '#src/lib/random.ts'
+import { randomBase32, randomToken, randomUuid } from '#src/lib/random.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { readSettings } from './settings.ts'
-import { readOffer } from './subscriptions.ts'
+import { type Offer, readOffer } from './subscriptions.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
@@ -59,4 +68,95 @@ export async function revokeGiftCode(s: Deps, actor: Actor, code: string): Promi
     if (!(yield* revokeGift(tx, code, now))) return
     yield* audit(tx, actor, now, { action: 'gift.revoke', object: masked(code) })
   })
+}
+
+/** Why a code gives nothing; `gone`: its node or plan is. */
+export type GiftRefusal = 'unknown' | 'used' | 'revoked' | 'expired' | 'gone' | 'banned'
+
+/** What a code gives at a time, or why it gives nothing. */
+function* readGiftOffer(tx: Query, code: string, now: string) {
+  const gift = yield* readGift(tx, code)
+  if (!gift) return 'unknown'
+  if (gift.usedAt !== null) return 'used'
+  if (gift.revokedAt !== null) return 'revoked'
+  if (gift.expiresAt !== null && gift.expiresAt <= now) return 'expired'
+  const node = yield* readNode(tx, gift.node)
+  const plan = yield* readPlan(tx, gift.plan)
+  return node && plan ? ({ node, plan } as Offer) : 'gone'
+}
+
+/** A code as people type it. */
+const codeOf = (text: string) => text.trim().toUpperCase()
+
+export type GiftOffer = { outcome: 'offered'; nodeLabel: string; planLabel: string; days: number }
+
+/** What a code would give, before its holder confirms that he wants it. */
+export async function describeGift(
+  s: Deps,
+  text: string,
+): Promise<GiftOffer | { outcome: GiftRefusal }> {
+  const now = formatTimestamp(s.clock.now())
+  return s.db.tx(function* (tx) {
+    const offer = yield* readGiftOffer(tx, codeOf(text), now)
+    if (typeof offer === 'string') return { outcome: offer }
+    const { node, plan } = offer
+    return { outcome: 'offered', nodeLabel: node.label, planLabel: plan.label, days: plan.days }
+  })
+}
+
+/** `again`: this user redeemed the code before; what it gave, unless that is gone. */
+export type Redemption =
+  | { outcome: 'redeemed'; subscription: ListedSubscription }
+  | { outcome: 'again'; subscription: ListedSubscription | null }
+  | { outcome: GiftRefusal }
+
+/**
+ * Redeems a code for a user, whom it creates if missing: once, whoever tries it how often at the same time. Plan and node of a code
+ * count as long as they exist, archived or disabled too.
+ */
+export async function redeemGift(
+  s: Deps & Pick<Services, 'background' | 'nodeSync'>,
+  tgId: number,
+  text: string,
+): Promise<Redemption> {
+  const at = s.clock.now()
+  const now = formatTimestamp(at)
+  const code = codeOf(text)
+  const redemption = await s.db.tx(function* (tx): Generator<unknown, Redemption, unknown> {
+    const gift = yield* readGift(tx, code)
+    if (gift?.usedBy === tgId) {
+      return {
+        outcome: 'again',
+        subscription: (yield* readGiftSubscription(tx, tgId, code)) ?? null,
+      }
+    }
+    const offer = yield* readGiftOffer(tx, code, now)
+    if (typeof offer === 'string') return { outcome: offer }
+    const { node, plan } = offer
+    const user = yield* ensureUser(tx, tgId, randomToken(), now)
+    if (user.bannedAt !== null) return { outcome: 'banned' }
+    if (!(yield* useGift(tx, code, tgId, now))) return { outcome: 'used' }
+    const row = yield* insertSubscription(tx, {
+      uuid: randomUuid(),
+      tgId,
+      node: node.code,
+      plan: plan.code,
+      expiresAt: formatTimestamp(addDays(at, plan.days)),
+      source: 'gift',
+      giftCode: code,
+      createdAt: now,
+    })
+    yield* audit(tx, { admin: null, ip: 'bot' }, now, {
+      action: 'gift.redeem',
+      object: masked(code),
+      detail: `tg_id=${tgId} subscription=${row.uuid}`,
+    })
+    const labels = { username: user.username, nodeLabel: node.label, planLabel: plan.label }
+    return { outcome: 'redeemed', subscription: { row, rowid: 0, ...labels } }
+  })
+  if (redemption.outcome === 'redeemed') {
+    const { row } = redemption.subscription
+    s.background.run('add client', () => s.nodeSync.touch([row]))
+  }
+  return redemption
 }

@@ -66,6 +66,12 @@ export function listProviders(settings: Settings): Provider[] {
   return PROVIDER_IDS.map((id) => ({ id, enabled: settings.flag(FLAGS[id]), ...known[id] }))
 }
 
+/** A reader of providers' labels, as they are called now. */
+export function providerLabels(settings: Settings): (id: ProviderId) => string {
+  const labels = new Map(listProviders(settings).map(({ id, label }) => [id, label]))
+  return (id) => labels.get(id) ?? id
+}
+
 /** Throws 400 or 401 unless the provider took the credentials. */
 export function requireAccepted(check: CredentialCheck): void {
   if (check === 'unreachable') throw badRequest('no connection to the provider')

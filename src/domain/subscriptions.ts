@@ -22,7 +22,10 @@ import { type Actor, audit } from './audit.ts'
 import { type EventName, emit, subscriptionData } from './events.ts'
 import { readSettings } from './settings.ts'
 
-type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores'>
+type Deps = Pick<
+  Services,
+  'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores' | 'nudge'
+>
 
 /** The state of a subscription; precedence revoked, held, expired, active. */
 export function subscriptionState(
@@ -96,6 +99,7 @@ export async function grant(
     yield* emit(tx, settings, formatTimestamp(at), 'subscription.granted_by_admin', data)
     return listed
   })
+  s.nudge('events')
   s.background.run('add client', () => s.nodeSync.touch([granted.row]))
   return granted
 }
@@ -129,7 +133,9 @@ async function change(
     })
     return { row: next, changed: true }
   })
-  if (changed) await s.nodeSync.touch([row])
+  if (!changed) return row
+  s.nudge('events')
+  await s.nodeSync.touch([row])
   return row
 }
 

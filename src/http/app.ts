@@ -12,6 +12,7 @@ import { mountInstall } from './install.ts'
 import { adminApi, adminHtml, mountAdminPage } from './panel.ts'
 import { landing, mountAssets, mountSite } from './site.ts'
 import { createSubscriptionLinks, type SubscriptionLinks } from './sub.ts'
+import { type Asking, createAsking, mountWebhooks } from './webhooks.ts'
 
 type HostKind = 'sub' | 'site' | 'panel'
 
@@ -39,6 +40,7 @@ export function hostApp(
   kinds: Set<HostKind>,
   origins: string[],
   links: SubscriptionLinks,
+  asking: Asking,
 ): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const groups = groupsOf(kinds, s.config.hostIsolation)
@@ -66,6 +68,7 @@ export function hostApp(
   const home = kinds.has('panel') && s.config.adminPath === 'admin' ? adminHtml : landing
   app.get('/', (c) => home(s, c))
   mountAssets(app)
+  mountWebhooks(app, s, asking)
   if (groups.site) mountSite(app, s)
   if (groups.panel) {
     mountInstall(app, s)
@@ -111,9 +114,10 @@ export function createApp(services: Services) {
     roles.set(name, new Set([...(roles.get(name) ?? []), kind]))
   }
   const links = createSubscriptionLinks(s)
+  const asking = createAsking(s)
   const createHost = (kinds: Set<HostKind>): Host => {
     const { sub: lists } = groupsOf(kinds, config.hostIsolation)
-    return { app: hostApp(s, kinds, origins, links), lists }
+    return { app: hostApp(s, kinds, origins, links, asking), lists }
   }
   const hosts = new Map(Array.from(roles, ([name, kinds]) => [name, createHost(kinds)]))
   const siteHost = createHost(new Set(['site']))

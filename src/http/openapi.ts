@@ -30,12 +30,15 @@ const convertQuery = queryConverter(convert)
 
 const REFUSALS: Record<RefusalStatus, [name: string, meaning: string]> = {
   400: ['BadRequest', 'The request is wrong; the message says what about it'],
-  401: ['Unauthorized', 'No session, or a wrong secret'],
+  401: ['Unauthorized', 'No session, or a wrong secret or signature'],
   403: ['CrossSite', "Another site's page sent this"],
   404: ['NotFound', 'Unknown'],
-  413: ['TooLarge', 'The body is larger than 64 KB'],
+  413: ['TooLarge', 'The body is larger than 64 KB, a notice larger than 256 KB'],
   429: ['TooMany', 'Too many attempts'],
-  503: ['Unavailable', 'The database is busy or the disk is full: nothing was done'],
+  503: [
+    'Unavailable',
+    'The database is busy or the disk is full, and nothing was done; or a provider gives no answer',
+  ],
 }
 
 const retryAfter = {
@@ -91,13 +94,13 @@ function success(ok: v.GenericSchema | Answer) {
 
 /** The statuses of an operation that are refusals: its own, and those that follow from what it takes. */
 function refusalsOf(operation: Operation): RefusalStatus[] {
-  const { method, open, body, query, params, creates, refusals = [] } = operation
+  const { method, open, body, lenient, query, params, creates, refusals = [] } = operation
   const statuses = new Set(refusals)
   const isAdmin = operation.path.startsWith('/admin/api/')
   if (isAdmin && !open) statuses.add(401)
   if (isAdmin && method !== 'get') statuses.add(403)
   // Pages take whatever a query says.
-  if (body || (query && !isPage(operation))) statuses.add(400)
+  if ((body && !lenient) || (query && !isPage(operation))) statuses.add(400)
   if (body && body !== 'file') statuses.add(413)
   if (params && !creates) statuses.add(404)
   statuses.add(503)

@@ -7,10 +7,12 @@ import { adminAssets } from '#src/web/assets.ts'
 import { accountRoutes } from './admin/admins.ts'
 import { backupRoutes } from './admin/backup.ts'
 import { descriptionRoutes } from './admin/description.ts'
+import { eventRoutes } from './admin/events.ts'
 import { giftRoutes } from './admin/gifts.ts'
 import { openRoutes } from './admin/login.ts'
 import { nodeRoutes } from './admin/nodes.ts'
 import { paymentSettingsRoutes } from './admin/payment-settings.ts'
+import { paymentRoutes } from './admin/payments.ts'
 import { planRoutes } from './admin/plans.ts'
 import { settingsRoutes } from './admin/settings.ts'
 import { statsRoutes } from './admin/stats.ts'
@@ -64,6 +66,8 @@ export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
   api.route('/2fa', twoFactorRoutes(s))
   api.route('/', settingsRoutes(s))
   api.route('/payments', paymentSettingsRoutes(s))
+  api.route('/payments', paymentRoutes(s))
+  api.route('/', eventRoutes(s))
   api.route('/', statsRoutes(s))
   api.route('/', descriptionRoutes(s))
   api.route('/backup', backupRoutes(s))

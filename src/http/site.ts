@@ -14,6 +14,7 @@ import { type LegalDocument, legalPage } from '#src/web/legal-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { botUrl, currentDirectory, renderPage } from './pages.ts'
+import { mountShop } from './shop.ts'
 import { planView } from './views.ts'
 
 /** The landing page, as `GET /` answers it. */
@@ -83,6 +84,7 @@ export function mountSite(app: Hono<AppEnv>, s: Http): void {
       nodes_available: enabledLabels(directory.nodes.values()),
     })
   })
+  mountShop(app, s)
 }
 
 /** Adds the scripts of public pages: named by their content, so kept for ever. */

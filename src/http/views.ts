@@ -1,7 +1,8 @@
 /** Row -> JSON, one function per record: the list of what may leave the service. */
 import type { ListedAdmin } from '#db/admins.ts'
+import type { EventResult } from '#db/event-log.ts'
 import type { ListedGift } from '#db/gifts.ts'
-import type { AdminSession, AuditEntry, Device, Node, Plan } from '#db/schema.ts'
+import type { AdminSession, AuditEntry, Device, Event, Node, Plan } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { ListedUser } from '#db/user-listing.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
@@ -86,6 +87,24 @@ export function nodeView(node: Node) {
     sync_blocked: node.syncBlocked,
     created_at: node.createdAt,
   }
+}
+
+/** An event as the delivery log shows it: `data` stays between sender and receiver. */
+export function eventView(row: Event) {
+  return {
+    id: row.id,
+    event: row.event,
+    created_at: row.createdAt,
+    status: row.status,
+    http_status: row.httpStatus,
+    error: row.error,
+    attempts: row.attempts,
+  }
+}
+
+/** What became of an attempt that was asked for. */
+export function attemptView({ status, error }: EventResult) {
+  return { ok: status === 'done', status, error }
 }
 
 export function auditView(entry: AuditEntry) {

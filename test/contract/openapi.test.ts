@@ -3,6 +3,7 @@ import { hostApp } from '#src/http/app.ts'
 import type { Http } from '#src/http/context.ts'
 import { createDocument } from '#src/http/openapi.ts'
 import { createSubscriptionLinks } from '#src/http/sub.ts'
+import { createAsking } from '#src/http/webhooks.ts'
 import { expectDescribed } from '#test/support/described.ts'
 import { type JsonSchema, schemaCompiler } from '#test/support/json-schema.ts'
 import { type Answer, createWorld, type World } from '#test/support/world.ts'
@@ -44,7 +45,13 @@ const shape = (method: string, path: string) => `${method} ${path.replace(/:\w+|
 /** What the router of a host with all roles serves, middleware apart. */
 function servedBy(world: World): string[] {
   const s = world.s as Http
-  const app = hostApp(s, new Set(['sub', 'site', 'panel']), [], createSubscriptionLinks(s))
+  const app = hostApp(
+    s,
+    new Set(['sub', 'site', 'panel']),
+    [],
+    createSubscriptionLinks(s),
+    createAsking(s),
+  )
   return app.routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => shape(method, path))

@@ -147,15 +147,16 @@ scenarios('settings/webhook', [
     effects: (w) => expect(webhookRows(w)).toEqual([{ key: 'WEBHOOK_URL', value: HOOK }]),
   },
   {
-    name: '200 and an event that was skipped before is ready after the address was saved',
+    name: '200 and of the events only those are sent that come after the address was saved',
     given: (w) => w.admin('/admin/api/users/7/grant', { body: { node: 'de1', plan: '1m' } }),
-    request: post('webhook')({ url: HOOK }),
+    request: post('webhook')({ url: 'http://127.0.0.1:1/' }),
     status: 200,
     effects: async (w) => {
       await w.admin('/admin/api/users/7/grant', { body: { node: 'de1', plan: '1m' } })
-      expect(w.rows('select status from events order by rowid')).toEqual([
-        { status: 'skipped' },
-        { status: 'ready' },
+      await w.s.background.idle()
+      expect(w.rows('select status, error from events order by rowid')).toEqual([
+        { status: 'skipped', error: null },
+        { status: 'failed', error: 'connection refused' },
       ])
     },
   },

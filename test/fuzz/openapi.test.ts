@@ -18,18 +18,59 @@ const LEFT_OUT = [
 
 /** Outside systems are where nobody listens, so that asking them is refused at once. */
 const NOWHERE = 'http://127.0.0.1:9'
+/** The same as an address that a setting takes, and that is refused when it is sent to. */
+const REFUSED = 'https://localhost:9'
 
 const ENVIRONMENT = {
   ...PLAIN,
   LOG_LEVEL: 'info',
   TELEGRAM_API_URL: NOWHERE,
   PROVIDER_A_API_URL: NOWHERE,
+  PROVIDER_B_API_URL: NOWHERE,
   CRYPTOBOT_API_URL: NOWHERE,
+  OUTBOUND_DENY_PRIVATE: 'on',
+  WEBHOOK_URL: REFUSED,
+  PAYMENTS_ENABLED: 'true',
+  PROVIDER_A_SHOP_ID: '100500',
+  PROVIDER_A_SECRET_KEY: 'secret',
+  PROVIDER_A_ENABLED: 'true',
+  PROVIDER_B_PRESET: 'platega',
+  PROVIDER_B_MERCHANT_ID: 'merchant',
+  PROVIDER_B_SECRET: 'secret',
+  PROVIDER_B_ENABLED: 'true',
+  CRYPTOBOT_TOKEN: '777:token-of-the-app',
+  CRYPTOBOT_ENABLED: 'true',
 }
+
+const PROVIDERS = ['provider_a', 'provider_b', 'stars', 'cryptobot']
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
 const assetOf = (html: string) => /assets\/([\w.-]+\.js)/.exec(html)?.[1] ?? ''
+
+/** A pay link of every user for every plan on every node, some of them in review; money without a payment; events. */
+function seedPayments(a: Area) {
+  const at = '2026-01-01T00:00:00'
+  const order = 'tg_id, node, plan, amount, days'
+  const link = 'provider, shop_id, external_id, pay_url, pay_url_expires_at'
+  a.write(
+    `insert into payments (id, ${order}, ${link}, currency, source, created_at)
+     select lower(hex(randomblob(16))), tg_id, nodes.code, plans.code, price, days,
+       'provider_a', '100500', lower(hex(randomblob(16))), ?, '9999-12-31T23:59:59', 'RUB', 'site', ?
+     from users, nodes, plans`,
+    `${REFUSED}/pay`,
+    at,
+  )
+  a.write("update payments set review_reason = 'paid with another amount' where rowid % 4 = 0")
+  const orphan = 'provider, external_id, amount, currency, found_at'
+  const event = 'id, event, data, status, created_at'
+  for (const n of numbers(40)) {
+    const money = ['provider_a', `orphan-${n}`, '10.00', 'RUB', at]
+    a.write(`insert into orphan_payments (${orphan}) values (?, ?, ?, ?, ?)`, ...money)
+    const sent = [`event-${n}`, 'user.created', '{}', 'done', at]
+    a.write(`insert into events (${event}) values (?, ?, ?, ?, ?)`, ...sent)
+  }
+}
 
 /** Something of every kind, so that requests find what they name. */
 async function seed(a: Area, server: Server) {
@@ -53,9 +94,11 @@ async function seed(a: Area, server: Server) {
     const at = '2026-01-01T00:00:00'
     a.write(`insert into devices (${columns}) values (?, ?, ?, ?)`, user, 'device-0001', at, at)
   }
+  seedPayments(a)
   const listing = await server.admin('/subscriptions?limit=1')
   const cursor = /cursor=([^&>]+)/.exec(listing.headers.get('link') ?? '')?.[1] ?? ''
   const column = <T>(sql: string) => a.query<{ value: T }>(sql).map(({ value }) => value)
+  const payments = column<string>('select id as value from payments order by rowid limit 40')
   return {
     paths: {
       tg_id: users,
@@ -63,7 +106,10 @@ async function seed(a: Area, server: Server) {
       uuid: column<string>('select uuid as value from subscriptions'),
       token: column<string>('select token as value from users'),
       code: [...nodes, ...plans, ...gifts.map((gift: { code: string }) => gift.code)],
-      provider_id: ['provider_a', 'provider_b', 'stars', 'cryptobot'],
+      provider_id: PROVIDERS,
+      payment_id: payments,
+      orphan_id: column<number>('select id as value from orphan_payments'),
+      id: column<string>('select id as value from events'),
       app: ['happ'],
       name: [
         assetOf((await server.call('/cabinet.html')).text),
@@ -71,7 +117,17 @@ async function seed(a: Area, server: Server) {
       ],
     },
     queries: { cursor: [cursor] },
-    fields: { node: ['de1', ...nodes], plan: ['1m', ...plans], password: [PASSWORD] },
+    fields: {
+      node: ['de1', ...nodes],
+      plan: ['1m', ...plans],
+      password: [PASSWORD],
+      tg_id: users,
+      provider: PROVIDERS,
+      payment_id: payments,
+      // Made-up addresses might be somebody's.
+      url: ['', REFUSED, NOWHERE],
+      api_url: ['', REFUSED, 'https://127.0.0.1:9'],
+    },
   }
 }
 

@@ -81,7 +81,8 @@ const CHECKS = [
 ]
 
 /** A run in which these come up has not tested what it should. */
-const FATAL_WARNINGS = ['missing_auth', 'unsupported_regex', 'unmatched_filter']
+const UNSIGNED_WARNINGS = ['unsupported_regex', 'unmatched_filter']
+const FATAL_WARNINGS = ['missing_auth', ...UNSIGNED_WARNINGS]
 
 /** Texts that have been too much for some program, beside what schemas make think of. */
 const ODD_TEXTS = [
@@ -130,6 +131,18 @@ function configuration({ paths, queries, cookie }: Fuzz): string {
     '[[operations]]',
     'include-operation-id = "post_users_bulk"',
     'checks = { unsupported_method = { enabled = false } }',
+    // 503 is what a provider that gives no answer makes of a payment.
+    ...['post_payments', 'post_api_cabinet_token_payments'].flatMap((name) => [
+      '[[operations]]',
+      `include-operation-id = "${name}"`,
+      'checks = { not_a_server_error = { expected-statuses = ["2xx", "3xx", "4xx", "503"] } }',
+    ]),
+    // Nobody makes up a signature: notices that are signed are refused with 401.
+    ...['provider_b', 'platega', 'cryptobot'].flatMap((name) => [
+      '[[operations]]',
+      `include-operation-id = "post_payments_webhook_${name}"`,
+      `warnings = { display = ${words(UNSIGNED_WARNINGS)}, fail-on = ${words(UNSIGNED_WARNINGS)} }`,
+    ]),
   ].join('\n')
 }
 

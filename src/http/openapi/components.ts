@@ -1,8 +1,10 @@
 /** The records that the description of the API names. */
 import { admin, auditEntry, session } from '#src/http/schemas/account.ts'
 import { cabinet } from '#src/http/schemas/cabinet.ts'
+import { event } from '#src/http/schemas/event.ts'
 import { ok, refusal } from '#src/http/schemas/fields.ts'
 import { node, nodeMetrics } from '#src/http/schemas/node.ts'
+import { orphanPayment, payment, shop } from '#src/http/schemas/payment.ts'
 import { adminPlan, gift, plan } from '#src/http/schemas/plan.ts'
 import { legalSettings, provider } from '#src/http/schemas/settings.ts'
 import { stats } from '#src/http/schemas/stats.ts'
@@ -17,14 +19,18 @@ export const components = {
   AuditEntry: auditEntry,
   Cabinet: cabinet,
   Device: device,
+  Event: event,
   GiftCode: gift,
   LegalSettings: legalSettings,
   ListedUser: listedUser,
   Node: node,
   NodeMetrics: nodeMetrics,
+  OrphanPayment: orphanPayment,
+  Payment: payment,
   Plan: plan,
   Provider: provider,
   Session: session,
+  Shop: shop,
   Stats: stats,
   Subscription: subscription,
   User: userCard,

@@ -1,7 +1,9 @@
 /** Statistics, audit log, backup and restore, and this description. */
 import * as v from 'valibot'
+import { eventsQuery } from '#src/http/admin/events.ts'
 import { auditQuery, seriesQuery } from '#src/http/admin/stats.ts'
 import { auditEntry } from '#src/http/schemas/account.ts'
+import { attempt, event } from '#src/http/schemas/event.ts'
 import { restored, stats, statsSeries } from '#src/http/schemas/stats.ts'
 import { adminOperations, download, paged } from './operation.ts'
 
@@ -20,6 +22,21 @@ export const dataOperations = adminOperations('Data', [
     summary: 'Who did what',
     query: auditQuery,
     ok: paged(auditEntry),
+  },
+  {
+    method: 'get',
+    path: '/events',
+    summary: 'What was sent to the webhook, and what became of it',
+    query: eventsQuery,
+    ok: paged(event),
+  },
+  {
+    method: 'post',
+    path: '/events/{id}/resend',
+    summary: 'Send an event again now, with its id',
+    params: { id: v.string() },
+    ok: attempt,
+    refusals: [400],
   },
   {
     method: 'get',

@@ -37,6 +37,8 @@ export interface Operation {
   body?: v.GenericSchema | 'file'
   /** A request without a body is as good as `{}`. */
   bodyOptional?: true
+  /** A body that does not fit is passed over, not refused. */
+  lenient?: true
   /** The schema of the JSON that 200 brings, or another kind of answer. */
   ok: v.GenericSchema | Answer
   /** Statuses of refusals beside those that follow from the rest. */
@@ -48,6 +50,12 @@ type AdminOperation = Omit<Operation, 'tag' | 'path'> & { path: `/${string}` }
 /** Operations under /admin/api that share a subject. */
 export const adminOperations = (tag: string, list: AdminOperation[]): Operation[] =>
   list.map((operation) => ({ ...operation, tag, path: `/admin/api${operation.path}` }))
+
+type OpenOperation = Omit<Operation, 'method' | 'tag' | 'open'> & Partial<Pick<Operation, 'method'>>
+
+/** Operations without a session that share a subject; `get` unless they say otherwise. */
+export const openOperations = (tag: string, list: OpenOperation[]): Operation[] =>
+  list.map((operation) => ({ method: 'get', open: true, tag, ...operation }))
 
 /** The body of a route that refuses to change nothing. */
 export const changesOf = (schema: v.GenericSchema) =>

@@ -4,6 +4,7 @@ import { dataOperations } from './data.ts'
 import { nodeOperations } from './nodes.ts'
 import type { Operation } from './operation.ts'
 import { paymentSettingsOperations } from './payment-settings.ts'
+import { paymentOperations } from './payments.ts'
 import { planOperations } from './plans.ts'
 import { listPublicOperations } from './public.ts'
 import { settingsOperations } from './settings.ts'
@@ -17,6 +18,7 @@ export const listOperations = (adminPath: string): Operation[] => [
   ...subscriptionOperations,
   ...nodeOperations,
   ...planOperations,
+  ...paymentOperations,
   ...settingsOperations,
   ...paymentSettingsOperations,
   ...dataOperations,

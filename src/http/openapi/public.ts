@@ -5,7 +5,7 @@ import { cabinet } from '#src/http/schemas/cabinet.ts'
 import { ok, token } from '#src/http/schemas/fields.ts'
 import { plan } from '#src/http/schemas/plan.ts'
 import { LANGS } from '#src/web/lang.ts'
-import { type Answer, type Operation, page } from './operation.ts'
+import { type Answer, type Operation, openOperations, page } from './operation.ts'
 
 const choice = (names: readonly string[]) =>
   v.optional(v.pipe(v.picklist(names), v.description('Another value counts as not given')))
@@ -28,12 +28,7 @@ const list: Answer = {
   },
 }
 
-type OpenOperation = Omit<Operation, 'method' | 'tag' | 'open'>
-
-const tagged = (tag: string, operations: OpenOperation[]): Operation[] =>
-  operations.map((operation) => ({ method: 'get', open: true, tag, ...operation }))
-
-const links = tagged('Links', [
+const links = openOperations('Links', [
   {
     path: '/sub/{token}',
     summary: 'The connection list for a client app, a page for people',
@@ -62,7 +57,7 @@ const links = tagged('Links', [
   },
 ])
 
-const site = tagged('Site', [
+const site = openOperations('Site', [
   pageAt('/', 'The landing page; on the panel host the panel'),
   pageAt('/cabinet.html', 'The personal cabinet'),
   pageAt('/offer', 'The public offer'),
@@ -77,7 +72,7 @@ const site = tagged('Site', [
   },
 ])
 
-const machine = tagged('Service', [
+const machine = openOperations('Service', [
   { path: '/healthz', summary: 'Whether the service answers', ok },
   {
     path: '/mgmt-pubkey.txt',
@@ -88,7 +83,7 @@ const machine = tagged('Service', [
 
 /** The panel's own page is where the operator has put it. */
 const panel = (base: string) =>
-  tagged('Panel', [
+  openOperations('Panel', [
     pageAt(base, 'The panel'),
     pageAt(`${base}/`, 'The panel'),
     {

@@ -7,6 +7,7 @@ import {
   receiptSettings as receiptsBody,
   webhookSettings as webhookBody,
 } from '#src/http/admin/settings.ts'
+import { attempt } from '#src/http/schemas/event.ts'
 import {
   alertSettings,
   botSaved,
@@ -73,6 +74,13 @@ export const settingsOperations = adminOperations('Settings', [
     path: '/settings/webhook/rotate-secret',
     summary: 'Sign events with another secret from now on',
     ok: webhookSecret,
+  },
+  {
+    method: 'post',
+    path: '/settings/webhook/test',
+    summary: 'Send an event without data now',
+    ok: attempt,
+    refusals: [400],
   },
   { method: 'get', path: '/settings/alerts', summary: 'Who is alerted', ok: alertSettings },
   {

@@ -1,0 +1,156 @@
+/** What was paid for is given: claimed, created or lengthened, told of, in one transaction. */
+import { readNode } from '#db/nodes.ts'
+import type { Query } from '#db/open.ts'
+import { claimPayment, linkSubscription } from '#db/payments.ts'
+import { readPlan } from '#db/plans.ts'
+import type { Payment, Subscription } from '#db/schema.ts'
+import {
+  insertSubscription,
+  type ListedSubscription,
+  moveExpiry,
+  readSubscription,
+} from '#db/subscriptions.ts'
+import { ensureUser } from '#db/users.ts'
+import { randomToken, randomUuid } from '#src/lib/random.ts'
+import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import { type Actor, audit } from './audit.ts'
+import { emit, subscriptionData } from './events.ts'
+import { tell } from './messages.ts'
+import { REVIEW } from './payment-rules.ts'
+import type { Settings } from './settings.ts'
+import type { Offer } from './subscriptions.ts'
+
+export type ConfirmDeps = Pick<
+  Services,
+  'db' | 'config' | 'clock' | 'log' | 'background' | 'nodeSync' | 'nudge'
+>
+
+/** The program itself, told by a provider. */
+export const PROVIDER_ACTOR: Actor = { admin: null, ip: 'provider' }
+
+/** Marks a step for whoever reads the log at its most detailed, and for tests that end the process there. */
+export function paymentStep(s: Pick<Services, 'log'>, id: string, step: string): void {
+  s.log.debug('payment', { payment: id, step })
+}
+
+/** The last second that a timestamp can hold. */
+const LAST_MOMENT = parseTimestamp('9999-12-31T23:59:59').getTime()
+
+/** What is granted never fails for its date. */
+const paidUntil = (from: Date, days: number): string =>
+  formatTimestamp(new Date(Math.min(addDays(from, days).getTime(), LAST_MOMENT)))
+
+/** The subscription that a payment lengthens, unless it is to create one. */
+function* readRenewed(tx: Query, payment: Payment) {
+  if (payment.renewsUuid === null) return undefined
+  const found = yield* readSubscription(tx, payment.renewsUuid)
+  if (!found?.row.active || found.row.tgId !== payment.tgId) return undefined
+  return (yield* readNode(tx, found.row.node)) ? found : undefined
+}
+
+interface Renewal {
+  renews: ListedSubscription
+  planLabel: string
+}
+
+/** What a payment is to be granted as, or the reason why it can't be now. */
+function* readGrant(tx: Query, payment: Payment) {
+  const plan = yield* readPlan(tx, payment.plan)
+  if (!plan) return REVIEW.plan
+  const renews = yield* readRenewed(tx, payment)
+  if (renews) return { renews, planLabel: plan.label } as Renewal
+  const node = yield* readNode(tx, payment.node)
+  return node ? ({ node, plan } as Offer) : REVIEW.node
+}
+
+function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, at: Date) {
+  const { row } = renews
+  const expiresAt = parseTimestamp(row.expiresAt)
+  // A held one keeps its time: what lies between the hold and now is added when it is resumed.
+  const from = row.heldAt === null && expiresAt < at ? at : expiresAt
+  const moved = yield* moveExpiry(tx, row.uuid, paidUntil(from, payment.days))
+  return { ...renews, row: moved as Subscription, planLabel }
+}
+
+function* create(tx: Query, payment: Payment, { node, plan }: Offer, at: Date) {
+  const now = formatTimestamp(at)
+  const user = yield* ensureUser(tx, payment.tgId, randomToken(), now)
+  const row = yield* insertSubscription(tx, {
+    uuid: randomUuid(),
+    tgId: payment.tgId,
+    node: node.code,
+    plan: plan.code,
+    expiresAt: paidUntil(at, payment.days),
+    source: 'payment',
+    paymentId: payment.id,
+    createdAt: now,
+  })
+  const { username } = user
+  return { row, rowid: 0, username, nodeLabel: node.label, planLabel: plan.label }
+}
+
+export interface GrantContext {
+  s: ConfirmDeps
+  settings: Settings
+  actor: Actor
+  at: Date
+  /** Whether a failed payment may be granted too. */
+  failedToo: boolean
+}
+
+/**
+ * Claims a payment and gives what was paid for, with its message, event and audit row. The reason why it can't be given is a
+ * string; null when somebody else has claimed it.
+ */
+export function* grantPayment(tx: Query, payment: Payment, context: GrantContext) {
+  const { s, settings, actor, at, failedToo } = context
+  const now = formatTimestamp(at)
+  const grant = yield* readGrant(tx, payment)
+  if (typeof grant === 'string') return grant
+  if (!(yield* claimPayment(tx, payment.id, now, failedToo))) return null
+  paymentStep(s, payment.id, 'claimed')
+  const renewed = 'renews' in grant
+  const given: ListedSubscription = renewed
+    ? yield* lengthen(tx, payment, grant, at)
+    : yield* create(tx, payment, grant, at)
+  const { row } = given
+  yield* linkSubscription(tx, payment.id, row.uuid)
+  paymentStep(s, payment.id, 'given')
+  const data = subscriptionData(given)
+  // The payment's id is for who compares the books (db/verify.ts).
+  const message = {
+    payment_id: payment.id,
+    node_label: data.node_label,
+    plan_label: data.plan_label,
+    expires_at: row.expiresAt,
+  }
+  yield* tell(tx, now, payment.tgId, { kind: 'granted', payload: message })
+  paymentStep(s, payment.id, 'message queued')
+  const { id: payment_id, plan, provider, amount, currency } = payment
+  yield* emit(tx, settings, now, 'payment.paid', {
+    ...data,
+    plan,
+    payment_id,
+    provider,
+    amount,
+    currency,
+  })
+  yield* audit(tx, actor, now, {
+    action: renewed ? 'payment.renew' : 'payment.grant',
+    object: payment.id,
+    detail: `tg_id=${payment.tgId} subscription=${row.uuid}`,
+  })
+  paymentStep(s, payment.id, 'rows written')
+  return given
+}
+
+/** Tells those whom a grant concerns: node, buyer, receiver of events. What a crash prevents here, the scheduler makes up for. */
+export function followGrant(s: ConfirmDeps, paymentId: string, given: ListedSubscription): void {
+  s.nudge('messages')
+  s.nudge('events')
+  s.background.run('add client', async () => {
+    await s.nodeSync.touch([given.row])
+    paymentStep(s, paymentId, 'client added')
+  })
+}

@@ -1,0 +1,81 @@
+/** Row -> JSON for payments and the shop: what may leave the service of them. */
+import type { OrphanPayment } from '#db/orphan-payments.ts'
+import type { ListedPayment } from '#db/payment-listing.ts'
+import type { Device, Payment, Plan } from '#db/schema.ts'
+import type { ListedSubscription } from '#db/subscriptions.ts'
+import { nodeAndPlan } from '#src/domain/labels.ts'
+import { deviceView, planView } from './views.ts'
+
+type LabelOf = (provider: Payment['provider']) => string
+
+/** A payment as admins see it. */
+export function paymentView(found: ListedPayment, labelOf: LabelOf) {
+  const { row } = found
+  return {
+    id: row.id,
+    tg_id: row.tgId,
+    username: found.username,
+    ...nodeAndPlan(found),
+    provider: row.provider,
+    provider_label: labelOf(row.provider),
+    external_id: row.externalId,
+    status: row.status,
+    amount: row.amount,
+    currency: row.currency,
+    days: row.days,
+    source: row.source,
+    pay_url: row.payUrl,
+    pay_url_expires_at: row.payUrlExpiresAt,
+    created_at: row.createdAt,
+    paid_at: row.paidAt,
+    failed_reason: row.failedReason,
+    review_reason: row.reviewReason,
+    refunded_at: row.refundedAt,
+    deleted_user: row.deletedUser,
+    next_check_at: row.nextCheckAt,
+    checks: row.checks,
+    renews_uuid: row.renewsUuid,
+    subscription_uuid: row.subscriptionUuid,
+  }
+}
+
+/** Money that a provider has and no payment of ours accounts for. */
+export function orphanView(orphan: OrphanPayment, labelOf: LabelOf) {
+  const provider = orphan.provider as Payment['provider']
+  return {
+    id: orphan.id,
+    provider,
+    provider_label: labelOf(provider),
+    external_id: orphan.externalId,
+    amount: orphan.amount,
+    currency: orphan.currency,
+    found_at: orphan.foundAt,
+  }
+}
+
+/** A plan as the shop offers it; `price` 0: for Stars only. */
+export function shopPlanView(plan: Plan, currency: string) {
+  return { ...planView(plan, currency), price_stars: plan.priceStars }
+}
+
+/** A subscription as its owner sees it. */
+export function ownSubscriptionView(
+  { row, nodeLabel, planLabel }: ListedSubscription,
+  state: 'active' | 'held' | 'expired',
+) {
+  return {
+    uuid: row.uuid,
+    node: row.node,
+    node_label: nodeLabel ?? row.node,
+    plan_label: planLabel ?? row.plan,
+    expires_at: row.expiresAt,
+    held_at: row.heldAt,
+    state,
+  }
+}
+
+/** A device as its owner sees it. */
+export function ownDeviceView(device: Device) {
+  const { tg_id: _owner, hwid: _hwid, ...own } = deviceView(device)
+  return own
+}

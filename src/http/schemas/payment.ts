@@ -1,0 +1,94 @@
+/** Payments and the cabinet's shop as the API shows them. */
+import * as v from 'valibot'
+import type {
+  orphanView,
+  ownDeviceView,
+  ownSubscriptionView,
+  paymentView,
+  shopPlanView,
+} from '../payment-views.ts'
+import { count, describes, id, tgId, timestamp, url, uuid } from './fields.ts'
+import { plan } from './plan.ts'
+import { device } from './user.ts'
+
+const providerId = v.picklist(['provider_a', 'provider_b', 'stars', 'cryptobot'])
+const status = v.picklist(['pending', 'paid', 'failed'])
+
+export const payment = describes<ReturnType<typeof paymentView>>()(
+  v.strictObject({
+    id: v.string(),
+    tg_id: tgId,
+    username: v.nullable(v.string()),
+    node: v.string(),
+    node_label: v.string(),
+    plan: v.string(),
+    plan_label: v.string(),
+    provider: providerId,
+    provider_label: v.string(),
+    external_id: v.string(),
+    status,
+    amount: count,
+    currency: v.string(),
+    days: count,
+    source: v.picklist(['bot', 'site', 'admin']),
+    pay_url: v.nullable(url),
+    pay_url_expires_at: v.nullable(timestamp),
+    created_at: timestamp,
+    paid_at: v.nullable(timestamp),
+    failed_reason: v.nullable(v.string()),
+    review_reason: v.nullable(v.string()),
+    refunded_at: v.nullable(timestamp),
+    deleted_user: v.boolean(),
+    next_check_at: v.nullable(timestamp),
+    checks: count,
+    renews_uuid: v.nullable(uuid),
+    subscription_uuid: v.nullable(uuid),
+  }),
+)
+
+/** Where a new payment is paid. */
+export const payLink = v.strictObject({ id: v.string(), pay_url: url })
+
+export const paymentStatus = v.strictObject({ status })
+
+/** Of the money as its provider states it: what it does not state is null. */
+export const orphanPayment = describes<ReturnType<typeof orphanView>>()(
+  v.strictObject({
+    id,
+    provider: providerId,
+    provider_label: v.string(),
+    external_id: v.string(),
+    amount: v.nullable(v.string()),
+    currency: v.nullable(v.string()),
+    found_at: timestamp,
+  }),
+)
+
+const shopPlan = describes<ReturnType<typeof shopPlanView>>()(
+  v.strictObject({ ...plan.entries, price_stars: v.nullable(count) }),
+)
+
+const ownSubscription = describes<ReturnType<typeof ownSubscriptionView>>()(
+  v.strictObject({
+    uuid,
+    node: v.string(),
+    node_label: v.string(),
+    plan_label: v.string(),
+    expires_at: timestamp,
+    held_at: v.nullable(timestamp),
+    state: v.picklist(['active', 'held', 'expired']),
+  }),
+)
+
+const { tg_id: _owner, hwid: _hwid, ...deviceEntries } = device.entries
+
+const ownDevice = describes<ReturnType<typeof ownDeviceView>>()(v.strictObject(deviceEntries))
+
+export const shop = v.strictObject({
+  payments_enabled: v.boolean(),
+  nodes: v.array(v.strictObject({ code: v.string(), label: v.string() })),
+  plans: v.array(shopPlan),
+  providers: v.array(v.strictObject({ id: providerId, label: v.string() })),
+  subscriptions: v.array(ownSubscription),
+  devices: v.strictObject({ limit: v.nullable(count), list: v.array(ownDevice) }),
+})

@@ -1,0 +1,404 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  addNode,
+  addPayment,
+  addSubscription,
+  addUser,
+  auditOf,
+  DAY,
+  inSeconds,
+  nowOf,
+  putSettings,
+} from '#test/support/records.ts'
+import { expectDecent } from '#test/support/scenario.ts'
+import { createShop, type Shop } from '#test/support/shop.ts'
+import type { Answer } from '#test/support/world.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await createShop()
+})
+afterEach(() => {
+  expect(shop.w.fatal).toEqual([])
+  expect(shop.w.log.filter((line) => line.includes('request failed'))).toEqual([])
+  shop.w.close()
+})
+
+const ORDER = { node: 'de1', plan: '1m', provider: 'provider_a' }
+
+async function order(body: object, token = shop.token): Promise<Answer> {
+  const path = `/api/cabinet/${token}/payments`
+  const answer = await shop.w.call(path, { body })
+  expectDecent(path, answer)
+  return answer
+}
+
+const creations = () => shop.a.calls.filter(({ method }) => method === 'create')
+const payments = () => shop.w.rows('select * from payments order by rowid')
+
+describe('POST /api/cabinet/{token}/payments', () => {
+  test('200 with id and link: row first, then the provider, then external id and link', async () => {
+    putSettings(shop.w, { RECEIPT_MODE: 'on', RECEIPT_EMAIL: 'shop@shop.test', VAT_CODE: '4' })
+    const open = shop.a.hold()
+    const asked = order(ORDER)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const [begun] = payments()
+    expect(begun).toMatchObject({ status: 'pending', external_id: '', pay_url: null })
+    expect(creations()).toEqual([
+      {
+        method: 'create',
+        id: begun.id,
+        shop: { shopId: '100500', secret: 'live_a' },
+        order: {
+          paymentId: begun.id,
+          amount: 199,
+          currency: 'RUB',
+          description: 'Subpanel, Local, 30 days',
+          tgId: 1,
+          username: 'buyer',
+          lang: 'en',
+          returnUrl: 'https://site.test/pay/done',
+          noticeUrl: 'https://site.test/payments/webhook/provider_a',
+          receipt: { email: 'shop@shop.test', vatCode: 4 },
+        },
+      },
+    ])
+    open()
+    const answer = await asked
+    expect(answer.json).toEqual({ id: begun.id, pay_url: 'https://pay.test/yoo-1' })
+    expect(answer.headers.get('cache-control')).toBe('private, no-store')
+    expect(payments()).toEqual([
+      {
+        ...begun,
+        external_id: 'yoo-1',
+        pay_url: 'https://pay.test/yoo-1',
+        pay_url_expires_at: inSeconds(shop.w, 50 * 60),
+        next_check_at: inSeconds(shop.w, 60),
+        order_json: null,
+      },
+    ])
+    expect(payments()[0]).toMatchObject({
+      tg_id: 1,
+      amount: 199,
+      currency: 'RUB',
+      days: 30,
+      shop_id: '100500',
+      source: 'site',
+      created_at: nowOf(shop.w),
+    })
+    expect(auditOf(shop.w)).toEqual(['payment.create'])
+  })
+
+  const PROVIDERS: [provider: string, amount: number, currency: string, shopId: string][] = [
+    ['provider_b', 199, 'RUB', 'merchant'],
+    ['stars', 75, 'XTR', '4242'],
+    ['cryptobot', 199, 'RUB', '777'],
+  ]
+  test.each(PROVIDERS)('200 for %s: %i %s', async (provider, amount, currency, shopId) => {
+    shop.w.change("update plans set price_stars = 75 where code = '1m'")
+    await shop.buy({ provider })
+    expect(payments()).toMatchObject([{ provider, amount, currency, shop_id: shopId }])
+  })
+
+  test('the notice address of platega is its own', async () => {
+    putSettings(shop.w, { PROVIDER_B_PRESET: 'platega' })
+    await shop.buy({ provider: 'provider_b' })
+    expect(shop.b.calls[0]?.order?.noticeUrl).toBe('https://site.test/payments/webhook/platega')
+  })
+
+  const RECEIPTS: [settings: Record<string, string>, receipt: object | undefined][] = [
+    [{}, undefined],
+    [{ RECEIPT_MODE: 'off', RECEIPT_EMAIL: 'a@b.test' }, undefined],
+    [{ RECEIPT_MODE: 'on' }, undefined],
+    [
+      { RECEIPT_MODE: 'on', SUPPORT_EMAIL: 'a@b.test' },
+      { email: 'a@b.test', vatCode: 1 },
+    ],
+    [
+      { RECEIPT_MODE: 'auto', RECEIPT_EMAIL: 'a@b.test' },
+      { email: 'a@b.test', vatCode: 1 },
+    ],
+  ]
+  test.each(RECEIPTS)('with %j the receipt is %j', async (settings, receipt) => {
+    putSettings(shop.w, settings)
+    await shop.buy()
+    expect(creations()[0]?.order?.receipt).toEqual(receipt)
+  })
+
+  test('a price that changes later does not change a payment', async () => {
+    const { id, externalId } = await shop.buy()
+    shop.w.change("update plans set price = 999, days = 5 where code = '1m'")
+    shop.a.pay(externalId)
+    await shop.noticeA(id)
+    expect(shop.sold()).toMatchObject([{ expires_at: inSeconds(shop.w, 30 * DAY) }])
+  })
+
+  const REFUSALS: [what: string, prepare: () => unknown, body: object, error: string][] = [
+    ['an unknown node', () => {}, { node: 'xx1' }, 'unknown node'],
+    ['no node', () => {}, { node: undefined }, 'unknown node'],
+    ['an unknown plan', () => {}, { plan: '9y' }, 'unknown plan'],
+    ['an unknown provider', () => {}, { provider: 'provider_c' }, 'unknown provider'],
+    ['a name of every object', () => {}, { provider: 'constructor' }, 'unknown provider'],
+    [
+      'a disabled node',
+      () => shop.w.change('update nodes set enabled = 0'),
+      {},
+      'node is not for sale',
+    ],
+    [
+      'an archived plan',
+      () => shop.w.change('update plans set archived = 1'),
+      {},
+      'plan is archived',
+    ],
+    ['a price of 0', () => shop.w.change('update plans set price = 0'), {}, 'plan is not for sale'],
+    ['a plan without a price in Stars', () => {}, { provider: 'stars' }, 'plan is not for sale'],
+    [
+      'payments that are off',
+      () => putSettings(shop.w, { PAYMENTS_ENABLED: 'false' }),
+      {},
+      'payments are switched off',
+    ],
+    [
+      'a provider that is off',
+      () => putSettings(shop.w, { PROVIDER_A_ENABLED: 'false' }),
+      {},
+      'provider is not available',
+    ],
+    [
+      'a provider without credentials',
+      () => putSettings(shop.w, { PROVIDER_A_SECRET_KEY: '' }),
+      {},
+      'provider is not available',
+    ],
+    [
+      'a banned user',
+      () => shop.w.change("update users set banned_at = '2026-01-01T00:00:00'"),
+      {},
+      'nothing is sold to this user',
+    ],
+    ['an unknown subscription', () => {}, { renews: 'nobody' }, 'unknown subscription'],
+  ]
+  test.each(REFUSALS)('400 for %s', async (_what, prepare, body, error) => {
+    prepare()
+    const before = shop.w.dump()
+    const answer = await order({ ...ORDER, ...body })
+    expect([answer.status, answer.json]).toEqual([400, { error }])
+    expect(shop.w.dump()).toBe(before)
+    expect(shop.a.calls).toEqual([])
+  })
+
+  test("400 for another user's subscription, and for a revoked one", async () => {
+    addUser(shop.w, 2)
+    const foreign = addSubscription(shop.w, 2)
+    const revoked = addSubscription(shop.w, 1, { active: 0 })
+    for (const renews of [foreign, revoked]) {
+      const answer = await order({ ...ORDER, renews })
+      expect([answer.status, answer.json]).toEqual([400, { error: 'unknown subscription' }])
+    }
+  })
+
+  test.each([
+    ['no JSON', '{', 'invalid JSON'],
+    ['a list', '[]', 'the body must be a JSON object'],
+    ['no plan', '{"node":"de1"}', 'plan is missing or of the wrong type'],
+    ['a plan that is no text', '{"plan":1,"provider":"stars"}', 'plan must be a string'],
+    [
+      'a node that is no text',
+      '{"plan":"1m","provider":"stars","node":[]}',
+      'node must be a string',
+    ],
+  ])('400 for %s', async (_what, raw, error) => {
+    const answer = await shop.w.call(`/api/cabinet/${shop.token}/payments`, { raw })
+    expect([answer.status, answer.json]).toEqual([400, { error }])
+    expect(payments()).toEqual([])
+  })
+
+  test('404 for an unknown token', async () => {
+    const answer = await order(ORDER, 'x'.repeat(43))
+    expect([answer.status, answer.json]).toEqual([404, { error: 'not found' }])
+  })
+
+  test('an unexpired link is given again, and again after the limit', async () => {
+    const first = await shop.buy()
+    for (let i = 0; i < 10; i++) expect(await shop.buy()).toEqual(first)
+    expect(creations()).toHaveLength(1)
+    shop.w.clock.advance(45 * 60_000 - 1000)
+    expect(await shop.buy()).toEqual(first)
+    shop.w.clock.advance(1000)
+    expect((await shop.buy()).id).not.toBe(first.id)
+  })
+
+  test("the provider's own end of a link counts where it says one", async () => {
+    shop.b.expiresAt = new Date(shop.w.clock.now().getTime() + 15 * 60_000)
+    const first = await shop.buy({ provider: 'provider_b' })
+    shop.w.clock.advance(9 * 60_000)
+    expect((await shop.buy({ provider: 'provider_b' })).id).toBe(first.id)
+    shop.w.clock.advance(60_000)
+    expect((await shop.buy({ provider: 'provider_b' })).id).not.toBe(first.id)
+  })
+
+  const OTHERS: [what: string, change: () => unknown, body?: Record<string, string>][] = [
+    ['is for another plan', () => {}, { plan: '3m' }],
+    ['is for another provider', () => {}, { provider: 'provider_b' }],
+    ['has another price by now', () => shop.w.change('update plans set price = price + 1')],
+    ['has another length by now', () => shop.w.change('update plans set days = days + 1')],
+    ['has failed', () => shop.w.change("update payments set status = 'failed'")],
+    ['is paid', () => shop.w.change("update payments set status = 'paid'")],
+    ['is in review', () => shop.w.change("update payments set review_reason = 'x'")],
+    ['is of another user', () => shop.w.change('update payments set tg_id = 2')],
+    ['is of a former shop', () => shop.w.change("update payments set shop_id = 'old'")],
+    [
+      'lengthens a subscription',
+      () => shop.w.change('update payments set renews_uuid = ?', addSubscription(shop.w, 1)),
+    ],
+  ]
+  test.each(OTHERS)('a link is not given again when it %s', async (_what, change, body = {}) => {
+    const { id } = await shop.buy()
+    change()
+    expect((await shop.buy(body)).id).not.toBe(id)
+  })
+
+  test('429 after 5 new payments in 10 minutes, whatever became of them', async () => {
+    const plans = ['1m', '3m', '6m', '12m']
+    for (const plan of plans) await shop.buy({ plan })
+    shop.w.clock.advance(60_000)
+    await shop.buy({ provider: 'cryptobot' })
+    shop.w.change("update payments set status = 'failed'")
+    const before = shop.w.dump()
+    const answer = await order(ORDER)
+    expect([answer.status, answer.json]).toEqual([
+      429,
+      { error: 'too many attempts, try again later' },
+    ])
+    expect(answer.headers.get('retry-after')).toBe('540')
+    expect(shop.w.dump()).toBe(before)
+    shop.w.clock.advance(540_000)
+    expect((await order(ORDER)).status).toBe(200)
+    // The one that was made later still counts, and so do four new ones.
+    shop.w.change("update payments set status = 'failed'")
+    for (const plan of plans.slice(0, 3)) await shop.buy({ plan })
+    expect((await order({ ...ORDER, plan: '12m' })).status).toBe(429)
+  })
+
+  test('of 20 orders at once 5 become payments, one each', async () => {
+    addNode(shop.w, 'nl1')
+    const plans = ['1m', '3m', '6m', '12m']
+    const providers = ['provider_a', 'provider_b', 'cryptobot']
+    const orders = ['de1', 'nl1'].flatMap((node) =>
+      plans.flatMap((plan) => providers.map((provider) => ({ node, plan, provider }))),
+    )
+    const answers = await Promise.all(orders.slice(0, 20).map((body) => order(body)))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(5)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(15)
+    expect(payments()).toHaveLength(5)
+  })
+
+  test('the same order ten times at once is one payment at a provider that takes our key', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => order(ORDER)))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(payments()).toHaveLength(1)
+    expect(shop.a.known.size).toBe(1)
+  })
+
+  test('400 when the provider refuses, and the payment has failed', async () => {
+    shop.a.creations.push({ outcome: 'refused', reason: 'receipt is missing' })
+    const answer = await order(ORDER)
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      { error: 'the provider refused the payment' },
+    ])
+    expect(payments()).toMatchObject([{ status: 'failed', failed_reason: 'receipt is missing' }])
+    expect(auditOf(shop.w)).toEqual(['payment.create', 'payment.fail'])
+  })
+
+  test('503 when the provider gives no answer; the next tap asks with the same key and the same words', async () => {
+    shop.a.creations.push({ outcome: 'unknown', reason: 'no answer', retryAfterMs: 7001 })
+    const answer = await order(ORDER)
+    expect([answer.status, answer.json]).toEqual([
+      503,
+      { error: 'the provider gives no answer, try again' },
+    ])
+    expect(answer.headers.get('retry-after')).toBe('8')
+    expect(payments()).toMatchObject([{ status: 'pending', external_id: '' }])
+    putSettings(shop.w, { BRAND_NAME: 'Another', RECEIPT_MODE: 'on', RECEIPT_EMAIL: 'a@b.test' })
+    shop.w.clock.advance(60_000)
+    await shop.buy()
+    const [first, second] = creations()
+    expect(second?.order).toEqual(first?.order)
+    expect(payments()).toMatchObject([{ external_id: 'yoo-1' }])
+  })
+
+  test('after a day another payment is made, because the key may count as a new one', async () => {
+    shop.a.creations.push({ outcome: 'unknown', reason: 'no answer', retryAfterMs: null })
+    await order(ORDER)
+    shop.w.clock.advance(23 * 3_600_000)
+    await shop.buy()
+    expect(payments()).toHaveLength(2)
+  })
+
+  test('a provider without such keys is asked for another payment', async () => {
+    shop.b.creations.push({ outcome: 'unknown', reason: 'no answer', retryAfterMs: null })
+    await order({ ...ORDER, provider: 'provider_b' })
+    await shop.buy({ provider: 'provider_b' })
+    expect(payments()).toMatchObject([{ external_id: '' }, { external_id: 'platega-1' }])
+  })
+
+  test('no link of a payment that has failed meanwhile', async () => {
+    const open = shop.a.hold()
+    const asked = order(ORDER)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    shop.w.change("update payments set status = 'failed'")
+    open()
+    expect((await asked).json).toEqual({ error: 'the provider refused the payment' })
+  })
+
+  test('503 when a restore took the row away meanwhile, and nobody gets the link', async () => {
+    const open = shop.a.hold()
+    const asked = order(ORDER)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    shop.w.change('delete from payments')
+    open()
+    expect((await asked).status).toBe(503)
+  })
+
+  test('503 when a provider gives the id of another payment', async () => {
+    addPayment(shop.w, { external_id: 'yoo-1' })
+    const answer = await order(ORDER)
+    expect(answer.status).toBe(503)
+    expect(payments()).toMatchObject([{ external_id: 'yoo-1' }, { external_id: '' }])
+    expect(shop.w.log.some((line) => line.includes('the same id'))).toBe(true)
+  })
+})
+
+describe('POST /admin/api/payments', () => {
+  test('200 with a link for a user who is created', async () => {
+    const body = { tg_id: 5, ...ORDER }
+    const answer = await shop.w.admin('/admin/api/payments', { body })
+    expect(answer.json).toEqual({
+      id: payments()[0].id,
+      pay_url: 'https://pay.test/yoo-1',
+    })
+    expect(payments()).toMatchObject([{ tg_id: 5, source: 'admin' }])
+    expect(shop.w.rows('select tg_id from users order by 1')).toEqual([{ tg_id: 1 }, { tg_id: 5 }])
+    expect(shop.w.rows('select admin, action from audit_log')).toEqual([
+      { admin: 'admin', action: 'payment.create' },
+    ])
+  })
+
+  test('a refusal creates no user', async () => {
+    const before = shop.w.dump()
+    const body = { tg_id: 5, ...ORDER, plan: 'nope' }
+    const answer = await shop.w.admin('/admin/api/payments', { body })
+    expect([answer.status, answer.json]).toEqual([400, { error: 'unknown plan' }])
+    expect(shop.w.dump()).toBe(before)
+  })
+
+  test.each([0, -1, 1.5, '5', null, 2 ** 53])('400 for the tg_id %j', async (tgId) => {
+    const body = { tg_id: tgId, ...ORDER }
+    const answer = await shop.w.admin('/admin/api/payments', { body })
+    expect(answer.status).toBe(400)
+    expect(answer.json.error).toMatch(/^tg_id must be a whole number/)
+  })
+})

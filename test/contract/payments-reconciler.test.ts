@@ -1,0 +1,303 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { auditProviderA } from '#src/domain/payment-audit.ts'
+import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import { addPayment, auditOf, DAY, inSeconds, nowOf, putSettings } from '#test/support/records.ts'
+import { createShop, type Shop } from '#test/support/shop.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await createShop()
+})
+afterEach(() => {
+  expect(shop.w.fatal).toEqual([])
+  expect(shop.w.log.filter((line) => / error /.test(line))).toEqual([])
+  shop.w.close()
+})
+
+const run = () => reconcilePayments(shop.w.s)
+const MINUTE = 60_000
+const checks = () => shop.a.calls.filter(({ method }) => method === 'check').length
+
+describe('the reconciler', () => {
+  test('grants and fails by what the provider says', async () => {
+    const paid = await shop.buy()
+    const failed = await shop.buy({ plan: '3m' })
+    shop.a.pay(paid.externalId)
+    shop.a.fail(failed.externalId)
+    shop.w.clock.advance(MINUTE)
+    await run()
+    expect(shop.payment(paid.id).status).toBe('paid')
+    expect(shop.payment(failed.id).status).toBe('failed')
+    expect(shop.sold()).toHaveLength(1)
+  })
+
+  test('asks every minute in the first hour, then less and less, and after a week no more', async () => {
+    const { id } = await shop.buy()
+    const times: number[] = []
+    const step = 30_000
+    for (let at = 0; at <= 9 * DAY * 1000; at += step) {
+      const before = checks()
+      // As often as it matters: nothing is due in between.
+      const { next_check_at: next } = shop.payment(id)
+      if (next !== null && next <= nowOf(shop.w)) await run()
+      if (checks() > before) times.push(at)
+      shop.w.clock.advance(step)
+    }
+    const within = (from: number, to: number) =>
+      times.filter((at) => at >= from * 1000 && at < to * 1000).length
+    expect(within(0, 3600)).toBe(59)
+    expect(within(3600, 6 * 3600)).toBe(60)
+    expect(within(6 * 3600, DAY)).toBe(36)
+    expect(within(DAY, 7 * DAY)).toBe(6)
+    expect(within(7 * DAY, 9 * DAY)).toBe(1)
+    expect(shop.payment(id)).toMatchObject({ status: 'pending', next_check_at: null })
+    expect(shop.payment(id).checks).toBe(times.length)
+  })
+
+  test('is never led to a failure by an error', async () => {
+    const { id } = await shop.buy()
+    shop.a.answer = { state: 'unknown', reason: 'HTTP 500', retryAfterMs: null }
+    for (let i = 0; i < 100; i++) {
+      shop.w.clock.advance(30 * MINUTE)
+      await run()
+    }
+    expect(shop.payment(id).status).toBe('pending')
+    shop.a.answer = null
+    shop.a.pay(shop.payment(id).external_id)
+    shop.w.clock.advance(DAY * 1000)
+    await run()
+    expect(shop.payment(id).status).toBe('paid')
+  })
+
+  test('leaves a provider alone that asks for it, and goes on with the others', async () => {
+    for (let i = 0; i < 10; i++) {
+      addPayment(shop.w, {
+        tg_id: 2,
+        external_id: `yoo-x${i}`,
+        shop_id: '100500',
+        next_check_at: nowOf(shop.w),
+      })
+    }
+    const other = await shop.buy({ provider: 'provider_b' })
+    shop.b.pay(other.externalId)
+    shop.a.answer = { state: 'unknown', reason: 'HTTP 429', retryAfterMs: 90_000 }
+    shop.w.clock.advance(MINUTE)
+    await run()
+    // Those that were under way when the first answer came.
+    expect(checks()).toBeLessThanOrEqual(3)
+    expect(shop.payment(other.id).status).toBe('paid')
+    const before = checks()
+    shop.w.clock.advance(MINUTE)
+    await run()
+    expect(checks()).toBe(before)
+    shop.w.clock.advance(32_000)
+    await run()
+    expect(checks()).toBeGreaterThan(before)
+  })
+
+  test('asks at most 3 questions at a time', async () => {
+    for (let i = 0; i < 8; i++) {
+      addPayment(shop.w, { external_id: `x${i}`, shop_id: '100500', next_check_at: nowOf(shop.w) })
+    }
+    const open = shop.a.hold()
+    const under = run()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(checks()).toBe(3)
+    open()
+    await under
+    expect(checks()).toBe(8)
+  })
+
+  test('goes through all that are due in one run', async () => {
+    for (let i = 0; i < 130; i++) {
+      addPayment(shop.w, { external_id: `x${i}`, shop_id: '100500', next_check_at: nowOf(shop.w) })
+    }
+    await run()
+    expect(checks()).toBe(130)
+  })
+
+  test('completes a creation that a crash interrupted, by asking with the same key', async () => {
+    const open = shop.a.hold()
+    const asked = shop.buy().catch(() => null)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const [begun] = shop.w.rows('select * from payments')
+    shop.w.clock.advance(MINUTE)
+    const completed = run()
+    open()
+    await Promise.all([asked, completed])
+    expect(shop.a.known.size).toBe(1)
+    expect(shop.payment(begun.id)).toMatchObject({ external_id: 'yoo-1', order_json: null })
+    shop.a.pay('yoo-1')
+    shop.w.clock.advance(MINUTE)
+    await run()
+    expect(shop.payment(begun.id).status).toBe('paid')
+  })
+
+  test('fails one whose creation the provider refuses, and asks again after an unclear answer', async () => {
+    shop.a.creations.push(
+      { outcome: 'unknown', reason: 'x', retryAfterMs: null },
+      { outcome: 'unknown', reason: 'x', retryAfterMs: 5 * MINUTE },
+      { outcome: 'refused', reason: 'no' },
+    )
+    await shop.buy().catch(() => null)
+    const status = () => shop.w.rows('select status, failed_reason from payments')
+    shop.w.clock.advance(MINUTE)
+    await run()
+    shop.w.clock.advance(MINUTE)
+    await run()
+    expect(shop.a.creations).toHaveLength(1)
+    expect(status()).toEqual([{ status: 'pending', failed_reason: null }])
+    shop.w.clock.advance(5 * MINUTE)
+    await run()
+    expect(status()).toEqual([{ status: 'failed', failed_reason: 'no' }])
+  })
+
+  test('does not ask a second time where that would make a second payment', async () => {
+    shop.b.creations.push({ outcome: 'unknown', reason: 'x', retryAfterMs: null })
+    await shop.buy({ provider: 'provider_b' }).catch(() => null)
+    shop.a.creations.push({ outcome: 'unknown', reason: 'x', retryAfterMs: null })
+    await shop.buy().catch(() => null)
+    shop.w.clock.advance(DAY * 1000)
+    await run()
+    expect([shop.a.calls.length, shop.b.calls.length]).toEqual([1, 1])
+    expect(shop.w.rows('select status, next_check_at from payments')).toEqual([
+      { status: 'pending', next_check_at: null },
+      { status: 'pending', next_check_at: null },
+    ])
+  })
+
+  test('asks about every pending payment at once after a restore, and only then', async () => {
+    const row = { shop_id: '100500', next_check_at: inSeconds(shop.w, DAY) }
+    addPayment(shop.w, { ...row, external_id: 'x1' })
+    addPayment(shop.w, { ...row, external_id: 'x2', next_check_at: null })
+    await run()
+    expect(checks()).toBe(0)
+    putSettings(shop.w, { ENV_GENERATION: 'after a restore' })
+    await run()
+    expect(checks()).toBe(2)
+    await run()
+    expect(checks()).toBe(2)
+    putSettings(shop.w, { ENV_GENERATION: 'after another one' })
+    await run()
+    expect(checks()).toBe(4)
+  })
+
+  test('grants what was paid by the safety copy and is unknown to the restored data', async () => {
+    addPayment(shop.w, {
+      id: 'p',
+      external_id: 'x1',
+      shop_id: '100500',
+      review_reason: 'paid, but unknown to the backup',
+      next_check_at: nowOf(shop.w),
+    })
+    shop.a.answer = { state: 'paid', amount: '199.00', currency: 'RUB' }
+    await run()
+    expect(shop.payment('p')).toMatchObject({ status: 'paid', review_reason: null })
+  })
+
+  test('does not care what is switched off', async () => {
+    const { id, externalId } = await shop.buy()
+    shop.a.pay(externalId)
+    putSettings(shop.w, { PAYMENTS_ENABLED: 'false', PROVIDER_A_ENABLED: 'false' })
+    shop.w.clock.advance(MINUTE)
+    await run()
+    expect(shop.payment(id).status).toBe('paid')
+  })
+})
+
+describe('the daily audit of provider A', () => {
+  const audit = () => auditProviderA(shop.w.s)
+  const orphans = () => shop.w.rows('select external_id, amount, currency from orphan_payments')
+
+  test('finds nothing where the books agree', async () => {
+    const { id, externalId } = await shop.buy()
+    shop.a.pay(externalId)
+    await shop.noticeA(id)
+    await shop.w.s.background.idle()
+    const before = shop.w.dump()
+    const asked = checks()
+    expect(await audit()).toBe(true)
+    expect(shop.w.dump()).toBe(before)
+    expect(checks()).toBe(asked)
+  })
+
+  test('grants a pending payment that is paid', async () => {
+    const { id, externalId } = await shop.buy()
+    shop.a.pay(externalId)
+    await audit()
+    expect(shop.payment(id).status).toBe('paid')
+  })
+
+  test('reviews a failed payment that is paid, and a granted one that is refunded', async () => {
+    const failed = await shop.buy()
+    shop.a.fail(failed.externalId)
+    await shop.noticeA(failed.id)
+    const refunded = await shop.buy()
+    shop.a.pay(refunded.externalId)
+    await shop.noticeA(refunded.id)
+    shop.a.pay(failed.externalId)
+    shop.a.pay(refunded.externalId, { refunded: true })
+    await audit()
+    expect(shop.payment(failed.id)).toMatchObject({
+      status: 'failed',
+      review_reason: 'paid after it had failed',
+    })
+    expect(shop.payment(refunded.id)).toMatchObject({
+      status: 'paid',
+      review_reason: 'refunded at the provider',
+      refunded_at: nowOf(shop.w),
+    })
+  })
+
+  test('finds the external id of a payment whose creation was interrupted', async () => {
+    const { id, externalId } = await shop.buy()
+    shop.a.pay(externalId)
+    shop.w.change("update payments set external_id = '', pay_url = null, next_check_at = null")
+    await audit()
+    expect(shop.payment(id)).toMatchObject({ status: 'paid', external_id: externalId })
+  })
+
+  test('notes as orphan what has an id of ours and no row, and nothing of other programs', async () => {
+    const { id, externalId } = await shop.buy()
+    shop.a.pay(externalId)
+    shop.w.change('delete from payments where id = ?', id)
+    shop.w.change('delete from audit_log')
+    const order = shop.a.known.get(externalId)?.order
+    if (!order) throw new Error('no order')
+    for (const [name, paymentId] of [
+      ['foreign-1', ''],
+      ['foreign-2', 'order-17'],
+    ] as const) {
+      shop.a.known.set(name, {
+        externalId: name,
+        order: { ...order, paymentId },
+        state: { state: 'paid', amount: '7.00', currency: 'RUB' },
+      })
+    }
+    for (let i = 0; i < 2; i++) await audit()
+    expect(orphans()).toEqual([{ external_id: externalId, amount: '199.00', currency: 'RUB' }])
+    expect(auditOf(shop.w)).toEqual(['payment.orphan'])
+  })
+
+  test('takes a second payment of one of ours for an orphan', async () => {
+    const { id, externalId } = await shop.buy()
+    const order = shop.a.known.get(externalId)?.order
+    if (!order) throw new Error('no order')
+    shop.a.known.set('second', {
+      externalId: 'second',
+      order,
+      state: { state: 'paid', amount: '199.00', currency: 'RUB' },
+    })
+    await audit()
+    expect(shop.payment(id).status).toBe('pending')
+    expect(orphans()).toMatchObject([{ external_id: 'second' }])
+  })
+
+  test('says that it has to be repeated when there is no answer, and asks nobody without credentials', async () => {
+    shop.a.listed = false
+    expect(await audit()).toBe(false)
+    putSettings(shop.w, { PROVIDER_A_SECRET_KEY: '' })
+    expect(await audit()).toBe(true)
+    expect(shop.a.calls).toHaveLength(1)
+  })
+})

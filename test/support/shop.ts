@@ -1,0 +1,78 @@
+/** A world that sells: four providers in memory, a customer, and what tests ask of his payments. */
+import { createHmac } from 'node:crypto'
+import { createFakeGateways, type FakeGateways } from './fake-gateway.ts'
+import { addUser } from './records.ts'
+import { type CallOptions, createWorld, type World, type WorldOptions } from './world.ts'
+
+export const B_SECRET = 'secret of provider b'
+
+/** All providers configured and switched on. */
+export const SHOP_ENVIRONMENT = {
+  PAYMENTS_ENABLED: 'true',
+  PROVIDER_A_SHOP_ID: '100500',
+  PROVIDER_A_SECRET_KEY: 'live_a',
+  PROVIDER_A_ENABLED: 'true',
+  PROVIDER_B_PRESET: 'generic',
+  PROVIDER_B_MERCHANT_ID: 'merchant',
+  PROVIDER_B_SECRET: B_SECRET,
+  PROVIDER_B_API_URL: 'https://gateway.test',
+  PROVIDER_B_ENABLED: 'true',
+  BOT_TOKEN: '4242:token-of-the-bot',
+  BOT_USERNAME: 'shop_bot',
+  STARS_ENABLED: 'true',
+  CRYPTOBOT_TOKEN: '777:token-of-the-app',
+  CRYPTOBOT_ENABLED: 'true',
+}
+
+export interface Shop extends FakeGateways {
+  w: World
+  /** The link token of user 1. */
+  token: string
+  /** Buys through the cabinet of user 1, a month on the local node by provider A unless told otherwise. */
+  buy(order?: Record<string, unknown>): Promise<{ id: string; externalId: string; payUrl: string }>
+  // biome-ignore lint/suspicious/noExplicitAny: tests read columns of unknown type
+  payment(id: string): any
+  /** Subscriptions that came from payments. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read columns of unknown type
+  sold(): any[]
+  /** A notice of provider A. */
+  noticeA(id: string, more?: { event?: string; externalId?: string }): ReturnType<World['call']>
+  /** A signed notice of provider B. */
+  noticeB(body: unknown, options?: CallOptions): ReturnType<World['call']>
+}
+
+export const signB = (body: string, secret = B_SECRET): string =>
+  createHmac('sha256', secret).update(body).digest('hex')
+
+export async function createShop(options: WorldOptions = {}): Promise<Shop> {
+  const fakes = createFakeGateways()
+  const environment = { ...SHOP_ENVIRONMENT, ...options.environment }
+  const w = await createWorld({ gateways: fakes.gateways, ...options, environment })
+  const token = addUser(w, 1, { username: 'buyer' })
+  const payment = (id: string) => w.rows('select * from payments where id = ?', id)[0]
+  return {
+    ...fakes,
+    w,
+    token,
+    payment,
+    sold: () => w.rows("select * from subscriptions where source = 'payment' order by rowid"),
+    async buy(order = {}) {
+      const body = { node: 'de1', plan: '1m', provider: 'provider_a', ...order }
+      const answer = await w.call(`/api/cabinet/${token}/payments`, { body })
+      if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+      const { id, pay_url: payUrl } = answer.json
+      return { id, payUrl, externalId: payment(id).external_id }
+    },
+    noticeA(id, { event = 'payment.succeeded', externalId = payment(id)?.external_id } = {}) {
+      const object = { id: externalId, status: 'succeeded', metadata: { payment_id: id } }
+      return w.call('/payments/webhook/provider_a', {
+        body: { type: 'notification', event, object },
+      })
+    },
+    noticeB(body, more = {}) {
+      const raw = typeof body === 'string' ? body : JSON.stringify(body)
+      const headers = { 'x-signature': signB(raw), ...more.headers }
+      return w.call('/payments/webhook/provider_b', { method: 'POST', raw, ...more, headers })
+    },
+  }
+}

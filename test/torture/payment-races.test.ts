@@ -1,0 +1,162 @@
+/** Payments confirmed at once by two notices, an admin and the reconciler, in four processes on one database: one grant each. */
+import { createHmac } from 'node:crypto'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, expect, test } from 'vitest'
+import { findFaults } from '#db/verify.ts'
+import { type FakeSystem, startFakeSystem } from '#test/support/fake-system.ts'
+import { until } from '#test/support/lab.ts'
+import {
+  type Area,
+  inParallel,
+  PLAIN,
+  ROOT,
+  runtimeBinary,
+  type Server,
+} from '#test/support/process.ts'
+import { seeded, useAreas, verdict } from '#test/support/torture.ts'
+
+const area = useAreas()
+const FULL = process.env.FULL === '1'
+const SEED = Number(process.env.SEED ?? 1)
+const PAYMENTS = FULL ? 10_000 : 200
+/** Payments that come into being together: the reconciler finds them as the notices arrive. */
+const ROUND = 40
+const SECRET = 'secret of provider b'
+
+let providers: FakeSystem | undefined
+afterEach(() => providers?.close())
+
+/** Both providers at one address: every payment is paid. */
+const startProviders = () =>
+  startFakeSystem(({ path }) => {
+    const id = path.split('/').at(-1)
+    const amount = { value: '199.00', currency: 'RUB' }
+    return path.startsWith('/v3/')
+      ? { status: 200, json: { id, status: 'succeeded', paid: true, amount, test: false } }
+      : { status: 200, json: { id, status: 'paid', amount: '199.00', currency: 'RUB' } }
+  })
+
+const environment = (url: string) => ({
+  ...PLAIN,
+  LOG_LEVEL: 'info',
+  PAYMENTS_ENABLED: 'true',
+  PROVIDER_A_API_URL: `${url}/v3`,
+  PROVIDER_A_SHOP_ID: '100500',
+  PROVIDER_A_SECRET_KEY: 'live_a',
+  PROVIDER_A_ENABLED: 'true',
+  PROVIDER_B_PRESET: 'generic',
+  PROVIDER_B_API_URL: url,
+  PROVIDER_B_MERCHANT_ID: 'merchant',
+  PROVIDER_B_SECRET: SECRET,
+  PROVIDER_B_ENABLED: 'true',
+})
+
+interface Row {
+  id: string
+  provider: 'provider_a' | 'provider_b'
+  externalId: string
+}
+
+/** Writes pending payments that are due, of users who mostly do not exist yet. */
+function addPayments(a: Area, random: () => number, count: number, from: number): Row[] {
+  const rows = Array.from({ length: count }, (_, i): Row => {
+    const number = String(from + i).padStart(12, '0')
+    const provider = random() < 0.5 ? 'provider_a' : 'provider_b'
+    return { id: `00000000-0000-4000-8000-${number}`, provider, externalId: `ext-${number}` }
+  })
+  const at = new Date().toISOString().slice(0, 19)
+  const db = new Sqlite(a.database, { timeout: 30_000 })
+  const insert = db.prepare(
+    `insert into payments (id, tg_id, node, plan, provider, external_id, amount, currency, days, shop_id, created_at, next_check_at, source)
+     values (@id, @tgId, 'de1', '1m', @provider, @externalId, 199, 'RUB', 30, @shopId, @at, @at, 'bot')`,
+  )
+  db.transaction(() => {
+    for (const row of rows) {
+      const shopId = row.provider === 'provider_a' ? '100500' : 'merchant'
+      insert.run({ ...row, tgId: 1 + Math.floor(random() * PAYMENTS), shopId, at })
+    }
+  })()
+  db.close()
+  return rows
+}
+
+/** A notice of the payment's provider as it is really sent. */
+function notify(server: Server, { id, provider, externalId }: Row) {
+  if (provider === 'provider_a') {
+    const object = { id: externalId, metadata: { payment_id: id } }
+    return server.call('/payments/webhook/provider_a', {
+      body: { type: 'notification', event: 'payment.succeeded', object },
+    })
+  }
+  const body = { id: externalId, status: 'paid', amount: 199, currency: 'RUB' }
+  const signature = createHmac('sha256', SECRET).update(JSON.stringify(body)).digest('hex')
+  return server.call('/payments/webhook/provider_b', {
+    body,
+    headers: { 'x-signature': signature },
+  })
+}
+
+const count = (a: Area, sql: string) =>
+  a.query<{ n: number }>(`select count(*) n from ${sql}`)[0]?.n
+
+test(`${PAYMENTS} payments, each confirmed at once by two notices, an admin and the reconciler in 4 processes`, async () => {
+  const random = seeded(SEED)
+  providers = await startProviders()
+  const a = area(environment(providers.url))
+  const servers: Server[] = []
+  for (const runtime of ['node', 'bun', 'node'] as const) {
+    servers.push(await a.startServer({ runtime, entry: `entry/${runtime}.ts` }))
+  }
+  const script = join(ROOT, 'test/support/reconciler.ts')
+  const reconciler = a.spawn({ command: [runtimeBinary('bun'), script] })
+  await until('the reconciler runs', () => reconciler.stdout().includes('reconciling'), 30_000)
+  await servers[0]?.admin('/nodes')
+  const pick = () => servers[Math.floor(random() * servers.length)] as Server
+
+  const startedAt = performance.now()
+  let requests = 0
+  for (let from = 0; from < PAYMENTS; from += ROUND) {
+    const rows = addPayments(a, random, Math.min(ROUND, PAYMENTS - from), from)
+    await inParallel(rows, 16, async (row) => {
+      const asks = [
+        () => notify(pick(), row),
+        () => notify(pick(), row),
+        () => pick().admin(`/payments/${row.id}/check`, {}),
+      ].sort(() => random() - 0.5)
+      requests += asks.length
+      const answers = await Promise.all(asks.map((ask) => ask()))
+      // 503: the database was busy for longer than a request may wait.
+      for (const { status } of answers) expect([200, 503]).toContain(status)
+    })
+  }
+  await until(
+    'nothing is pending',
+    () => count(a, "payments where status = 'pending'") === 0,
+    60_000,
+  )
+  const seconds = (performance.now() - startedAt) / 1000
+  await Promise.all([...servers.map((server) => server.stop()), reconciler.stop()])
+
+  const by = a.query<{ by: string; n: number }>(
+    `select coalesce(admin, ip) as by, count(*) n from audit_log where action = 'payment.grant' group by 1 order by 1`,
+  )
+  const granted = by.map((one) => `${one.n} by ${one.by}`).join(', ')
+  console.log(
+    `${PAYMENTS} payments, ${requests} requests, ${providers.asked.length} questions to the providers, ${seconds.toFixed(1)} s, seed ${SEED}: ${granted}`,
+  )
+  expect(count(a, "payments where status = 'paid' and subscription_uuid is not null")).toBe(
+    PAYMENTS,
+  )
+  expect(count(a, 'subscriptions')).toBe(PAYMENTS)
+  expect(count(a, 'subscriptions where payment_id is not null')).toBe(PAYMENTS)
+  expect(count(a, "events where event = 'payment.paid'")).toBe(PAYMENTS)
+  expect(count(a, "outbox where kind = 'granted'")).toBe(PAYMENTS)
+  expect(count(a, "audit_log where action = 'payment.grant'")).toBe(PAYMENTS)
+  expect(count(a, 'payments where review_reason is not null')).toBe(0)
+  expect(verdict(a.database)).toBe('ok')
+  const db = new Sqlite(a.database, { readonly: true })
+  expect(findFaults(db, '2000-01-01T00:00:00')).toEqual([])
+  db.close()
+  expect(a.lines.filter((line) => line.text.includes(' error '))).toEqual([])
+}, 1_800_000)
