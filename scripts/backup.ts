@@ -7,7 +7,7 @@ import { createDataFiles } from '#src/integrations/data-files.ts'
 import { syncFolder } from '#src/lib/atomic-file.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { silentLog } from '#src/lib/log.ts'
-import { readArguments, runCommand } from './operator.ts'
+import { readArguments, requireDatabase, runCommand } from './operator.ts'
 
 const USAGE = `usage: npm run backup [-- FILE]
   FILE   where the archive goes; - is stdout (with npm run --silent); by default backup-<date>-<time>.tar.gz in this folder
@@ -41,9 +41,7 @@ async function writeFile(
 await runCommand(async () => {
   const { word } = readArguments(USAGE)
   const config = loadConfig(process.env, process.cwd())
-  if (!existsSync(config.databasePath)) {
-    throw new ConfigError(`no database at ${config.databasePath}: run this where the service runs`)
-  }
+  requireDatabase(config.databasePath)
   const now = systemClock.now()
   const path = resolve(word ?? backupName(now))
   if (word !== '-' && existsSync(path)) throw new ConfigError(`${path} is there already`)

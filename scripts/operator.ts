@@ -1,4 +1,5 @@
 /** What the operator's commands share: how they fail, and that what they write is owner-only. */
+import { existsSync } from 'node:fs'
 import { ConfigError } from '#src/config.ts'
 import { explainFailure } from '#src/instance.ts'
 import { ApiError } from '#src/lib/errors.ts'
@@ -14,6 +15,12 @@ export async function runCommand(work: () => Promise<number>): Promise<void> {
     process.stderr.write(`${line}\n`)
     process.exitCode = 1
   }
+}
+
+/** Throws ConfigError where there is no database yet. */
+export function requireDatabase(path: string): void {
+  if (!existsSync(path))
+    throw new ConfigError(`no database at ${path}: run this where the service runs`)
 }
 
 /** The arguments of a command: flags that it knows, and at most one word. Shows `usage` on --help, or throws ConfigError. */
