@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { claimPayment } from '#db/payments.ts'
-import { findFaults } from '#db/verify.ts'
 import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
 import { confirmPayment } from '#src/domain/payments.ts'
 import {
@@ -15,19 +14,13 @@ import {
   nowOf,
   putSettings,
 } from '#test/support/records.ts'
-import { createShop, type Shop } from '#test/support/shop.ts'
+import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {
   shop = await createShop()
 })
-afterEach(() => {
-  expect(shop.w.fatal).toEqual([])
-  expect(shop.w.log.filter((line) => / error /.test(line))).toEqual([])
-  // The books of every test balance.
-  expect(findFaults(shop.w.s.db.raw, '2000-01-01T00:00:00')).toEqual([])
-  shop.w.close()
-})
+afterEach(() => closeShop(shop))
 
 const PAID = { state: 'paid' } as const
 const confirm = (id: string) => confirmPayment(shop.w.s, id, PAID)

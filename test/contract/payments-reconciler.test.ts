@@ -2,17 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { auditProviderA } from '#src/domain/payment-audit.ts'
 import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
 import { addPayment, auditOf, DAY, inSeconds, nowOf, putSettings } from '#test/support/records.ts'
-import { createShop, type Shop } from '#test/support/shop.ts'
+import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {
   shop = await createShop()
 })
-afterEach(() => {
-  expect(shop.w.fatal).toEqual([])
-  expect(shop.w.log.filter((line) => / error /.test(line))).toEqual([])
-  shop.w.close()
-})
+afterEach(() => closeShop(shop))
 
 const run = () => reconcilePayments(shop.w.s)
 const MINUTE = 60_000

@@ -1,29 +1,17 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addPayment, eventsOf, putSettings } from '#test/support/records.ts'
-import { expectDecent } from '#test/support/scenario.ts'
-import { B_SECRET, createShop, type Shop, signB } from '#test/support/shop.ts'
-import type { Answer, CallOptions } from '#test/support/world.ts'
+import { B_SECRET, closeShop, createShop, type Shop, signB } from '#test/support/shop.ts'
+import type { CallOptions } from '#test/support/world.ts'
 
 let shop: Shop
 beforeEach(async () => {
   shop = await createShop()
 })
-afterEach(() => {
-  expect(shop.w.fatal).toEqual([])
-  expect(shop.w.log.filter((line) => / error /.test(line))).toEqual([])
-  shop.w.close()
-})
+afterEach(() => closeShop(shop))
 
 const idle = () => shop.w.s.background.idle()
-
-/** Sends to a webhook and expects a decent answer. */
-async function send(path: string, options: CallOptions): Promise<Answer> {
-  const answer = await shop.w.call(`/payments/webhook/${path}`, { method: 'POST', ...options })
-  expectDecent(path, answer)
-  await idle()
-  return answer
-}
+const send = (path: string, options: CallOptions) => shop.send(path, options)
 
 const OK = { ok: true }
 

@@ -1,8 +1,17 @@
 /** A world that sells: four providers in memory, a customer, and what tests ask of his payments. */
 import { createHmac } from 'node:crypto'
+import { expect } from 'vitest'
+import { findFaults } from '#db/verify.ts'
 import { createFakeGateways, type FakeGateways } from './fake-gateway.ts'
 import { addUser } from './records.ts'
-import { type CallOptions, createWorld, type World, type WorldOptions } from './world.ts'
+import { expectDecent } from './scenario.ts'
+import {
+  type Answer,
+  type CallOptions,
+  createWorld,
+  type World,
+  type WorldOptions,
+} from './world.ts'
 
 export const B_SECRET = 'secret of provider b'
 
@@ -39,6 +48,8 @@ export interface Shop extends FakeGateways {
   noticeA(id: string, more?: { event?: string; externalId?: string }): ReturnType<World['call']>
   /** A signed notice of provider B. */
   noticeB(body: unknown, options?: CallOptions): ReturnType<World['call']>
+  /** Posts to a webhook, expects a decent answer, and waits for what follows it. */
+  send(webhook: string, options: CallOptions): Promise<Answer>
 }
 
 export const signB = (body: string, secret = B_SECRET): string =>
@@ -74,5 +85,19 @@ export async function createShop(options: WorldOptions = {}): Promise<Shop> {
       const headers = { 'x-signature': signB(raw), ...more.headers }
       return w.call('/payments/webhook/provider_b', { method: 'POST', raw, ...more, headers })
     },
+    async send(webhook, options) {
+      const answer = await w.call(`/payments/webhook/${webhook}`, { method: 'POST', ...options })
+      expectDecent(webhook, answer)
+      await w.s.background.idle()
+      return answer
+    },
   }
+}
+
+/** What holds after every test of a shop: no fault was logged, and the books balance. */
+export function closeShop({ w }: Shop): void {
+  expect(w.fatal).toEqual([])
+  expect(w.log.filter((line) => / error /.test(line))).toEqual([])
+  expect(findFaults(w.s.db.raw, '2000-01-01T00:00:00')).toEqual([])
+  w.close()
 }
