@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
+import { pause } from '#src/lib/pause.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { createTurn } from '#src/lib/turn.ts'
 import { type BetterSQLite3Database, drizzle, readMigrationFiles } from './orm.ts'
@@ -229,34 +230,44 @@ function createSharedReads(raw: Sqlite.Database) {
   }
 }
 
-/** Of a turn of the event loop, for transactions: those of 50 logins at once held everything else up for 100 ms. */
-const SHARE_MS = 5
+/** Of a turn of the event loop, for transactions that run at once: those of 50 logins held everything else up for 100 ms. */
+const AT_ONCE_MS = 1
+/** For the bodies of those that then waited and are committed together. */
+const TOGETHER_MS = 5
+
+interface Waiting {
+  body: TxBody<unknown>
+  resolve(value: never): void
+  reject(error: unknown): void
+  deadline: number
+}
 
 /**
- * Transactions that run at once when nobody else writes and their share of the turn is not used up, and else wait in line, the
- * foremost trying again and again.
+ * Transactions that run at once when nobody else writes and their share of the turn is not used up. Else they wait in line and are
+ * committed together, each within a savepoint: one that throws is undone alone, and all share the wait for the disk. The line is
+ * tried again and again while another process writes.
  */
 function createTransactions(
   raw: Sqlite.Database,
   db: BetterSQLite3Database,
   endSharedReads: () => void,
 ): Database['tx'] {
-  let line: Promise<unknown> = Promise.resolve()
-  let waiting = 0
-  const turn = createTurn(SHARE_MS)
+  const line: Waiting[] = []
+  let running = false
+  const turn = createTurn(AT_ONCE_MS)
   const ownWait = raw.pragma('busy_timeout', { simple: true })
   /** Null when another process writes for all of `waitMs`. */
-  const attempt = <T>(body: TxBody<T>, waitMs: number): { value: T } | null => {
+  const attempt = <T>(work: (tx: Query) => T, waitMs: number): { value: T } | null => {
     let begun = false
     const startedAt = performance.now()
     endSharedReads()
     raw.pragma(`busy_timeout = ${waitMs}`)
     try {
-      const work = (tx: Query) => {
+      const begin = (tx: Query) => {
         begun = true
-        return { value: drive(body, tx) }
+        return { value: work(tx) }
       }
-      return db.transaction(work, { behavior: 'immediate' })
+      return db.transaction(begin, { behavior: 'immediate' })
     } catch (error) {
       if (begun || !isBusy(error)) throw error
       return null
@@ -265,24 +276,63 @@ function createTransactions(
       turn.spend(performance.now() - startedAt)
     }
   }
-  const persist = async <T>(body: TxBody<T>, deadline: number): Promise<T> => {
-    for (;;) {
-      if (turn.isOver()) await turn.next()
-      const left = deadline - performance.now()
-      const outcome = attempt(body, left > 0 ? WAIT_MS : 0)
-      if (outcome) return outcome.value
-      if (left <= 0) throw new Sqlite.SqliteError('the database is locked', 'SQLITE_BUSY')
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  /** Runs the foremost in a savepoint; what to tell it after the commit. Throws what ended the whole transaction. */
+  const runFirst = ({ body, resolve, reject }: Waiting): (() => void) => {
+    try {
+      const value = db.transaction((tx) => drive(body, tx))
+      return () => resolve(value as never)
+    } catch (error) {
+      if (!raw.inTransaction) throw error
+      return () => reject(error)
     }
   }
+  const leftMs = () => (line[0]?.deadline ?? 0) - performance.now()
+  /** Runs as many of the line as have time, in one transaction. False when another process writes. */
+  const runTogether = (): boolean => {
+    const taken: Waiting[] = []
+    const take = () => {
+      const first = line.shift() as Waiting
+      taken.push(first)
+      return first
+    }
+    const runMany = () => {
+      const until = performance.now() + TOGETHER_MS
+      const ends = [runFirst(take())]
+      while (line.length > 0 && performance.now() < until) ends.push(runFirst(take()))
+      return ends
+    }
+    try {
+      const done = attempt(runMany, leftMs() > 0 ? WAIT_MS : 0)
+      for (const end of done?.value ?? []) end()
+      return done !== null
+    } catch (error) {
+      if (taken.length === 0) take()
+      for (const { reject } of taken) reject(error)
+      return true
+    }
+  }
+  const waitOrRefuse = async () => {
+    if (leftMs() > 0) await pause(PAUSE_MS)
+    else line.shift()?.reject(new Sqlite.SqliteError('the database is locked', 'SQLITE_BUSY'))
+  }
+  const runLine = async () => {
+    running = true
+    while (line.length > 0) {
+      if (turn.isOver()) await turn.next()
+      if (!runTogether()) await waitOrRefuse()
+    }
+    running = false
+  }
   return async (body) => {
-    const outcome = waiting === 0 && !turn.isOver() ? attempt(body, WAIT_MS) : null
-    if (outcome) return outcome.value
+    if (!running && !turn.isOver()) {
+      const outcome = attempt((tx) => drive(body, tx), WAIT_MS)
+      if (outcome) return outcome.value
+    }
     const deadline = performance.now() + PATIENCE_MS
-    waiting++
-    const result = line.then(() => persist(body, deadline)).finally(() => waiting--)
-    line = result.catch(() => {})
-    return result
+    return new Promise((resolve, reject) => {
+      line.push({ body, resolve, reject, deadline })
+      if (!running) void runLine()
+    })
   }
 }
 

@@ -4,7 +4,16 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { RuntimeName } from './processes.ts'
 
-export const PARTS = ['sub', 'scale', 'idle', 'listing', 'sync', 'backup', 'login'] as const
+export const PARTS = [
+  'sub',
+  'scale',
+  'idle',
+  'listing',
+  'sync',
+  'backup',
+  'login',
+  'grants',
+] as const
 export type Part = (typeof PARTS)[number]
 
 export const HELP = `Measures the service on Node and Bun and prints one table (docs/benchmarks.md).
@@ -14,9 +23,10 @@ export const HELP = `Measures the service on Node and Bun and prints one table (
   npm run bench -- --runtimes node       one runtime; Bun is BUN_BIN, else the one in PATH
   npm run bench -- --quick               small sizes and short runs: whether it works, not how fast it is
 
-  --users N          users of sub and listing, each with 3 subscriptions and 3 devices (100000)
+  --users N          users of sub, listing and grants, each with 3 subscriptions and 3 devices (100000)
   --many N           users of scale, against 1000 (1000000)
   --clients N        clients of the node in sync (10000)
+  --payments N       payments of grants, each run (10000)
   --runs N           alternating runs that the median is taken of (5)
   --seconds N        length of one run, after 2 s of warm-up (5)
   --connections N    connections of the load generator (64)
@@ -31,6 +41,7 @@ export interface Options {
   users: number
   many: number
   clients: number
+  payments: number
   runs: number
   seconds: number
   connections: number
@@ -58,6 +69,7 @@ export function parseOptions(args: string[]): Options | null {
       users: text,
       many: text,
       clients: text,
+      payments: text,
       runs: text,
       seconds: text,
       connections: text,
@@ -67,16 +79,27 @@ export function parseOptions(args: string[]): Options | null {
     },
   })
   if (values.help) return null
-  const count = (name: 'users' | 'many' | 'clients' | 'runs' | 'seconds' | 'connections') => {
+  const count = (
+    name: 'users' | 'many' | 'clients' | 'payments' | 'runs' | 'seconds' | 'connections',
+  ) => {
     const full = {
       users: 100_000,
       many: 1_000_000,
       clients: 10_000,
+      payments: 10_000,
       runs: 5,
       seconds: 5,
       connections: 64,
     }
-    const quick = { users: 2000, many: 5000, clients: 200, runs: 1, seconds: 1, connections: 16 }
+    const quick = {
+      users: 2000,
+      many: 5000,
+      clients: 200,
+      payments: 500,
+      runs: 1,
+      seconds: 1,
+      connections: 16,
+    }
     const given = values[name]
     if (given === undefined) return (values.quick ? quick : full)[name]
     if (!/^[1-9]\d{0,7}$/.test(given)) throw new Error(`--${name} takes a whole number above 0`)
@@ -88,6 +111,7 @@ export function parseOptions(args: string[]): Options | null {
     users: count('users'),
     many: count('many'),
     clients: count('clients'),
+    payments: count('payments'),
     runs: count('runs'),
     seconds: count('seconds'),
     connections: count('connections'),

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { measureBackup } from './backup.ts'
 import { type Figure, formatTable } from './figures.ts'
+import { measureGrants } from './grants.ts'
 import { measureIdle } from './idle.ts'
 import { measureListing } from './listing.ts'
 import { measureLogin } from './login.ts'
@@ -22,6 +23,7 @@ const MEASURES: Record<Part, Measure> = {
   sync: measureSync,
   backup: measureBackup,
   login: measureLogin,
+  grants: measureGrants,
 }
 
 function writeResults(options: Options, figures: Figure[]): void {

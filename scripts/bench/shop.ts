@@ -9,3 +9,7 @@ export const hwidOf = (user: number, device: number): string =>
   hash('sha256', `hwid ${user} ${device}`, 'hex').slice(0, 16)
 /** Telegram ids as they come: of all lengths, in no order. */
 export const tgIdOf = (user: number): number => 10_000_000 + ((user * 7_368_787) % 7_999_999_993)
+/** Payments that wait for their notice, and what provider B calls them. */
+export const paymentIdOf = (payment: number): string =>
+  `00000000-0000-4000-8000-${String(payment).padStart(12, '0')}`
+export const externalIdOf = (payment: number): string => `gw-${payment}`

@@ -13,7 +13,8 @@ export interface SyncTimes {
   grantedMs: number
 }
 
-const CORE_SETTINGS = ['XRAY_BIN', 'CORES_DIR']
+/** Where Xray is found. */
+export const CORE_SETTINGS = ['XRAY_BIN', 'CORES_DIR']
 
 export async function measureSync(
   options: Options,

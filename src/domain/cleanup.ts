@@ -1,6 +1,7 @@
 /** The job's housekeeping: sessions, pending logins and attempts that ran out, and history past its time. */
 import { deleteOld } from '#db/history.ts'
 import { deleteExpiredLogins } from '#db/logins.ts'
+import { pause } from '#src/lib/pause.ts'
 import { DAY_MS, formatTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
@@ -21,6 +22,5 @@ export async function cleanUp(s: Deps): Promise<void> {
     audit: before(RETENTION_DAYS.audit),
     samples: before(RETENTION_DAYS.samples).slice(0, 10),
   }
-  while (await deleteOld(s.db, limits))
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  while (await deleteOld(s.db, limits)) await pause(PAUSE_MS)
 }

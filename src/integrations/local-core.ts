@@ -14,6 +14,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Config } from '#src/config.ts'
 import type { Log } from '#src/lib/log.ts'
+import { pause } from '#src/lib/pause.ts'
 import { findXray, type LocalCorePaths, prepareLocalNode } from './local-node.ts'
 
 const RESTART_FIRST_MS = 200
@@ -56,8 +57,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
     // It ended by itself meanwhile.
   }
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 export interface LocalCoreOptions {
   config: Pick<Config, 'xrayBin' | 'coresDir' | 'searchPath'>

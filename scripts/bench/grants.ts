@@ -1,0 +1,163 @@
+/** Part `grants`: payments granted by signed notices of provider B, against bare commits on the same disk. */
+import Sqlite from 'better-sqlite3'
+import { loadConfig } from '#src/config.ts'
+import { findXray } from '#src/integrations/local-node.ts'
+import { type Figure, median } from './figures.ts'
+import type { NoticesJob, NoticesResult } from './notices.ts'
+import type { Options } from './options.ts'
+import { findRuntimes, type Runtime, runScript, startServer } from './processes.ts'
+import { dataFolder } from './seed.ts'
+import { externalIdOf, paymentIdOf, tgIdOf } from './shop.ts'
+import { serviceEnvironment } from './sub.ts'
+import { CORE_SETTINGS } from './sync.ts'
+
+const SECRET = 'secret of the gateway'
+const PATIENCE_MS = 60_000
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Reads of the service's database from outside. */
+function reader(folder: string) {
+  const db = new Sqlite(`${folder}/panel.db`, { readonly: true, timeout: 10_000 })
+  const count = (from: string) => db.prepare(`SELECT count(*) FROM ${from}`).pluck().get() as number
+  return {
+    paid: () => count("payments WHERE status = 'paid'"),
+    /** Messages and events that wait or are under way. */
+    waiting: () =>
+      count("outbox WHERE status IN ('ready', 'sending')") +
+      count("events WHERE status IN ('ready', 'sending')"),
+    isSynced: () => count("nodes WHERE code = 'de1' AND last_seen_at IS NOT NULL") === 1,
+    close: () => db.close(),
+  }
+}
+
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error(`not within a minute: ${what}`)
+    await pause(50)
+  }
+}
+
+/** Pending payments of users of the shop for a month on its local node. */
+function addPayments(folder: string, users: number, payments: number): void {
+  const db = new Sqlite(`${folder}/panel.db`)
+  const insert = db.prepare(
+    `INSERT INTO payments (id, tg_id, node, plan, provider, external_id, amount, currency, days, shop_id, created_at, source)
+     VALUES (?, ?, 'de1', '1m', 'provider_b', ?, 199, 'RUB', 30, 'merchant', ?, 'bot')`,
+  )
+  const at = new Date().toISOString().slice(0, 19)
+  db.transaction(() => {
+    for (let i = 0; i < payments; i++) {
+      insert.run(paymentIdOf(i), tgIdOf((i * 7919) % users), externalIdOf(i), at)
+    }
+  })()
+  db.close()
+}
+
+/** A shop that sells through provider B and tells everybody; its local node has a core where there is Xray. */
+function shopEnvironment(folder: string, sink: string) {
+  const env: Record<string, string> = {
+    ...serviceEnvironment(folder),
+    LOG_LEVEL: 'info',
+    PAYMENTS_ENABLED: 'true',
+    PROVIDER_B_PRESET: 'generic',
+    PROVIDER_B_API_URL: sink,
+    PROVIDER_B_MERCHANT_ID: 'merchant',
+    PROVIDER_B_SECRET: SECRET,
+    PROVIDER_B_ENABLED: 'true',
+    WEBHOOK_URL: sink,
+    TELEGRAM_API_URL: sink,
+    BOT_TOKEN: '4242:token-of-the-bot',
+    LOCAL_NODE_PORT: '20443',
+  }
+  for (const name of CORE_SETTINGS) if (process.env[name]) env[name] = process.env[name]
+  const hasCore = findXray(loadConfig({ ...process.env, ...env }, folder)) !== null
+  return { env: { ...env, LOCAL_NODE: hasCore ? 'on' : 'off' }, hasCore }
+}
+
+interface Run extends NoticesResult {
+  bare: number
+  /** How long the last message or event was under way after the last grant. */
+  behindMs: number
+  /** CPU of the service's process for each grant, its message and its event. */
+  cpuMs: number
+}
+
+/** Part `grants`. The first tenth of a run warms the process up and is not counted. */
+export async function measureGrants(
+  options: Options,
+  runtime: Runtime,
+  folder: string,
+): Promise<Figure[]> {
+  const { users, payments, runs, connections } = options
+  const warmUp = Math.ceil(payments / 10)
+  const data = await dataFolder(`${folder}/shop`, users)
+  addPayments(data, users, warmUp + runs * payments)
+  const sink = await startServer(nodeRuntime(), 'scripts/bench/sink.ts', {})
+  const { env, hasCore } = shopEnvironment(data, `http://127.0.0.1:${sink.port}`)
+  if (!hasCore) console.error('bench: no Xray was found: grants are measured without a node')
+  const service = await startServer(runtime, 'src/main.ts', env)
+  const shop = reader(data)
+  const send = (from: number, count: number) => {
+    const job: NoticesJob = { port: service.port, secret: SECRET, from, count, connections }
+    return runScript<NoticesResult>(nodeRuntime(), 'scripts/bench/notices.ts', job)
+  }
+  const delivered = () => until('everything is delivered', () => shop.waiting() === 0)
+  if (hasCore) await until('the node is in step', shop.isSynced)
+  await send(0, warmUp)
+  await delivered()
+  const results: Run[] = []
+  for (let run = 0; run < runs; run++) {
+    const job = { path: `${folder}/bare.db`, seconds: options.seconds }
+    const bare = await runScript<number>(runtime, 'scripts/bench/commits.ts', job)
+    const cpuBefore = service.cpuMs()
+    const result = await send(warmUp + run * payments, payments)
+    const sentAt = performance.now()
+    await delivered()
+    const cpuMs = (service.cpuMs() - cpuBefore) / payments
+    results.push({ ...result, bare, behindMs: performance.now() - sentAt, cpuMs })
+  }
+  if (shop.paid() !== warmUp + runs * payments) throw new Error('not every notice was granted')
+  shop.close()
+  await Promise.all([service.stop(), sink.stop()])
+  return figuresOf(runtime, results)
+}
+
+function nodeRuntime(): Runtime {
+  const [node] = findRuntimes(['node'])
+  if (!node) throw new Error('the load generator needs Node')
+  return node
+}
+
+function figuresOf(runtime: Runtime, results: Run[]): Figure[] {
+  const own = { part: 'grants', runtime: runtime.name }
+  const middle = (of: (run: Run) => number) => median(results.map(of))
+  const bare = middle((run) => run.bare)
+  return [
+    {
+      ...{ ...own, name: 'grants by notices of provider B', unit: 'grants/s' },
+      value: middle((run) => run.perSecond),
+      atLeast: Math.round(Math.min(1000, 0.3 * bare)),
+    },
+    {
+      ...{ ...own, name: 'share of bare commits', unit: '' },
+      value: middle((run) => run.perSecond / run.bare),
+    },
+    { ...own, name: 'bare insert + commit', value: bare, unit: 'commits/s' },
+    { ...own, name: 'grant p50', value: middle((run) => run.p50Ms), unit: 'ms' },
+    { ...own, name: 'grant p99', value: middle((run) => run.p99Ms), unit: 'ms' },
+    {
+      ...{ ...own, name: 'own CPU of a grant with message and event', unit: 'ms' },
+      value: middle((run) => run.cpuMs),
+    },
+    {
+      ...{ ...own, name: 'until all messages and events are out', unit: 'ms' },
+      value: middle((run) => run.behindMs),
+    },
+    {
+      ...{ ...own, name: 'load generator: share of one core used', unit: '' },
+      value: Math.max(...results.map((run) => run.busy)),
+    },
+  ]
+}
