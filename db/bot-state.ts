@@ -32,3 +32,16 @@ export function* raiseWantedGeneration(tx: Query) {
   )
   return (row as { wanted: number }).wanted
 }
+
+/** What the bot says of itself; an absent field stays. */
+export type BotReport = Partial<Omit<BotState, 'id' | 'wantedGeneration'>>
+
+/** Writes the bot's side of the row. */
+export function* putBotReport(tx: Query, report: BotReport) {
+  yield* run(
+    tx
+      .insert(botState)
+      .values({ id: ONLY, ...report })
+      .onConflictDoUpdate({ target: botState.id, set: report }),
+  )
+}

@@ -1,5 +1,6 @@
 /** One process with one or more roles: start, ready, signals, drain, end. */
 import { hostname } from 'node:os'
+import { runBot } from './bot/role.ts'
 import { compose, NODE_PROGRAM } from './compose.ts'
 import { ConfigError, loadConfig } from './config.ts'
 import { createApp } from './http/app.ts'
@@ -8,6 +9,7 @@ import { superviseCore } from './integrations/local-core.ts'
 import { localCorePaths } from './integrations/local-node.ts'
 import { holdRole, type Runner, startJobs } from './jobs.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'
+import { within } from './lib/pause.ts'
 import { randomHex } from './lib/random.ts'
 import { subLink } from './lib/sub-link.ts'
 import { type Listening, serve } from './serve.ts'
@@ -60,7 +62,7 @@ function startRoles(s: Services, roles: Role[]): Runner[] {
     if (on && core === 'embedded') runners.push(holdCore(s, owner))
     runners.push(holdRole(s, 'scheduler', owner, async (hold) => startJobs(s, hold)))
   }
-  if (roles.includes('bot')) s.log.debug('the bot comes with a later version; its role idles')
+  if (roles.includes('bot')) runners.push(holdRole(s, 'bot', owner, async () => runBot(s)))
   return runners
 }
 
@@ -82,18 +84,6 @@ function endOnSignal(s: Services, end: () => Promise<void>): void {
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
-}
-
-/** Resolves when `work` does, or after `ms`. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  await Promise.race([
-    work,
-    new Promise((resolve) => {
-      timer = setTimeout(resolve, ms)
-    }),
-  ])
-  clearTimeout(timer)
 }
 
 async function listen(s: Services): Promise<Listening> {

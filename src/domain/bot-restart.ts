@@ -1,9 +1,10 @@
 /**
  * Restarts the bot, wherever it runs: who changes what it reads raises the wanted generation in the same transaction
- * (db/bot-state.ts), then waits here for the bot's heartbeat.
+ * (db/bot-state.ts), then waits here for the bot's word that it works with it.
  */
-import { type BotState, findBotState } from '#db/bot-state.ts'
-import { parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
+import { type BotState, findBotState, putBotReport } from '#db/bot-state.ts'
+import { pause } from '#src/lib/pause.ts'
+import { formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
@@ -26,6 +27,32 @@ export async function awaitBotRestart(s: Deps, generation: number): Promise<bool
     if (!isAlive(s, state)) return false
     if (state.runningGeneration >= generation) return true
     if (s.clock.monotonicMs() >= deadline) return false
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    await pause(LOOK_EVERY_MS)
   }
+}
+
+/** The generation that the bot is to run with. */
+export const wantedGeneration = (s: Pick<Deps, 'db'>): number =>
+  findBotState(s.db)?.wantedGeneration ?? 0
+
+/**
+ * The bot's sign of life, about once a second. `running`: the generation whose settings it works with, absent while it does not;
+ * having nothing to do for lack of a token is working too. `username`: whose it is, null while nobody is answered.
+ */
+export async function reportBot(
+  s: Deps,
+  { running, username }: { running?: number | undefined; username: string | null },
+): Promise<void> {
+  await s.db.tx((tx) =>
+    putBotReport(tx, {
+      heartbeatAt: formatTimestamp(s.clock.now()),
+      username,
+      ...(running === undefined ? {} : { runningGeneration: running }),
+    }),
+  )
+}
+
+/** Says that there is no bot any more, so that nobody waits for one. */
+export async function reportBotGone(s: Pick<Deps, 'db'>): Promise<void> {
+  await s.db.tx((tx) => putBotReport(tx, { heartbeatAt: null, username: null }))
 }

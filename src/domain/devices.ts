@@ -90,6 +90,15 @@ export function createSeenDevices(
   )
 }
 
+/** How many devices a user may have; null while nobody counts them. */
+export const deviceLimit = (
+  user: { hwidLimit: number | null },
+  settings: Settings,
+): number | null =>
+  settings.flag('HWID_LIMIT_ENABLED')
+    ? (user.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT'))
+    : null
+
 /** A user's devices with his own and the fallback limit. Throws 404 for an unknown user. */
 export function userDevices(s: Deps, tgId: number) {
   const user = findUser(s.db, tgId)

@@ -3,13 +3,11 @@ import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
-import { listOfUser } from '#db/subscriptions.ts'
 import { findUserByToken } from '#db/users.ts'
-import { removeOwnDevice } from '#src/domain/devices.ts'
+import { deviceLimit, removeOwnDevice } from '#src/domain/devices.ts'
 import { createPayment } from '#src/domain/payment-creation.ts'
-import { listProviders } from '#src/domain/providers.ts'
-import type { Settings } from '#src/domain/settings.ts'
-import { subscriptionState } from '#src/domain/subscriptions.ts'
+import { readShop } from '#src/domain/shop.ts'
+import { listShownOfUser } from '#src/domain/subscriptions.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
@@ -31,36 +29,22 @@ function readOwner(s: Http, c: Context): User {
   return user
 }
 
-/** His devices, and how many he may have; null while nobody counts them. */
-function ownDevices(s: Http, user: User, settings: Settings) {
-  const counted = settings.flag('HWID_LIMIT_ENABLED')
-  return {
-    limit: counted ? (user.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT')) : null,
-    list: listDevices(s.db, user.tgId).map(ownDeviceView),
-  }
-}
-
 function shop(s: Http, user: User) {
   const now = formatTimestamp(s.clock.now())
-  const { nodes, plans, settings } = currentDirectory(s)
-  const banned = user.bannedAt !== null
-  const subscriptions = banned ? [] : listOfUser(s.db, user.tgId)
+  const directory = currentDirectory(s)
+  const { open, nodes, plans, providers } = readShop(directory, user)
   return {
-    payments_enabled: settings.flag('PAYMENTS_ENABLED') && !banned,
-    nodes: [...nodes.values()].flatMap(({ enabled, code, label }) =>
-      enabled ? [{ code, label }] : [],
+    payments_enabled: open,
+    nodes,
+    plans: plans.map((plan) => shopPlanView(plan, s.config.currency)),
+    providers,
+    subscriptions: listShownOfUser(s.db, user, now).map(({ state, ...found }) =>
+      ownSubscriptionView(found, state),
     ),
-    plans: [...plans.values()]
-      .filter((plan) => !plan.archived && (plan.price > 0 || (plan.priceStars ?? 0) > 0))
-      .map((plan) => shopPlanView(plan, s.config.currency)),
-    providers: listProviders(settings).flatMap(({ id, label, enabled, configured }) =>
-      enabled && configured ? [{ id, label }] : [],
-    ),
-    subscriptions: subscriptions.flatMap((found) => {
-      const state = subscriptionState(found.row, now)
-      return state === 'revoked' ? [] : [ownSubscriptionView(found, state)]
-    }),
-    devices: ownDevices(s, user, settings),
+    devices: {
+      limit: deviceLimit(user, directory.settings),
+      list: listDevices(s.db, user.tgId).map(ownDeviceView),
+    },
   }
 }
 

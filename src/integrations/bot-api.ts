@@ -3,8 +3,10 @@
  * can't reach Telegram gives the runtime a proxy, which both must use. The token is part of every URL, so no URL is ever logged
  * or thrown on.
  */
+import { botApiUrl } from '#src/lib/bot-api-url.ts'
+import { type JsonObject, jsonObject } from '#src/lib/json.ts'
 import { readAtMost } from '#src/lib/read-at-most.ts'
-import { jsonObject } from './json-answer.ts'
+import { SECOND_MS } from '#src/lib/time.ts'
 
 const ANSWER_LIMIT_BYTES = 256 * 1024
 
@@ -18,9 +20,6 @@ export interface BotApiCall {
   maxBytes?: number
 }
 
-/** The token as a part of a path: the colon stays, as the Bot API writes it. */
-const tokenPath = (token: string) => encodeURIComponent(token).replaceAll('%3A', ':')
-
 /** The status and body of an answer; null for a body that is too long or no JSON object. Rejects when there is no answer. */
 export async function callBotApi({
   apiUrl,
@@ -30,7 +29,7 @@ export async function callBotApi({
   signal,
   maxBytes = ANSWER_LIMIT_BYTES,
 }: BotApiCall) {
-  const response = await fetch(`${apiUrl}/bot${tokenPath(token)}/${method}`, {
+  const response = await fetch(botApiUrl(apiUrl, token, method), {
     redirect: 'manual',
     signal,
     ...(params === undefined
@@ -43,4 +42,10 @@ export async function callBotApi({
   })
   const body = await readAtMost(response.body, maxBytes)
   return { status: response.status, body: body && jsonObject(body) }
+}
+
+/** How long Telegram wants to be left alone (`ResponseParameters.retry_after`, which is in seconds); null when it does not say. */
+export function retryAfterMs(body: JsonObject | null): number | null {
+  const { retry_after: seconds } = (body?.parameters ?? {}) as { retry_after?: unknown }
+  return typeof seconds === 'number' && seconds > 0 ? seconds * SECOND_MS : null
 }

@@ -1,4 +1,4 @@
-/** Numbers as the interface prints them. */
+/** Numbers as the interface and people read them. */
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
@@ -28,3 +28,18 @@ export function formatUptime(seconds: number | null): string {
 export function formatMemory(usedMb: number | null, totalMb: number | null): string {
   return usedMb === null || totalMb === null ? '—' : `${usedMb} / ${totalMb} MB`
 }
+
+/** `1 590 ₽`; `1590 XYZW` where the currency is none that Intl knows the form of. */
+export function formatPrice(price: number, currency: string, lang: string): string {
+  if (!/^[A-Za-z]{3}$/.test(currency)) return `${price} ${currency}`
+  return new Intl.NumberFormat(lang, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    maximumFractionDigits: 0,
+  }).format(price)
+}
+
+/** The first characters (UTF-16 units, as gateways and Telegram count them), none of them halved. */
+export const cut = (text: string, characters: number): string =>
+  text.slice(0, characters).replace(/[\ud800-\udbff]$/, '')

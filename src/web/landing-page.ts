@@ -1,6 +1,6 @@
 /** The public face of the service: plans, servers, the way to the bot. */
 import { botLink } from '#src/lib/bot-link.ts'
-import type { Lang } from './lang.ts'
+import { formatPrice } from '#src/lib/format.ts'
 import { type PageBase, page } from './layout.ts'
 import { html, type Markup } from './markup.ts'
 import { siteLinks } from './site-links.ts'
@@ -51,15 +51,4 @@ function plansGrid(t: Strings, input: LandingPageInput): Markup {
     return html`<article class="card"><h3>${plan.label}</h3><p class="price">${formatPrice(plan.price, input.currency, input.lang)}</p>${button}</article>`
   })
   return html`<div class="grid">${cards}</div>`
-}
-
-/** `1 590 ₽`; `1590 XYZW` where the currency is none that Intl knows the form of. */
-function formatPrice(price: number, currency: string, lang: Lang): string {
-  if (!/^[A-Za-z]{3}$/.test(currency)) return `${price} ${currency}`
-  return new Intl.NumberFormat(lang, {
-    style: 'currency',
-    currency,
-    currencyDisplay: 'narrowSymbol',
-    maximumFractionDigits: 0,
-  }).format(price)
 }

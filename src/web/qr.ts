@@ -1,18 +1,15 @@
 /** QR codes as SVG that a strict CSP allows: qrcode-svg's own output carries style attributes. */
-import QRCode from 'qrcode-svg'
+import { QUIET_ZONE, qrModules } from '#src/lib/qr-code.ts'
 import { html, type Markup } from './markup.ts'
-
-/** Light modules around the code (ISO/IEC 18004, section 6.3.8). */
-const QUIET_ZONE = 4
 
 /** The text as a QR code, dark on white in every colour scheme. Throws when it is too long for one. */
 export function qrSvg(text: string, label = 'QR'): Markup {
-  const { modules } = new QRCode({ content: text, ecl: 'M', padding: 0 }).qrcode
+  const modules = qrModules(text)
   const size = modules.length + 2 * QUIET_ZONE
   return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges"><rect width="${size}" height="${size}" fill="#fff"/><path fill="#14171f" d="${pathOf(modules)}"/></svg>`
 }
 
-/** One rectangle per run of dark modules. `modules` is row by column; the library's own svg() swaps them. */
+/** One rectangle per run of dark modules; the library's own svg() swaps rows and columns. */
 function pathOf(modules: boolean[][]): string {
   let path = ''
   for (const [y, row] of modules.entries()) {

@@ -1,7 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { runBot } from '#src/bot/role.ts'
 import { type FakeBot, startFakeBot } from '#test/support/fake-bot.ts'
 import { MISBEHAVIOURS, type Mood } from '#test/support/fake-system.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'
+import { until } from '#test/support/lab.ts'
 import { auditOf, putSettings } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
 import { createWorld, type World } from '#test/support/world.ts'
@@ -240,5 +242,23 @@ describe('the restart of the bot', () => {
     bot.stop()
     w.clock.advance(7000)
     expect((await answer).json.restarted).toBe(false)
+  })
+
+  test('is true with the real bot, which answers by the new token then', async () => {
+    const running = runBot(w.s)
+    try {
+      await until('it lives', () => w.rows('select * from bot_state')[0]?.heartbeat_at)
+      expect((await save()).json).toEqual({ ok: true, username: 'shop_bot', restarted: true })
+      telegram.say({ id: 7 }, '/start', TOKEN)
+      await until('it answers', () => telegram.chat(7).length > 0)
+      expect((await w.admin(BOT, { body: { token: OTHER } })).json.restarted).toBe(true)
+      telegram.say({ id: 8 }, '/start', OTHER)
+      await until('it answers', () => telegram.chat(8).length > 0)
+      expect(telegram.updates.isPolling(TOKEN)).toBe(false)
+    } finally {
+      await running.stop()
+      await w.s.background.idle()
+    }
+    expect((await save()).json.restarted).toBe(false)
   })
 })

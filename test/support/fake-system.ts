@@ -14,6 +14,15 @@ export interface Reply {
   json?: unknown
   /** How long the answer takes. */
   delayMs?: number
+  /** What is wrong with this answer alone. */
+  mood?: Mood | undefined
+}
+
+/** What only some systems look at. */
+export interface Connection {
+  bytes: Buffer
+  /** Aborted when the client has gone before the answer. */
+  gone: AbortSignal
 }
 
 type Misbehaviour = (response: ServerResponse, text: string) => void
@@ -63,31 +72,45 @@ export interface FakeSystem {
   asked: Asked[]
   /** What is wrong with it; null: nothing. */
   mood: Mood | null
+  /** Cuts all connections. */
+  cut(): void
   /** As new. */
   reset(): void
   close(): Promise<void>
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = ''
-  for await (const chunk of request) body += chunk
-  return body
+/** The body; null when the client went away in the middle of it. */
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of request) chunks.push(chunk)
+  } catch {
+    return null
+  }
+  return Buffer.concat(chunks)
 }
 
 /** Starts a system that answers by `reply`. */
-export async function startFakeSystem(reply: (asked: Asked) => Reply): Promise<FakeSystem> {
+export async function startFakeSystem(
+  reply: (asked: Asked, connection: Connection) => Reply | Promise<Reply>,
+): Promise<FakeSystem> {
   const server = createServer(async (request, response) => {
+    const bytes = await readBody(request)
+    if (!bytes) return
     const asked: Asked = {
       method: request.method ?? '',
       path: request.url ?? '',
       headers: request.headers as Asked['headers'],
-      body: await readBody(request),
+      body: bytes.toString(),
     }
     system.asked.push(asked)
-    const { status, json, delayMs } = reply(asked)
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    const { status, json, delayMs, mood } = await reply(asked, { bytes, gone: gone.signal })
     if (delayMs) await new Promise((resolve) => setTimeout(resolve, delayMs))
     const text = json === undefined ? '' : JSON.stringify(json)
-    if (system.mood) return MISBEHAVIOURS[system.mood](response, text)
+    const wrong = mood ?? system.mood
+    if (wrong) return MISBEHAVIOURS[wrong](response, text)
     response.writeHead(status, { 'content-type': 'application/json' }).end(text)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', () => done()))
@@ -95,6 +118,7 @@ export async function startFakeSystem(reply: (asked: Asked) => Reply): Promise<F
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: [],
     mood: null,
+    cut: () => server.closeAllConnections(),
     reset() {
       system.asked.length = 0
       system.mood = null

@@ -1,0 +1,78 @@
+/** "My subscriptions": what there is, the link and its ways into an app, and another link. */
+import { InlineKeyboard } from 'grammy/web'
+import { rotateToken } from '#src/domain/users.ts'
+import { APPS } from '#src/web/apps.ts'
+import { stringsOf } from '#src/web/strings.ts'
+import { shortOf, tapData } from './callback-data.ts'
+import { addLinkRow, column } from './keyboards.ts'
+import { showStale } from './menu.ts'
+import { findOwn, listOwn, type OwnSubscription } from './subscriptions.ts'
+import { BOT_ACTOR, linkOf, say, sendQr, show, type Visit, type Work } from './visit.ts'
+
+async function showList(v: Visit): Promise<void> {
+  const { t } = v
+  const own = listOwn(v)
+  const back: [string, string] = [t.back, tapData('menu')]
+  if (own.length === 0) {
+    const text = `${t.list}\n\n${t.listEmpty}`
+    return show(v, text, column([[t.buy, tapData('buy')], back]))
+  }
+  const rows = own.map(({ row, shown }): [string, string] => [
+    `${shown.node} · ${shown.until}`,
+    tapData('s', row.uuid),
+  ])
+  const text = [t.list, ...own.map(({ shown }) => t.line(shown))].join('\n\n')
+  await show(v, text, column([...rows, [t.buy, tapData('buy')], back]))
+}
+
+/** Adds buttons that open an app through its bridge page: Telegram refuses links of other schemes than its own and the web's. */
+function addImports(v: Visit, keyboard: InlineKeyboard): boolean {
+  if (v.s.config.publicScheme !== 'https') return false
+  for (const [at, { id, name }] of APPS.entries()) {
+    keyboard.url(stringsOf(v.lang).addTo(name), `${linkOf(v)}/open/${id}?lang=${v.lang}`)
+    if (at % 2 === 1 || at === APPS.length - 1) keyboard.row()
+  }
+  return true
+}
+
+async function showCard(v: Visit, { row, shown, nodeLabel }: OwnSubscription): Promise<void> {
+  const { t } = v
+  const keyboard = addLinkRow(v, new InlineKeyboard())
+  const imports = addImports(v, keyboard)
+  if (nodeLabel !== null) keyboard.text(t.renew, tapData('r', row.uuid)).row()
+  keyboard
+    .text(t.devices, tapData('dev'))
+    .text(t.reset, tapData('reset'))
+    .row()
+    .text(t.back, tapData('s'))
+  const text = [t.line(shown), t.link(linkOf(v)), ...(imports ? [t.importHint] : [])]
+  await show(v, text.join('\n\n'), keyboard)
+}
+
+/** The list, or the card of one. */
+export const subscriptions: Work = async (v, [uuid]) => {
+  if (uuid === undefined) return showList(v)
+  const own = findOwn(v, uuid)
+  if (own) return showCard(v, own)
+  await say(v, v.t.stale)
+  await showList(v)
+}
+
+export const qr: Work = (v) => sendQr(v)
+
+/** Asks whether the link is to be another one; the button that says so counts for the present link alone, however often it is tapped. */
+export const resetLink: Work = async (v, [digest]) => {
+  const { s, t, user } = v
+  if (digest === undefined) {
+    const rows: [string, string][] = [
+      [t.resetDo, tapData('reset', shortOf(user.token))],
+      [t.back, tapData('s')],
+    ]
+    return show(v, t.resetAsk, column(rows))
+  }
+  if (digest !== shortOf(user.token)) return showStale(v)
+  const token = await rotateToken(s, BOT_ACTOR, user.tgId, user.token)
+  const renewed = { ...v, user: { ...user, token } }
+  const keyboard = addLinkRow(renewed, new InlineKeyboard()).text(t.my, tapData('s'))
+  await show(v, t.resetDone(linkOf(renewed)), keyboard)
+}

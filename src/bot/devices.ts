@@ -1,0 +1,44 @@
+/** Own devices: who has taken the list, and making room for another. */
+import { listDevices } from '#db/devices.ts'
+import type { Device } from '#db/schema.ts'
+import { deviceLimit, removeOwnDevice } from '#src/domain/devices.ts'
+import { ApiError } from '#src/lib/errors.ts'
+import { cut } from '#src/lib/format.ts'
+import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
+import { tapData } from './callback-data.ts'
+import { column, MOST_LISTED } from './keyboards.ts'
+import { BOT_ACTOR, say, show, type Visit, type Work } from './visit.ts'
+
+const NAME_LENGTH = 50
+
+/** What a device calls itself, as far as it does. */
+const nameOf = (v: Visit, { deviceModel, deviceOs, userAgent }: Device) =>
+  cut([deviceModel, deviceOs].filter(Boolean).join(', ') || userAgent || v.t.device, NAME_LENGTH)
+
+async function showDevices(v: Visit): Promise<void> {
+  const { s, t, user } = v
+  const devices = listDevices(s.db, user.tgId)
+  const rows = devices
+    .slice(0, MOST_LISTED)
+    .map((device): [string, string] => [`🗑 ${nameOf(v, device)}`, tapData('dev', device.id)])
+  const limit = deviceLimit(user, v.desk.directory().settings)
+  await show(v, t.deviceList(devices.length, limit), column([...rows, [t.back, tapData('s')]]))
+}
+
+/** Removes one; false when he has removed too many of late, of which he is told. */
+async function remove(v: Visit, id: string): Promise<void> {
+  try {
+    await removeOwnDevice(v.s, BOT_ACTOR, v.user.tgId, /^\d{1,15}$/.test(id) ? Number(id) : null)
+    await say(v, v.t.deviceRemoved)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 429) throw error
+    const waitMs = Number(error.headers['Retry-After'] ?? 0) * SECOND_MS
+    await say(v, v.t.deviceLimitReached(Math.max(1, Math.ceil(waitMs / HOUR_MS))))
+  }
+}
+
+/** The list of devices; with an id that one is removed first. */
+export const devices: Work = async (v, [id]) => {
+  if (id !== undefined) await remove(v, id)
+  await showDevices(v)
+}

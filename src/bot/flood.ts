@@ -1,0 +1,22 @@
+/** Keeps one person from keeping the bot busy. */
+
+const MOST_PEOPLE = 10_000
+
+/** Says of each update whether its sender stays within `most` in `windowMs`; what is refused does not count. */
+export function createFloodGuard(most: number, windowMs: number, nowMs: () => number) {
+  const recent = new Map<number, number[]>()
+  const forget = (now: number) => {
+    for (const [id, times] of recent) {
+      if ((times.at(-1) as number) <= now - windowMs) recent.delete(id)
+    }
+  }
+  return (id: number): boolean => {
+    const now = nowMs()
+    if (recent.size >= MOST_PEOPLE) forget(now)
+    const times = (recent.get(id) ?? []).filter((time) => time > now - windowMs)
+    recent.set(id, times)
+    if (times.length >= most) return false
+    times.push(now)
+    return true
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * What the bot answers to what. Nothing is kept of a conversation: every button says by itself what it is for (callback-data.ts), so
+ * that taps mean the same after a restart, in a bot that another process took over, and twice.
+ */
+import { type Bot, type Context, HttpError, type Transformer } from 'grammy/web'
+import { noteBlocked } from '#src/domain/contacts.ts'
+import { plainOfHtml } from '#src/lib/html.ts'
+import type { Services } from '#src/services.ts'
+import { buy, openShop, renew } from './buy.ts'
+import { qr, resetLink, subscriptions } from './cabinet.ts'
+import { parseTap, type TapKind } from './callback-data.ts'
+import { devices } from './devices.ts'
+import { giftCodeIn, redeem, showGift } from './gift.ts'
+import { chooseLanguage, help } from './help.ts'
+import { showMenu, showStale, supportLines } from './menu.ts'
+import { check } from './pay.ts'
+import { answerPreCheckout, noteRefund, takeStars } from './stars.ts'
+import { start } from './start.ts'
+import { BOT_LANGS, textsOf } from './texts.ts'
+import {
+  answerTap,
+  beginVisit,
+  createDesk,
+  type Desk,
+  endVisit,
+  refusedAs,
+  say,
+  send,
+  type Visit,
+  type Work,
+} from './visit.ts'
+
+const TAPS: Record<TapKind, Work> = {
+  menu: (v) => showMenu(v),
+  buy: openShop,
+  b: buy,
+  r: renew,
+  paid: check,
+  s: subscriptions,
+  qr,
+  dev: devices,
+  reset: resetLink,
+  gift: redeem,
+  help,
+  lang: chooseLanguage,
+}
+
+const helpAlone: Work = (v) => help(v, [])
+
+/** Commands; those of `LISTED` are in Telegram's menu, the others are asked of every bot that takes Stars. */
+const COMMANDS: Record<string, Work> = {
+  start,
+  buy: openShop,
+  my: (v) => subscriptions(v, []),
+  help: helpAlone,
+  support: helpAlone,
+  paysupport: helpAlone,
+  terms: helpAlone,
+}
+const LISTED = ['start', 'buy', 'my', 'help'] as const
+
+/** What people send; all else that Telegram calls a message is its own notice. */
+const SENT = new Set(
+  'text photo sticker video voice audio document animation video_note contact location venue poll dice story'.split(
+    ' ',
+  ),
+)
+
+/** `/command@bot payload` */
+const COMMAND = /^\/(\w+)(?:@\w+)?(?:\s+(\S+))?/
+
+const read = async (v: Visit): Promise<void> => {
+  const text = v.ctx.message?.text ?? ''
+  const [, command = '', payload] = COMMAND.exec(text) ?? []
+  const work = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined
+  if (work) return work(v, payload === undefined ? [] : [payload])
+  if (giftCodeIn(text) !== undefined) return showGift(v, text)
+  await showMenu(v, v.t.hint)
+}
+
+const tap = async (v: Visit): Promise<void> => {
+  const { kind, args } = parseTap(v.ctx.callbackQuery?.data ?? '')
+  await (Object.hasOwn(TAPS, kind) ? TAPS[kind as TapKind](v, args) : showStale(v))
+}
+
+/** Telegram's own faults, which nobody can be told of through it. */
+const isTelegrams = (error: unknown) =>
+  error instanceof HttpError || refusedAs(error, 429) || refusedAs(error, 401)
+
+/** Answers an update of a user, unless he is banned. A fault is his to know of, and the log's. */
+async function receive(desk: Desk, ctx: Context, work: (v: Visit) => Promise<void>) {
+  const v = await beginVisit(desk, ctx)
+  if (!v) return
+  try {
+    if (v.user.bannedAt === null) await work(v)
+    else await send(v, [v.t.banned, supportLines(v)].join('\n\n').trim())
+    await endVisit(v)
+  } catch (error) {
+    // He has blocked the bot since: nobody is there to be answered.
+    if (refusedAs(error, 403)) return noteBlocked(desk.s, v.user.tgId, true)
+    // What failed is for the log, whether or not he can be told.
+    if (!isTelegrams(error)) await say(v, v.t.fault).catch(() => {})
+    throw error
+  }
+}
+
+/** Sends a text that Telegram can't parse once more, without its tags. */
+const plainWhereRefused: Transformer = async (call, method, payload, signal) => {
+  const answer = await call(method, payload, signal)
+  if (answer.ok || !answer.description.includes("can't parse entities")) return answer
+  const { parse_mode, ...plain } = payload as Record<string, unknown>
+  if (parse_mode === undefined) return answer
+  for (const key of ['text', 'caption']) {
+    if (typeof plain[key] === 'string') plain[key] = plainOfHtml(plain[key])
+  }
+  return call(method, plain as typeof payload, signal)
+}
+
+/** Registers all of it. Handlers throw what they can't answer for. */
+export function registerFlows(bot: Bot, s: Services): void {
+  const desk = createDesk(s)
+  bot.api.config.use(plainWhereRefused)
+  bot.on('pre_checkout_query', (ctx) => answerPreCheckout(desk, ctx))
+  const own = bot.chatType('private')
+  own.on('message:successful_payment', (ctx) => takeStars(desk, ctx))
+  own.on('message:refunded_payment', (ctx) => noteRefund(desk, ctx))
+  own.on('my_chat_member', (ctx) => {
+    const { status } = ctx.myChatMember.new_chat_member
+    return noteBlocked(s, ctx.chat.id, status === 'kicked' || status === 'left')
+  })
+  own.on('message', async (ctx) => {
+    if (Object.keys(ctx.message).some((key) => SENT.has(key))) await receive(desk, ctx, read)
+  })
+  own.on('callback_query', (ctx) => receive(desk, ctx, tap))
+  // A button under a message of somebody else's chat is none of ours, but whoever tapped it waits.
+  bot.on('callback_query', async (ctx) => {
+    await answerTap(ctx)
+  })
+}
+
+/** Tells Telegram the commands, in every language; those of DEFAULT_LANG to whom has another one. */
+export async function setCommands(bot: Bot, s: Pick<Services, 'config'>): Promise<void> {
+  const scope = { type: 'all_private_chats' } as const
+  const listOf = (lang: (typeof BOT_LANGS)[number]) =>
+    LISTED.map((command) => ({ command, description: textsOf(lang).commands[command] }))
+  const usual = BOT_LANGS.find((lang) => lang === s.config.defaultLang) ?? 'en'
+  await bot.api.setMyCommands(listOf(usual), { scope })
+  for (const lang of BOT_LANGS) {
+    await bot.api.setMyCommands(listOf(lang), { scope, language_code: lang })
+  }
+}

@@ -1,0 +1,66 @@
+/** Gift codes: what one gives is shown first, and a tap redeems it, so that a preview or a second look spends nothing. */
+import { InlineKeyboard } from 'grammy/web'
+import type { ListedSubscription } from '#db/subscriptions.ts'
+import { describeGift, redeemGift } from '#src/domain/gifts.ts'
+import { nodeAndPlan } from '#src/domain/labels.ts'
+import { messageHtml } from '#src/domain/messages.ts'
+import { tapData } from './callback-data.ts'
+import { addLinkRow, single } from './keyboards.ts'
+import { supportLines } from './menu.ts'
+import { say, sendQr, show, type Visit, type Work } from './visit.ts'
+
+/** Shorter and longer ones are none; a button has no room for them. */
+const CODE = /^[A-Z2-7]{16}$/i
+
+/** The code that a text is, as people send it: alone, or as a link carries it; undefined when it is none. */
+export function giftCodeIn(text: string): string | undefined {
+  const code = text.trim().replace(/^(?:https?:\/\/\S+\?start=)?gift_/i, '')
+  return CODE.test(code) ? code.toUpperCase() : undefined
+}
+
+type Refusal = keyof Visit['t']['giftRefusal']
+
+async function showRefusal(v: Visit, outcome: Refusal): Promise<void> {
+  const text = [v.t.giftRefusal[outcome], supportLines(v)].join('\n\n').trim()
+  await show(v, text, single(v.t.back, 'menu'))
+}
+
+/** Shows what a redeemed code gave, as the message about a paid one does. */
+async function showGiven(v: Visit, given: ListedSubscription | null, before: boolean) {
+  const { t, s, user, lang } = v
+  const keyboard = addLinkRow(v, new InlineKeyboard()).text(t.my, tapData('s'))
+  const { node_label = '', plan_label = '' } = given ? nodeAndPlan(given) : {}
+  const html =
+    given?.row.active &&
+    messageHtml(
+      s,
+      {
+        kind: 'granted',
+        payload: { node_label, plan_label, expires_at: given.row.expiresAt },
+      },
+      { token: user.token, lang },
+    )
+  await show(v, [before && t.giftAgain, html].filter(Boolean).join('\n\n'), keyboard)
+}
+
+/** Shows what a code would give, with the button that redeems it. */
+export async function showGift(v: Visit, text: string): Promise<void> {
+  const code = giftCodeIn(text)
+  if (code === undefined) return showRefusal(v, 'unknown')
+  const gift = await describeGift(v.s, v.user.tgId, code)
+  if (gift.outcome === 'again') return showGiven(v, gift.subscription, true)
+  if (gift.outcome !== 'offered') return showRefusal(v, gift.outcome)
+  await show(v, v.t.gift(gift.nodeLabel, gift.planLabel), single(v.t.giftTake, 'gift', code))
+}
+
+/** Redeems a code; a second tap shows again what the first one gave. */
+export const redeem: Work = async (v, [code = '']) => {
+  const redemption = await redeemGift(v.s, v.user.tgId, code)
+  if (redemption.outcome === 'again') {
+    await say(v, v.t.giftAgain)
+    return showGiven(v, redemption.subscription, true)
+  }
+  if (redemption.outcome !== 'redeemed') return showRefusal(v, redemption.outcome)
+  await showGiven(v, redemption.subscription, false)
+  await sendQr(v)
+}

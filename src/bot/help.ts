@@ -1,0 +1,56 @@
+/** Help: where to ask, what to read, which app to take, which language to speak. */
+import { InlineKeyboard } from 'grammy/web'
+import { chooseLang } from '#src/domain/contacts.ts'
+import { appsOf, type Store, SYSTEMS } from '#src/web/apps.ts'
+import { type Strings, stringsOf } from '#src/web/strings.ts'
+import { tapData } from './callback-data.ts'
+import { legalUrl, showStale, supportLines } from './menu.ts'
+import { BOT_LANGS, textsOf } from './texts.ts'
+import { inLang, show, type Visit, type Work } from './visit.ts'
+
+async function showHelp(v: Visit): Promise<void> {
+  const { t } = v
+  const keyboard = new InlineKeyboard()
+  for (const [at, system] of SYSTEMS.entries()) {
+    keyboard.text(stringsOf(v.lang)[system], tapData('help', system))
+    if (at % 2 === 1) keyboard.row()
+  }
+  for (const lang of BOT_LANGS) {
+    const mark = lang === v.lang ? '• ' : ''
+    keyboard.text(mark + textsOf(lang).language, tapData('lang', lang))
+  }
+  keyboard.row().text(t.back, tapData('menu'))
+  const documents = t.documents(legalUrl(v, 'offer'), legalUrl(v, 'privacy'))
+  const text = [t.helpText, supportLines(v), documents, t.appsAsk].filter(Boolean)
+  await show(v, text.join('\n\n'), keyboard)
+}
+
+const storeLabel = (strings: Strings, { label }: Store) =>
+  typeof label === 'string' ? label : strings[label.key]
+
+async function showApps(v: Visit, system: (typeof SYSTEMS)[number]): Promise<void> {
+  const strings = stringsOf(v.lang)
+  const keyboard = new InlineKeyboard()
+  for (const app of appsOf(system)) {
+    for (const store of app.stores[system] ?? []) {
+      keyboard.url(`${app.name} · ${storeLabel(strings, store)}`, store.url).row()
+    }
+  }
+  keyboard.text(v.t.my, tapData('s')).text(v.t.back, tapData('help'))
+  await show(v, v.t.apps(strings[system]), keyboard)
+}
+
+/** The help, or the apps of a system. */
+export const help: Work = async (v, [wanted]) => {
+  if (wanted === undefined) return showHelp(v)
+  const system = SYSTEMS.find((known) => known === wanted)
+  return system ? showApps(v, system) : showStale(v)
+}
+
+/** Speaks another language from now on. */
+export const chooseLanguage: Work = async (v, [wanted]) => {
+  const lang = BOT_LANGS.find((known) => known === wanted)
+  if (!lang) return showStale(v)
+  await chooseLang(v.s, v.user.tgId, lang)
+  await showHelp(inLang(v, lang))
+}

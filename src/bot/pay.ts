@@ -1,0 +1,118 @@
+/** The payment itself: its link, and what "I have paid" finds. */
+import { InlineKeyboard } from 'grammy/web'
+import { findPayment } from '#db/payments.ts'
+import type { Payment, Plan } from '#db/schema.ts'
+import { checkPayment } from '#src/domain/payment-checks.ts'
+import { createPayment, type NewPayment, PROVIDER_REFUSED } from '#src/domain/payment-creation.ts'
+import { ApiError } from '#src/lib/errors.ts'
+import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
+import { tapData } from './callback-data.ts'
+import { addLinkRow, single } from './keyboards.ts'
+import { legalUrl, showStale, supportLines } from './menu.ts'
+import { priceText, type Target, type Way } from './sale.ts'
+import { findOwn } from './subscriptions.ts'
+import { BOT_ACTOR, say, show, type Visit, type Work } from './visit.ts'
+
+/** Between two questions of a user about his payments. */
+const CHECK_EVERY_MS = 5 * SECOND_MS
+
+/** What to say of a refusal. */
+function refusalText(v: Visit, { status, message, headers }: ApiError): string {
+  const { t } = v
+  if (status === 429) {
+    const waitMs = Number(headers['Retry-After'] ?? 0) * SECOND_MS
+    return t.tooManyPayments(Math.max(1, Math.ceil(waitMs / MINUTE_MS)))
+  }
+  if (status === 503) return t.noAnswer
+  return message === PROVIDER_REFUSED ? t.providerRefused : t.notSold
+}
+
+/** Makes a payment; who taps twice at once gets the same one. Null when it was refused, of which the user is told. */
+async function make(v: Visit, target: Target, plan: Plan, way: Way): Promise<NewPayment | null> {
+  const { tgId } = v.user
+  const order = {
+    tgId,
+    node: target.renewed ? undefined : target.node.code,
+    renews: target.renewed?.uuid,
+    plan: plan.code,
+    provider: way.id,
+    source: 'bot' as const,
+  }
+  const key = tapData(target.kind, tgId, target.id, plan.code, way.id)
+  try {
+    return await v.desk.making(key, () => createPayment(v.s, BOT_ACTOR, order)).answer
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    await say(v, refusalText(v, error))
+    return null
+  }
+}
+
+/** Shows what is bought, for how much, and the button by which it is paid. */
+export async function pay(v: Visit, target: Target, plan: Plan, way: Way): Promise<void> {
+  const made = await make(v, target, plan, way)
+  if (!made) return
+  const { t } = v
+  const price = priceText(v, findPayment(v.s.db, made.id) ?? way)
+  const text = t.sale({
+    node: target.node.label,
+    plan: plan.label,
+    price,
+    provider: way.label,
+    renewal: target.renewed !== null,
+  })
+  const keyboard = new InlineKeyboard()
+    .url(t.pay(price), made.payUrl)
+    .row()
+    .text(t.paid, tapData('paid', made.id))
+    .row()
+    .text(t.back, tapData(target.kind, target.id))
+  const accept = t.accept(legalUrl(v, 'offer'), legalUrl(v, 'privacy'))
+  await show(v, `${text}\n\n${accept}`, keyboard)
+}
+
+/** Whether this user may ask now; if so it counts. */
+function takeTurn({ desk, user }: Visit): boolean {
+  const now = desk.s.clock.monotonicMs()
+  for (const [tgId, at] of desk.checkedAtMs) {
+    if (now - at < CHECK_EVERY_MS) break
+    desk.checkedAtMs.delete(tgId)
+  }
+  if (desk.checkedAtMs.has(user.tgId)) return false
+  desk.checkedAtMs.set(user.tgId, now)
+  return true
+}
+
+async function showPaid(v: Visit, payment: Payment): Promise<void> {
+  const found = payment.subscriptionUuid === null ? null : findOwn(v, payment.subscriptionUuid)
+  const keyboard = addLinkRow(v, new InlineKeyboard()).text(v.t.my, tapData('s'))
+  await show(v, found ? v.t.paidDone(found.shown) : v.t.paidBefore, keyboard)
+}
+
+async function showFailed(v: Visit): Promise<void> {
+  await show(
+    v,
+    [v.t.failed, supportLines(v)].filter(Boolean).join('\n\n'),
+    single(v.t.buyAgain, 'buy'),
+  )
+}
+
+/** Tells what became of a payment. */
+async function tellOf(v: Visit, payment: Payment): Promise<void> {
+  if (payment.refundedAt !== null) return say(v, v.t.refunded)
+  if (payment.status === 'paid') return showPaid(v, payment)
+  if (payment.reviewReason !== null) return say(v, v.t.inReview)
+  return payment.status === 'failed' ? showFailed(v) : say(v, v.t.notPaidYet)
+}
+
+/** "I have paid": asks the provider, and shows what came of it. */
+export const check: Work = async (v, [id = '']) => {
+  const { db } = v.s
+  const known = findPayment(db, id)
+  if (known?.tgId !== v.user.tgId) return showStale(v)
+  if (known.status === 'pending') {
+    if (!takeTurn(v)) return say(v, v.t.checkedJustNow)
+    await checkPayment(v.s, id, BOT_ACTOR)
+  }
+  await tellOf(v, findPayment(db, id) ?? known)
+}

@@ -1,0 +1,94 @@
+/** Payments in Telegram Stars: Telegram asks before it takes them, and tells when it has (core.telegram.org/bots/payments-stars). */
+import type { Context } from 'grammy/web'
+import { findNode } from '#db/nodes.ts'
+import { findPayment } from '#db/payments.ts'
+import { findPlan } from '#db/plans.ts'
+import type { Payment } from '#db/schema.ts'
+import { findUser } from '#db/users.ts'
+import { noteOrphan } from '#src/domain/orphan-payments.ts'
+import { confirmPayment } from '#src/domain/payments.ts'
+import { listProviders } from '#src/domain/providers.ts'
+import { priceAt } from '#src/domain/shop.ts'
+import { ApiError } from '#src/lib/errors.ts'
+import { type Texts, textsOf } from './texts.ts'
+import { type Desk, langOf, refusedAs } from './visit.ts'
+
+type Query = NonNullable<Context['preCheckoutQuery']>
+
+/** Whether what the payment is for is offered as it was when the bill was made. */
+function isOffered({ s, directory }: Desk, { node, plan, amount, provider }: Payment): boolean {
+  const sold = findPlan(s.db, plan)
+  const known = listProviders(directory().settings).find(({ id }) => id === provider)
+  return (
+    sold !== undefined &&
+    findNode(s.db, node) !== undefined &&
+    known?.enabled === true &&
+    priceAt(sold, 'stars', s.config.currency).amount === amount
+  )
+}
+
+/** Why Telegram is not to take the Stars, in the payer's language; null: it may. */
+function objectionOf(desk: Desk, query: Query, t: Texts): string | null {
+  const { db } = desk.s
+  const { currency, total_amount: amount, invoice_payload: id, from } = query
+  const payment = findPayment(db, id)
+  const isBill = payment?.provider === 'stars' && payment.status === 'pending'
+  if (!isBill || payment.deletedUser || payment.reviewReason !== null) return t.starsNotPending
+  if (currency !== payment.currency || amount !== payment.amount) return t.starsNotPending
+  const users = [from.id, payment.tgId].map((tgId) => findUser(db, tgId))
+  if (users.some((user) => user && user.bannedAt !== null)) return t.banned
+  return isOffered(desk, payment) ? null : t.starsChanged
+}
+
+/** Says whether Telegram may take the Stars. It waits 10 seconds for that: nothing outside is asked. */
+export async function answerPreCheckout(desk: Desk, ctx: Context): Promise<void> {
+  const query = ctx.preCheckoutQuery
+  if (!query) return
+  const lang = findUser(desk.s.db, query.from.id)?.lang ?? query.from.language_code
+  const objection = objectionOf(desk, query, textsOf(langOf(desk.s, lang)))
+  try {
+    await (objection === null
+      ? ctx.answerPreCheckoutQuery(true)
+      : ctx.answerPreCheckoutQuery(false, { error_message: objection }))
+  } catch (error) {
+    // Delivered again after an answer, or too late: nothing is taken without one.
+    if (!refusedAs(error, 400)) throw error
+  }
+}
+
+interface Charge {
+  currency: string
+  total_amount: number
+  invoice_payload: string
+  telegram_payment_charge_id: string
+}
+
+/** Does what a charge means, or that it was given back; false when a person has to look at it. */
+async function settle({ s }: Desk, charge: Charge, refunded: boolean): Promise<boolean> {
+  const { currency, telegram_payment_charge_id: externalId } = charge
+  const amount = String(charge.total_amount)
+  const found = { state: 'paid', amount, currency, refunded } as const
+  try {
+    const by = { provider: 'stars', externalId } as const
+    return (await confirmPayment(s, charge.invoice_payload, found, by)).status === 'paid'
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+    // Made before a restore, or by another program with this bot.
+    if (!refunded) await noteOrphan(s, { provider: 'stars', externalId, amount, currency })
+    return false
+  }
+}
+
+/** Grants what was paid for; the message about it goes the way of every grant. */
+export async function takeStars(desk: Desk, ctx: Context): Promise<void> {
+  const charge = ctx.message?.successful_payment
+  if (!charge || (await settle(desk, charge, false))) return
+  const lang = (ctx.from && findUser(desk.s.db, ctx.from.id)?.lang) ?? ctx.from?.language_code
+  await ctx.reply(textsOf(langOf(desk.s, lang)).inReview)
+}
+
+/** Marks a payment whose Stars went back. */
+export async function noteRefund(desk: Desk, ctx: Context): Promise<void> {
+  const charge = ctx.message?.refunded_payment
+  if (charge) await settle(desk, charge, true)
+}

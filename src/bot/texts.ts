@@ -1,0 +1,319 @@
+/**
+ * Every text of the bot, in every language: a key that is missing in one does not compile, and a further language is one more
+ * object. Messages are HTML, with `html` escaping what is put in; labels of buttons and notices (at most 200 characters) are plain.
+ */
+import type { Lang } from '#src/domain/messages.ts'
+import { html } from '#src/lib/html.ts'
+
+/** A subscription as its owner reads it. */
+export interface ShownSubscription {
+  node: string
+  plan: string
+  state: 'active' | 'held' | 'expired'
+  /** dd.mm.yyyy */
+  until: string
+  /** `30 days left` */
+  left: string
+}
+
+export interface ShownSale {
+  node: string
+  plan: string
+  price: string
+  provider: string
+  renewal: boolean
+}
+
+const en = {
+  language: 'English',
+  commands: {
+    start: 'Main menu',
+    buy: 'Buy a subscription',
+    my: 'My subscriptions, links, devices',
+    help: 'Help, apps, language',
+  },
+
+  // The menu.
+  hello: (name: string, brand: string) =>
+    html`👋 Hello, ${name}! This is <b>${brand}</b>.
+
+Buy a subscription here, or take the link of the one you have.`,
+  buy: '🛒 Buy',
+  my: '🔑 My subscriptions',
+  help: '❓ Help',
+  cabinet: '👤 Your account',
+  back: '‹ Back',
+  hint: 'I understand buttons and commands only. Here is the menu:',
+
+  // Notices.
+  stale: 'This button is out of date. Here is how things are now.',
+  fault: 'Something went wrong. Please try again in a minute.',
+  banned: 'Your account is blocked. Please write to support.',
+
+  // Buying.
+  chooseNode: '🌍 <b>Choose a server</b>',
+  choosePlan: (node: string) => html`🗓 <b>Choose a plan</b>
+
+Server: <b>${node}</b>`,
+  chooseRenewal: (node: string, until: string) => html`🗓 <b>Renew for how long?</b>
+
+Server: <b>${node}</b>, now until <b>${until}</b>. Your link and apps stay as they are.`,
+  chooseProvider: (node: string, plan: string) => html`💳 <b>How do you want to pay?</b>
+
+Server: <b>${node}</b>
+Plan: <b>${plan}</b>`,
+  closed: 'Nothing is on sale right now. Please come back later.',
+  planGone: 'This plan is not sold any more. Here is what there is:',
+  sale: ({ node, plan, price, provider, renewal }: ShownSale) =>
+    html`🧾 <b>${renewal ? 'Renewal' : 'New subscription'}</b>
+
+Server: <b>${node}</b>
+Plan: <b>${plan}</b>
+Price: <b>${price}</b>, ${provider}
+
+Pay by the button, then come back. Access comes by itself, usually within seconds.`,
+  accept: (offer: string, privacy: string) =>
+    html`By paying you accept the <a href="${offer}">public offer</a> and the <a href="${privacy}">privacy policy</a>.`,
+  pay: (price: string) => `💳 Pay ${price}`,
+  paid: '✅ I have paid',
+  buyAgain: '🛒 Choose again',
+  tooManyPayments: (minutes: number) =>
+    `You have begun 5 payments in 10 minutes, and more are not possible. Pay one of them, or come back in ${minutes} min.`,
+  noAnswer:
+    'The payment system gives no answer. Nothing was charged. Please try again in a minute.',
+  providerRefused:
+    'The payment system refused this payment. Nothing was charged. Choose another way to pay, or ask support.',
+  notSold: 'This can’t be bought any more: the offer has changed. Nothing was charged.',
+
+  // After paying.
+  checkedJustNow: 'This was checked a moment ago. Please wait 5 seconds.',
+  notPaidYet:
+    'The payment has not arrived yet. It can take a few minutes; access then comes by itself.',
+  inReview: 'Your payment has arrived, and a person has to look at it. Please write to support.',
+  failed: `❌ <b>The payment did not go through</b>
+
+Nothing was given for it. If money was taken, write to support.`,
+  refunded: 'This payment was refunded.',
+  paidDone: ({ node, plan, until }: ShownSubscription) =>
+    html`✅ <b>Paid. Thank you!</b>
+
+Server: <b>${node}</b>
+Plan: <b>${plan}</b>, until <b>${until}</b>
+
+Your link is under “My subscriptions”.`,
+  paidBefore: '✅ <b>Paid. Thank you!</b>',
+
+  // Telegram Stars.
+  starsNotPending: 'This bill is closed. Please choose a plan again in the bot.',
+  starsChanged: 'The offer has changed. Please choose a plan again in the bot.',
+
+  // Own subscriptions.
+  list: '🔑 <b>My subscriptions</b>',
+  listEmpty: 'You have no subscription yet.',
+  state: { active: '✅ active', held: '⏸ paused', expired: '⌛ ended' },
+  line: ({ node, plan, state, until, left }: ShownSubscription): string =>
+    html`<b>${node}</b>, ${plan}
+${en.state[state]}, until ${until}${state === 'expired' ? '' : `, ${left}`}`,
+  link: (link: string) => html`Your link, for all your subscriptions and devices:
+<code>${link}</code>
+
+Paste it into an app, or open it in a browser and follow the steps. Whoever has it uses your subscription.`,
+  importHint: 'Or add it by one tap:',
+  copyLink: '📋 Copy link',
+  qr: '🔳 QR code',
+  qrCaption:
+    'Your subscription link as a QR code, for the camera of another device. Keep it to yourself.',
+  renew: '🔄 Renew',
+  devices: '📱 Devices',
+  reset: '♻️ Reset link',
+
+  // Devices.
+  deviceList: (count: number, limit: number | null) =>
+    html`📱 <b>Devices: ${limit === null ? count : `${count} of ${limit}`}</b>
+
+${count === 0 ? 'No device has taken your list yet.' : 'Tap one to remove it: it makes room for another.'}`,
+  device: 'Device',
+  deviceLimitReached: (hours: number) =>
+    `You can remove 3 devices in 24 hours. The next one in ${hours} h.`,
+  deviceRemoved: 'Removed.',
+
+  // Another link.
+  resetAsk: `♻️ <b>Reset the link?</b>
+
+The old link and all apps that use it stop at once. You will have to add the new link to every device.`,
+  resetDo: 'Yes, reset it',
+  resetDone: (link: string) => html`♻️ <b>Your link is another one now</b>
+
+<code>${link}</code>`,
+
+  // Gifts.
+  gift: (node: string, plan: string) => html`🎁 <b>A gift for you</b>
+
+Server: <b>${node}</b>
+Plan: <b>${plan}</b>`,
+  giftTake: '🎁 Activate',
+  giftAgain: 'You have activated this gift before.',
+  giftRefusal: {
+    unknown: 'There is no such gift. Check the link.',
+    used: 'Somebody has activated this gift already.',
+    revoked: 'This gift was withdrawn.',
+    expired: 'This gift has expired.',
+    gone: 'What this gift was for is not there any more. Please write to support.',
+    banned: 'Your account is blocked. Please write to support.',
+  },
+
+  // Help.
+  helpText: '❓ <b>Help</b>',
+  support: (contact: string) => html`Support: ${contact}`,
+  email: (address: string) => html`E-mail: ${address}`,
+  documents: (offer: string, privacy: string) =>
+    html`<a href="${offer}">Public offer</a>, <a href="${privacy}">privacy policy</a>`,
+  appsAsk: 'Apps for your device:',
+  apps: (system: string) => html`📲 <b>Apps: ${system}</b>
+
+Install one, then add your link under “My subscriptions”.`,
+}
+
+export type Texts = typeof en
+
+const ru: Texts = {
+  language: 'Русский',
+  commands: {
+    start: 'Главное меню',
+    buy: 'Купить подписку',
+    my: 'Мои подписки, ссылки, устройства',
+    help: 'Помощь, приложения, язык',
+  },
+
+  hello: (name, brand) => html`👋 Здравствуйте, ${name}! Это <b>${brand}</b>.
+
+Здесь можно купить подписку или взять ссылку той, что у вас есть.`,
+  buy: '🛒 Купить',
+  my: '🔑 Мои подписки',
+  help: '❓ Помощь',
+  cabinet: '👤 Личный кабинет',
+  back: '‹ Назад',
+  hint: 'Я понимаю только кнопки и команды. Вот меню:',
+
+  stale: 'Эта кнопка устарела. Вот как обстоят дела сейчас.',
+  fault: 'Что-то пошло не так. Попробуйте ещё раз через минуту.',
+  banned: 'Ваш аккаунт заблокирован. Напишите в поддержку.',
+
+  chooseNode: '🌍 <b>Выберите сервер</b>',
+  choosePlan: (node) => html`🗓 <b>Выберите тариф</b>
+
+Сервер: <b>${node}</b>`,
+  chooseRenewal: (node, until) => html`🗓 <b>На сколько продлить?</b>
+
+Сервер: <b>${node}</b>, сейчас до <b>${until}</b>. Ссылка и приложения останутся прежними.`,
+  chooseProvider: (node, plan) => html`💳 <b>Как вы хотите заплатить?</b>
+
+Сервер: <b>${node}</b>
+Тариф: <b>${plan}</b>`,
+  closed: 'Сейчас ничего не продаётся. Загляните позже.',
+  planGone: 'Этот тариф больше не продаётся. Вот что есть:',
+  sale: ({ node, plan, price, provider, renewal }) =>
+    html`🧾 <b>${renewal ? 'Продление' : 'Новая подписка'}</b>
+
+Сервер: <b>${node}</b>
+Тариф: <b>${plan}</b>
+Цена: <b>${price}</b>, ${provider}
+
+Оплатите по кнопке и возвращайтесь. Доступ появится сам, обычно за несколько секунд.`,
+  accept: (offer, privacy) =>
+    html`Оплачивая, вы принимаете <a href="${offer}">публичную оферту</a> и <a href="${privacy}">политику конфиденциальности</a>.`,
+  pay: (price) => `💳 Оплатить ${price}`,
+  paid: '✅ Я оплатил(а)',
+  buyAgain: '🛒 Выбрать заново',
+  tooManyPayments: (minutes) =>
+    `Вы начали 5 оплат за 10 минут, больше пока нельзя. Оплатите одну из них или вернитесь через ${minutes} мин.`,
+  noAnswer: 'Платёжная система не отвечает. Деньги не списаны. Попробуйте ещё раз через минуту.',
+  providerRefused:
+    'Платёжная система отклонила эту оплату. Деньги не списаны. Выберите другой способ или спросите поддержку.',
+  notSold: 'Это больше нельзя купить: предложение изменилось. Деньги не списаны.',
+
+  checkedJustNow: 'Проверяли только что. Подождите 5 секунд.',
+  notPaidYet: 'Оплата ещё не пришла. Бывает, нужно несколько минут; доступ появится сам.',
+  inReview: 'Оплата пришла, но её должен проверить человек. Напишите в поддержку.',
+  failed: `❌ <b>Оплата не прошла</b>
+
+За неё ничего не выдано. Если деньги списаны, напишите в поддержку.`,
+  refunded: 'Деньги за эту оплату возвращены.',
+  paidDone: ({ node, plan, until }) => html`✅ <b>Оплачено. Спасибо!</b>
+
+Сервер: <b>${node}</b>
+Тариф: <b>${plan}</b>, до <b>${until}</b>
+
+Ссылка — в разделе «Мои подписки».`,
+  paidBefore: '✅ <b>Оплачено. Спасибо!</b>',
+
+  starsNotPending: 'Этот счёт закрыт. Выберите тариф в боте заново.',
+  starsChanged: 'Предложение изменилось. Выберите тариф в боте заново.',
+
+  list: '🔑 <b>Мои подписки</b>',
+  listEmpty: 'Подписок у вас пока нет.',
+  state: { active: '✅ активна', held: '⏸ на паузе', expired: '⌛ закончилась' },
+  line: ({ node, plan, state, until, left }): string => html`<b>${node}</b>, ${plan}
+${ru.state[state]}, до ${until}${state === 'expired' ? '' : `, ${left}`}`,
+  link: (link) => html`Ваша ссылка, одна для всех подписок и устройств:
+<code>${link}</code>
+
+Вставьте её в приложение или откройте в браузере и следуйте шагам. У кого есть ссылка, тот пользуется подпиской.`,
+  importHint: 'Или добавьте одним нажатием:',
+  copyLink: '📋 Скопировать ссылку',
+  qr: '🔳 QR-код',
+  qrCaption:
+    'Ваша ссылка подписки как QR-код, для камеры другого устройства. Не показывайте его посторонним.',
+  renew: '🔄 Продлить',
+  devices: '📱 Устройства',
+  reset: '♻️ Сменить ссылку',
+
+  deviceList: (count, limit) =>
+    html`📱 <b>Устройства: ${limit === null ? count : `${count} из ${limit}`}</b>
+
+${count === 0 ? 'Ваш список ещё не брало ни одно устройство.' : 'Нажмите на устройство, чтобы удалить его и освободить место.'}`,
+  device: 'Устройство',
+  deviceLimitReached: (hours) =>
+    `За 24 часа можно удалить 3 устройства. Следующее — через ${hours} ч.`,
+  deviceRemoved: 'Удалено.',
+
+  resetAsk: `♻️ <b>Сменить ссылку?</b>
+
+Старая ссылка и все приложения с ней сразу перестанут работать. Новую ссылку придётся добавить на каждое устройство.`,
+  resetDo: 'Да, сменить',
+  resetDone: (link) => html`♻️ <b>Теперь у вас новая ссылка</b>
+
+<code>${link}</code>`,
+
+  gift: (node, plan) => html`🎁 <b>Подарок для вас</b>
+
+Сервер: <b>${node}</b>
+Тариф: <b>${plan}</b>`,
+  giftTake: '🎁 Активировать',
+  giftAgain: 'Вы уже активировали этот подарок.',
+  giftRefusal: {
+    unknown: 'Такого подарка нет. Проверьте ссылку.',
+    used: 'Этот подарок уже кто-то активировал.',
+    revoked: 'Этот подарок отозван.',
+    expired: 'Срок этого подарка истёк.',
+    gone: 'Того, что дарили, больше нет. Напишите в поддержку.',
+    banned: 'Ваш аккаунт заблокирован. Напишите в поддержку.',
+  },
+
+  helpText: '❓ <b>Помощь</b>',
+  support: (contact) => html`Поддержка: ${contact}`,
+  email: (address) => html`Эл. почта: ${address}`,
+  documents: (offer, privacy) =>
+    html`<a href="${offer}">Публичная оферта</a>, <a href="${privacy}">политика конфиденциальности</a>`,
+  appsAsk: 'Приложения для вашего устройства:',
+  apps: (system) => html`📲 <b>Приложения: ${system}</b>
+
+Установите любое и добавьте ссылку из раздела «Мои подписки».`,
+}
+
+const catalogue: Record<Lang, Texts> = { en, ru }
+
+/** The languages in which the bot speaks. */
+export const BOT_LANGS = Object.keys(catalogue) as Lang[]
+
+export const textsOf = (lang: Lang): Texts => catalogue[lang]

@@ -1,0 +1,137 @@
+/** One update of one user while it is answered: who he is, what the service looks like, and the ways to answer. */
+import { type Context, GrammyError, type InlineKeyboard, InputFile } from 'grammy/web'
+import type { User } from '#db/schema.ts'
+import { findListsRevision } from '#db/settings.ts'
+import type { Actor } from '#src/domain/audit.ts'
+import { meetUser } from '#src/domain/contacts.ts'
+import { createDirectory, type Directory } from '#src/domain/directory.ts'
+import { type Lang, messageLang } from '#src/domain/messages.ts'
+import type { NewPayment } from '#src/domain/payment-creation.ts'
+import { qrPng } from '#src/lib/png.ts'
+import { createSingleFlight, type SingleFlight } from '#src/lib/single-flight.ts'
+import { subLink } from '#src/lib/sub-link.ts'
+import type { Services } from '#src/services.ts'
+import { type Texts, textsOf } from './texts.ts'
+
+/** Whom the audit log names for what a user does in the bot. */
+export const BOT_ACTOR: Actor = { admin: null, ip: 'bot' }
+
+/** What a bot keeps between updates. Losing it costs nobody anything. */
+export interface Desk {
+  s: Services
+  directory: () => Directory
+  /** Payments that are being made, by what they are for: two taps at once share one. */
+  making: SingleFlight<NewPayment>
+  /** When users last had a payment checked, on the monotonic clock, oldest first. */
+  checkedAtMs: Map<number, number>
+}
+
+export function createDesk(s: Services): Desk {
+  const directory = createDirectory(s)
+  return {
+    s,
+    directory: () => directory(findListsRevision(s.db)),
+    making: createSingleFlight(),
+    checkedAtMs: new Map(),
+  }
+}
+
+export interface Visit {
+  s: Services
+  desk: Desk
+  ctx: Context
+  user: User
+  lang: Lang
+  t: Texts
+  /** Whether the tap has its answer: Telegram takes one. */
+  answered: boolean
+}
+
+export type Work = (v: Visit, args: string[]) => Promise<void>
+
+/** The language of somebody who may not be known yet. */
+export const langOf = (s: Services, tag: string | null | undefined): Lang =>
+  messageLang(tag, s.config.defaultLang)
+
+/** Begins the answer to an update; null when nobody sent it, or another bot. */
+export async function beginVisit(desk: Desk, ctx: Context): Promise<Visit | null> {
+  const { s } = desk
+  const { from } = ctx
+  if (!from || from.is_bot) return null
+  const contact = {
+    tgId: from.id,
+    username: from.username ?? null,
+    lang: langOf(s, from.language_code),
+  }
+  const user = await meetUser(s, contact)
+  const lang = langOf(s, user.lang)
+  return { s, desk, ctx, user, lang, t: textsOf(lang), answered: false }
+}
+
+/** The same visit in another language. */
+export const inLang = (v: Visit, lang: Lang): Visit => Object.assign(v, { lang, t: textsOf(lang) })
+
+export const refusedAs = (error: unknown, code: number, words = ''): boolean =>
+  error instanceof GrammyError && error.error_code === code && error.description.includes(words)
+
+/** What a message looks like: its links are not previewed. */
+const messageOptions = (keyboard: InlineKeyboard | undefined) => ({
+  parse_mode: 'HTML' as const,
+  link_preview_options: { is_disabled: true },
+  ...(keyboard ? { reply_markup: keyboard } : {}),
+})
+
+/** Sends a new message. */
+export async function send({ ctx }: Visit, html: string, keyboard?: InlineKeyboard): Promise<void> {
+  await ctx.reply(html, messageOptions(keyboard))
+}
+
+/** Puts a text in place of the message whose button was tapped, where that is a text; else sends it. */
+export async function show(v: Visit, html: string, keyboard?: InlineKeyboard): Promise<void> {
+  const tapped = v.ctx.callbackQuery?.message
+  if (!tapped || !('text' in tapped)) return send(v, html, keyboard)
+  try {
+    await v.ctx.editMessageText(html, messageOptions(keyboard))
+  } catch (error) {
+    // A second tap: it says already what it is to say.
+    if (refusedAs(error, 400, 'message is not modified')) return
+    // Too old to be changed, or deleted.
+    if (!refusedAs(error, 400)) throw error
+    await send(v, html, keyboard)
+  }
+}
+
+/** Answers a tap, with a notice where there is one; false when Telegram waits for the answer no longer. */
+export async function answerTap(ctx: Context, text?: string): Promise<boolean> {
+  try {
+    await ctx.answerCallbackQuery(text === undefined ? {} : { text, show_alert: true })
+    return true
+  } catch (error) {
+    if (refusedAs(error, 400)) return false
+    throw error
+  }
+}
+
+/** Says something in plain text, at most 200 characters: as a notice over the chat where a button was tapped, else as a message. */
+export async function say(v: Visit, text: string): Promise<void> {
+  if (v.ctx.callbackQuery && !v.answered) {
+    v.answered = true
+    if (await answerTap(v.ctx, text)) return
+  }
+  await v.ctx.reply(text)
+}
+
+/** Ends the answer: no tap is left waiting. */
+export async function endVisit(v: Visit): Promise<void> {
+  if (!v.ctx.callbackQuery || v.answered) return
+  v.answered = true
+  await answerTap(v.ctx)
+}
+
+export const linkOf = ({ s, user }: Visit): string => subLink(s.config, user.token)
+
+/** Sends the link as a picture. */
+export async function sendQr(v: Visit): Promise<void> {
+  const photo = new InputFile(qrPng(linkOf(v)), 'qr.png')
+  await v.ctx.replyWithPhoto(photo, { caption: v.t.qrCaption })
+}

@@ -1,0 +1,78 @@
+/** Reads QR codes of level M in byte mode (ISO/IEC 18004), without correcting errors: a wrong module shows. */
+import { expect } from 'vitest'
+
+export type Modules = boolean[][]
+
+/** Light modules around a code. */
+export const QUIET = 4
+
+const MASKS: ((row: number, column: number) => boolean)[] = [
+  (i, j) => (i + j) % 2 === 0,
+  (i) => i % 2 === 0,
+  (_, j) => j % 3 === 0,
+  (i, j) => (i + j) % 3 === 0,
+  (i, j) => (Math.floor(i / 2) + Math.floor(j / 3)) % 2 === 0,
+  (i, j) => ((i * j) % 2) + ((i * j) % 3) === 0,
+  (i, j) => (((i * j) % 2) + ((i * j) % 3)) % 2 === 0,
+  (i, j) => (((i + j) % 2) + ((i * j) % 3)) % 2 === 0,
+]
+
+/** Blocks and data codewords per block at level M (ISO/IEC 18004, table 9), for versions with equal blocks. */
+const BLOCKS: Record<number, [blocks: number, dataPerBlock: number]> = {
+  1: [1, 16],
+  5: [2, 43],
+  6: [4, 27],
+}
+
+/** Finder, timing, alignment and format modules of versions 1 to 6. */
+function isFunction(size: number, i: number, j: number): boolean {
+  const finder = (i < 9 && (j < 9 || j >= size - 8)) || (i >= size - 8 && j < 9)
+  const center = size - 7
+  const alignment = size > 21 && Math.abs(i - center) <= 2 && Math.abs(j - center) <= 2
+  return finder || alignment || i === 6 || j === 6
+}
+
+/** Mask of the format information beside the top left finder; fails unless the level is M. */
+function readMask(code: Modules): number {
+  const columns = [0, 1, 2, 3, 4]
+  const bits = columns.reduce((value, j) => (value << 1) | Number(code[8]?.[j]), 0) ^ 0b10101
+  expect(bits >> 3).toBe(0)
+  return bits & 7
+}
+
+function readCodewords(code: Modules): number[] {
+  const size = code.length
+  const mask = MASKS[readMask(code)] as (i: number, j: number) => boolean
+  const bits: number[] = []
+  let upwards = true
+  for (let right = size - 1; right > 0; right -= 2) {
+    if (right === 6) right--
+    for (let step = 0; step < size; step++) {
+      const i = upwards ? size - 1 - step : step
+      for (const j of [right, right - 1]) {
+        if (!isFunction(size, i, j)) bits.push(Number(code[i]?.[j] !== mask(i, j)))
+      }
+    }
+    upwards = !upwards
+  }
+  return Array.from({ length: bits.length >> 3 }, (_, at) =>
+    Number.parseInt(bits.slice(at * 8, at * 8 + 8).join(''), 2),
+  )
+}
+
+/** The text of a code with its quiet zone. */
+export function decode(modules: Modules): string {
+  const code = modules.slice(QUIET, -QUIET).map((row) => row.slice(QUIET, -QUIET))
+  const [blocks, length] = BLOCKS[(code.length - 17) / 4] as [number, number]
+  const codewords = readCodewords(code)
+  const data: number[] = []
+  for (let block = 0; block < blocks; block++) {
+    for (let at = 0; at < length; at++) data.push(codewords[at * blocks + block] as number)
+  }
+  const bits = data.map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  expect(bits.slice(0, 4)).toBe('0100')
+  const count = Number.parseInt(bits.slice(4, 12), 2)
+  return Array.from({ length: count }, (_, at) =>
+    String.fromCharCode(Number.parseInt(bits.slice(12 + at * 8, 20 + at * 8), 2)),
+  ).join('')
+}

@@ -1,0 +1,311 @@
+/** Long polling against the Bot API on loopback: nothing is lost, nobody overtakes himself, nobody holds up the others. */
+import { Api } from 'grammy/web'
+import { describe, expect, type TestContext, test } from 'vitest'
+import { apiOptions } from '#src/bot/api.ts'
+import { type Poller, startPoller } from '#src/bot/poller.ts'
+import type { Config } from '#src/config.ts'
+import { createLog } from '#src/lib/log.ts'
+import { pause } from '#src/lib/pause.ts'
+import { MISBEHAVIOURS, type Mood } from '#test/support/fake-system.ts'
+import { startFakeTelegram } from '#test/support/fake-telegram.ts'
+import { until } from '#test/support/lab.ts'
+
+const TOKEN = '111111:AAE-Shop_token_of_the_first_bot_xyz'
+const [ada, bob, eve] = [{ id: 1 }, { id: 2 }, { id: 3 }]
+
+type Handle = (text: string) => Promise<void>
+
+/** A Telegram of one's own, so that tests can wait side by side. */
+async function openLab({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
+  const telegram = await startFakeTelegram({ [TOKEN]: 'shop_bot' })
+  const log: string[] = []
+  const pollers: Poller[] = []
+  onTestFinished(async () => {
+    await Promise.all(pollers.map((poller) => poller.stop()))
+    await telegram.close()
+  })
+  /** Starts a poller whose handler gets texts; `seen` are those whose handling began, `ups` how often it came up. */
+  const start = (
+    handle: Handle = async () => {},
+    { token = TOKEN, handlerLimitMs = 60_000 } = {},
+  ) => {
+    const config = { telegramApiUrl: telegram.url } as Config
+    const state = { seen: [] as string[], ups: 0 }
+    const poller = startPoller({
+      api: new Api(token, apiOptions({ config }, 35)),
+      log: createLog(
+        'debug',
+        () => new Date(0),
+        (line) => log.push(line),
+      ),
+      handlerLimitMs,
+      onUp() {
+        state.ups++
+      },
+      async handle(update) {
+        const text = update.message?.text ?? update.callback_query?.data ?? 'something else'
+        state.seen.push(text)
+        await handle(text)
+      },
+    })
+    pollers.push(poller)
+    return Object.assign(state, { poller })
+  }
+  return {
+    telegram,
+    log,
+    start,
+    polls: () => telegram.callsOf('getUpdates').map(({ params }) => params),
+    isPolling: () => until('a long poll', () => telegram.updates.isPolling(TOKEN)),
+    isConfirmed: () =>
+      until('all is confirmed', () => telegram.updates.waiting(TOKEN).length === 0),
+    logs: (text: string) => until(text, () => log.some((line) => line.includes(text))),
+  }
+}
+
+describe.concurrent('polling', () => {
+  test('takes a webhook away, asks briefly, then long, for the kinds that are answered', async (context) => {
+    const { telegram, start, polls, isPolling } = await openLab(context)
+    telegram.updates.setWebhook(TOKEN, 'https://elsewhere.test/')
+    const { poller } = start()
+    await isPolling()
+    await poller.stop()
+    const methods = ['deleteWebhook', 'getUpdates', 'getUpdates']
+    expect(telegram.calls.map(({ method }) => method)).toEqual(methods)
+    const allowed_updates = ['message', 'callback_query', 'pre_checkout_query', 'my_chat_member']
+    expect(polls()).toEqual([
+      { offset: 0, timeout: 0, allowed_updates },
+      { offset: 0, timeout: 25, allowed_updates },
+    ])
+    await until('the poll is over', () => !telegram.updates.isPolling(TOKEN))
+  })
+
+  test('handles what waited, and what comes during a long poll at once', async (context) => {
+    const { telegram, start, isPolling, isConfirmed } = await openLab(context)
+    telegram.say(ada, 'before')
+    const state = start()
+    await isPolling()
+    const from = performance.now()
+    telegram.say(ada, 'now')
+    await until('it is handled', () => state.seen.length === 2)
+    expect(performance.now() - from).toBeLessThan(5000)
+    expect([state.seen, state.ups]).toEqual([['before', 'now'], 1])
+    await isConfirmed()
+  })
+
+  test('confirms an update only after its handler, also at its end', async (context) => {
+    const { telegram, start, isPolling } = await openLab(context)
+    const gate = Promise.withResolvers<void>()
+    const { seen, poller } = start((text) => (text === 'slow' ? gate.promise : Promise.resolve()))
+    await isPolling()
+    telegram.say(ada, 'slow')
+    telegram.say(bob, 'quick')
+    await until('both are under way', () => seen.length === 2)
+    await pause(1500)
+    expect(telegram.updates.waiting(TOKEN)).toHaveLength(2)
+    const stopping = poller.stop()
+    gate.resolve()
+    await stopping
+    expect(telegram.updates.waiting(TOKEN)).toEqual([])
+    telegram.say(ada, 'next')
+    const again = start()
+    await until('the next one goes on', () => again.seen.length > 0)
+    expect(again.seen).toEqual(['next'])
+  })
+
+  test('what was not confirmed comes again, and an end waits 5 seconds for handlers', async (context) => {
+    const { telegram, start } = await openLab(context)
+    const { seen, poller } = start(() => new Promise(() => {}))
+    telegram.say(ada, 'tap')
+    await until('it is under way', () => seen.length === 1)
+    const from = performance.now()
+    await poller.stop()
+    expect(performance.now() - from).toBeGreaterThan(4500)
+    expect(performance.now() - from).toBeLessThan(8000)
+    const again = start()
+    await until('it comes again', () => again.seen.length > 0)
+    expect(again.seen).toEqual(['tap'])
+  }, 20_000)
+})
+
+describe.concurrent('order', () => {
+  test('a person’s updates one after another, different people’s at the same time', async (context) => {
+    const { telegram, start } = await openLab(context)
+    const under: string[] = []
+    const ended: string[] = []
+    const faults: string[] = []
+    let most = 0
+    const { seen } = start(async (text) => {
+      const person = text.slice(0, 1)
+      if (under.includes(person)) faults.push(text)
+      under.push(person)
+      most = Math.max(most, under.length)
+      await pause(20)
+      under.splice(under.indexOf(person), 1)
+      ended.push(text)
+    })
+    const turns = [0, 1, 2, 3, 4]
+    for (const turn of turns) {
+      telegram.say(ada, `a${turn}`)
+      telegram.say(bob, `b${turn}`)
+      telegram.say(eve, `c${turn}`)
+    }
+    await until('all are handled', () => ended.length === 15)
+    expect([most, faults]).toEqual([3, []])
+    for (const person of 'abc') {
+      const own = seen.filter((text) => text.startsWith(person))
+      expect(own).toEqual(turns.map((turn) => person + turn))
+    }
+  })
+
+  test('a stuck handler holds up its own person only, and him for its limit', async (context) => {
+    const { telegram, log, start, polls, isConfirmed } = await openLab(context)
+    const stuck: Handle = (text) => (text === 'stuck' ? new Promise(() => {}) : Promise.resolve())
+    const { seen } = start(stuck, { handlerLimitMs: 2500 })
+    telegram.say(ada, 'stuck')
+    telegram.say(ada, 'behind')
+    await until('it is stuck', () => seen.length === 1)
+    const from = performance.now()
+    telegram.say(bob, 'beside')
+    await until('the others go on', () => seen.includes('beside'))
+    expect(performance.now() - from).toBeLessThan(2400)
+    expect(seen).toEqual(['stuck', 'beside'])
+    // Telegram is not asked in a frenzy meanwhile.
+    expect(polls().length).toBeLessThan(8)
+    await until('he goes on', () => seen.includes('behind'))
+    expect(log.join('\n')).toContain('an update takes too long update=100')
+    await isConfirmed()
+    expect(seen).toEqual(['stuck', 'beside', 'behind'])
+  }, 20_000)
+
+  test('1,000 updates of 50 people come through once each', async (context) => {
+    const { telegram, start, isConfirmed } = await openLab(context)
+    const { seen } = start()
+    for (let n = 0; n < 1000; n++) telegram.say({ id: n % 50 }, String(n))
+    await until('all are handled', () => seen.length >= 1000, 20_000)
+    await isConfirmed()
+    expect([seen.length, new Set(seen).size]).toEqual([1000, 1000])
+  }, 30_000)
+})
+
+const FAULTS = Object.keys(MISBEHAVIOURS).filter((mood) => !/silent|dripping/.test(mood)) as Mood[]
+
+describe.concurrent('trouble', () => {
+  test.for(FAULTS)(
+    'goes on by itself after Telegram was %s',
+    { timeout: 20_000 },
+    async (mood, context) => {
+      const { telegram, log, start, logs, isPolling } = await openLab(context)
+      const state = start()
+      await isPolling()
+      telegram.mood = mood
+      telegram.say(ada, 'during')
+      // The open poll is answered in that mood.
+      await logs('gets no updates')
+      telegram.mood = null
+      await until('it is handled', () => state.seen.length === 1)
+      await logs('gets updates again')
+      expect([state.seen, state.ups]).toEqual([['during'], 1])
+      expect(log.join('\n')).not.toContain(TOKEN.slice(7))
+    },
+  )
+
+  test('asks with growing patience while connections are cut', async (context) => {
+    const { telegram, start, isPolling } = await openLab(context)
+    const state = start()
+    await isPolling()
+    telegram.mood = 'hanging up'
+    telegram.cut()
+    await pause(3000)
+    // After 0.5, 1 and 2 seconds; a runtime may repeat a request on a connection that it had kept.
+    expect(telegram.calls.length).toBeLessThan(12)
+    telegram.mood = null
+    telegram.say(ada, 'hello')
+    await until('it is back', () => state.seen.length === 1)
+  }, 20_000)
+
+  test('429: waits as long as Telegram asks', async (context) => {
+    const { telegram, start, logs, isPolling } = await openLab(context)
+    const state = start()
+    await isPolling()
+    telegram.flooded = true
+    telegram.say(ada, 'first')
+    await logs('gets no updates')
+    const asked = telegram.asked.length
+    await pause(3000)
+    expect(telegram.asked).toHaveLength(asked)
+    telegram.flooded = false
+    telegram.say(ada, 'second')
+    await until('it goes on', () => state.seen.length === 2)
+  }, 20_000)
+
+  test('409: two pollers both stay alive, ask with patience, and who is left goes on', async (context) => {
+    const { telegram, start, polls, logs, isPolling } = await openLab(context)
+    const first = start()
+    await isPolling()
+    const second = start()
+    await logs('409 Conflict: terminated by other getUpdates request')
+    await pause(3000)
+    expect(polls().length).toBeLessThan(8)
+    await second.poller.stop()
+    telegram.say(ada, 'hello')
+    await until('the other one goes on', () => first.seen.length === 1, 15_000)
+    expect(second.seen).toEqual([])
+  }, 30_000)
+
+  test('409: a webhook that is set meanwhile is taken away', async (context) => {
+    const { telegram, start, isPolling } = await openLab(context)
+    const state = start()
+    await isPolling()
+    telegram.updates.setWebhook(TOKEN, 'https://elsewhere.test/')
+    telegram.say(ada, 'hello')
+    await until('it is back', () => state.seen.length === 1)
+    expect(telegram.updates.webhookOf(TOKEN)).toBe('')
+  }, 20_000)
+
+  test.for(['222222:unknown', 'no-token', '../x', '1:a?b#c'])(
+    'a token that Telegram refuses ends it after one call: %s',
+    async (token, context) => {
+      const { telegram, start } = await openLab(context)
+      expect(await start(undefined, { token }).poller.ended).toBe('rejected')
+      expect(telegram.asked).toHaveLength(1)
+    },
+  )
+
+  test('a token that is revoked ends it, and nothing more is asked', async (context) => {
+    const { telegram, start, isPolling } = await openLab(context)
+    const { poller } = start()
+    await isPolling()
+    telegram.revoke(TOKEN)
+    expect(await poller.ended).toBe('rejected')
+    const asked = telegram.asked.length
+    await poller.stop()
+    await pause(700)
+    expect(telegram.asked).toHaveLength(asked)
+  })
+
+  test('an update without an id is left out', async (context) => {
+    const { telegram, start, isPolling } = await openLab(context)
+    const state = start()
+    await isPolling()
+    telegram.updates.restartIds(TOKEN, Number.NaN)
+    telegram.say(ada, 'broken')
+    telegram.updates.restartIds(TOKEN, 500)
+    telegram.say(ada, 'hello')
+    await until('it goes on', () => state.seen.length > 0)
+    expect(state.seen).toEqual(['hello'])
+  })
+
+  test('ids that begin anew lower, as after a week without updates, are handled', async (context) => {
+    const { telegram, start, isPolling, isConfirmed } = await openLab(context)
+    const state = start()
+    telegram.say(ada, 'high')
+    await isConfirmed()
+    await isPolling()
+    telegram.updates.restartIds(TOKEN, 7)
+    telegram.say(ada, 'low')
+    await until('it is handled', () => state.seen.length === 2)
+    await isConfirmed()
+    expect(state.seen).toEqual(['high', 'low'])
+  })
+})
