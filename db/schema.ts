@@ -40,6 +40,8 @@ export const users = table(
   ],
 )
 
+const UNHELD = sql`active = 1 and held_at is null`
+
 export const subscriptions = table(
   'subscriptions',
   {
@@ -59,6 +61,8 @@ export const subscriptions = table(
     upBytes: int('up_bytes').notNull().default(0),
     downBytes: int('down_bytes').notNull().default(0),
     createdAt: text('created_at').notNull(),
+    /** The last reminder of this expiry that is over (domain/reminders.ts); 0: none. */
+    reminded: int('reminded').notNull().default(0),
   },
   (t) => [
     // With users_list and devices_list: a list fetch reads indexes alone, no rows, which lie far apart.
@@ -78,14 +82,13 @@ export const subscriptions = table(
     index('subscriptions_plan').on(t.plan, t.createdAt),
     index('subscriptions_node').on(t.node, t.createdAt),
     index('subscriptions_expires_at').on(t.expiresAt),
-    index('subscriptions_clients')
-      .on(t.node, t.uuid, t.expiresAt, t.tgId)
-      .where(sql`active = 1 and held_at is null`),
+    index('subscriptions_clients').on(t.node, t.uuid, t.expiresAt, t.tgId).where(UNHELD),
     // Filters and counts name it; `<> 0` keeps it from list fetches, which would have to visit the rows by it.
     index('subscriptions_owner').on(t.tgId, t.expiresAt, t.heldAt).where(sql`active <> 0`),
     index('subscriptions_held').on(t.createdAt).where(sql`active = 1 and held_at is not null`),
     index('subscriptions_revoked').on(t.createdAt).where(sql`active = 0`),
     index('subscriptions_traffic').on(sql`(up_bytes + down_bytes)`, t.upBytes, t.downBytes),
+    index('subscriptions_reminders').on(t.reminded, t.expiresAt).where(UNHELD),
   ],
 )
 
@@ -276,6 +279,8 @@ export const settings = table('settings', {
   value: text('value').notNull(),
 })
 
+const SENDING = ['ready', 'sending', 'done', 'failed', 'skipped'] as const
+
 /** Bot messages, written by the transaction that causes them. */
 export const outbox = table(
   'outbox',
@@ -284,9 +289,7 @@ export const outbox = table(
     tgId: int('tg_id').notNull(),
     kind: text('kind').notNull(),
     payload: json<Record<string, unknown>>('payload').notNull(),
-    status: oneOf('status', ['ready', 'sending', 'done', 'failed', 'skipped'])
-      .notNull()
-      .default('ready'),
+    status: oneOf('status', SENDING).notNull().default('ready'),
     attempts: int('attempts').notNull().default(0),
     nextTryAt: text('next_try_at').notNull(),
     error: text('error'),
@@ -307,7 +310,7 @@ export const events = table(
     event: text('event').notNull(),
     /** The JSON of `data`, as it is signed and sent. */
     data: text('data').notNull(),
-    status: oneOf('status', ['ready', 'sending', 'done', 'failed', 'skipped', 'interrupted'])
+    status: oneOf('status', [...SENDING, 'interrupted'])
       .notNull()
       .default('ready'),
     httpStatus: int('http_status'),

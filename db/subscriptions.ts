@@ -233,7 +233,7 @@ export function* resumeSubscription(tx: Query, uuid: string, heldAt: string, exp
   const [resumed] = yield* run(
     tx
       .update(subscriptions)
-      .set({ heldAt: null, expiresAt })
+      .set({ heldAt: null, expiresAt, reminded: 0 })
       .where(
         and(
           eq(subscriptions.uuid, uuid),
@@ -322,7 +322,7 @@ export function* moveExpiry(tx: Query, uuid: string, expiresAt: string) {
   const [moved] = yield* run(
     tx
       .update(subscriptions)
-      .set({ expiresAt })
+      .set({ expiresAt, reminded: 0 })
       .where(and(eq(subscriptions.uuid, uuid), eq(subscriptions.active, true)))
       .returning(),
   )

@@ -4,6 +4,7 @@ import { cleanUp } from '#src/domain/cleanup.ts'
 import { watchDisk } from '#src/domain/disk-alert.ts'
 import { auditProviderA } from '#src/domain/payment-audit.ts'
 import { type ReconcilerDeps, reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import { remindOwners } from '#src/domain/reminders.ts'
 import { createSweep } from '#src/domain/sending.ts'
 import { keepSnapshots } from '#src/domain/snapshots.ts'
 import { errorMessage } from '#src/lib/errors.ts'
@@ -168,6 +169,7 @@ const SNAPSHOT_LOOK_MS = 5 * MINUTE_MS
 /** How long an event or a message waits whose process ended before it sent it, and one that is to be tried again. */
 const SENDING_LOOK_MS = 5 * SECOND_MS
 const DISK_LOOK_MS = 5 * MINUTE_MS
+const REMINDER_LOOK_MS = 5 * MINUTE_MS
 
 /** Once a day of what is asked for oftener; until `work` gives true it is done each time. */
 function daily(s: Pick<Deps, 'clock'>, work: () => Promise<boolean>): () => Promise<void> {
@@ -178,7 +180,7 @@ function daily(s: Pick<Deps, 'clock'>, work: () => Promise<boolean>): () => Prom
   }
 }
 
-/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`; snapshots, what waits to be sent, the disk, payments. */
+/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`; snapshots, what waits to be sent, reminders, the disk, payments. */
 export function startJobs(
   s: Deps &
     Pick<Services, 'config' | 'nodeSync' | 'snapshots' | 'nudge' | 'freeDiskShare'> &
@@ -210,6 +212,14 @@ export function startJobs(
       },
     },
     { name: 'sending', intervalMs: SENDING_LOOK_MS, run: createSweep(s) },
+    {
+      name: 'reminders',
+      intervalMs: REMINDER_LOOK_MS,
+      spared: 'reminding of what ends',
+      run: async ({ clockJumped }) => {
+        if (!clockJumped) await remindOwners(s)
+      },
+    },
     { name: 'disk', intervalMs: DISK_LOOK_MS, run: () => watchDisk(s) },
     { name: 'payments', intervalMs: MINUTE_MS, run: () => reconcilePayments(s) },
     { name: 'payment audit', intervalMs: HOUR_MS, run: daily(s, () => auditProviderA(s)) },

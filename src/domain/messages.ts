@@ -1,10 +1,11 @@
 /** What bot messages say: the kinds of `outbox` rows, and their texts in Telegram's HTML. They need no bot process. */
 import type { Query } from '#db/open.ts'
 import { queueMessage } from '#db/outbox.ts'
+import { botLink } from '#src/lib/bot-link.ts'
 import { escapeHtml } from '#src/lib/html.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatDay, parseTimestamp } from '#src/lib/time.ts'
-import type { Services } from '#src/services.ts'
+import type { LinkButton, Services } from '#src/services.ts'
 import { type Alert, alertText } from './alert-texts.ts'
 
 /** A grant, as it was made: labels and expiry are those of back then, link and language those of the moment of sending. */
@@ -18,7 +19,17 @@ export interface AlertMessage {
   payload: Alert
 }
 
-export type Message = GrantedMessage | AlertMessage
+/** That a subscription ends soon, or has; `renewable`: something was for sale then. */
+export interface ReminderMessage {
+  kind: 'reminder'
+  payload: GrantedMessage['payload'] & {
+    subscription: string
+    ended: boolean
+    renewable: boolean
+  }
+}
+
+export type Message = GrantedMessage | AlertMessage | ReminderMessage
 
 /** Queues a message in the transaction of what it tells of; after the commit `nudge('messages')` sends it. */
 export function* tell(tx: Query, now: string, tgId: number, message: Message) {
@@ -34,14 +45,14 @@ export function messageLang(tag: string | null | undefined, defaultLang: string)
   return defaultLang === 'ru' ? 'ru' : 'en'
 }
 
-interface GrantedFields {
+interface SubscriptionFields {
   node: string
   plan: string
   until: string
   link: string
 }
 
-const GRANTED: Record<Lang, (fields: GrantedFields) => string> = {
+const GRANTED: Record<Lang, (fields: SubscriptionFields) => string> = {
   en: ({ node, plan, until, link }) =>
     `✅ <b>Your access is ready</b>
 
@@ -60,6 +71,48 @@ ${link}`,
 ${link}`,
 }
 
+interface ReminderTexts {
+  soon: (until: string) => string
+  ended: (until: string) => string
+  rest: (fields: SubscriptionFields) => string
+  renewSoon: string
+  renewEnded: string
+  page: string
+  button: string
+}
+
+const REMINDERS: Record<Lang, ReminderTexts> = {
+  en: {
+    soon: (until) => `⏳ <b>Your access ends on ${until}</b>`,
+    ended: (until) => `⌛ <b>Your access ended on ${until}</b>`,
+    rest: ({ node, plan }) => `Server: <b>${node}</b>\nPlan: <b>${plan}</b>`,
+    renewSoon:
+      'Renew it in time and nothing changes in your apps: here in the bot, or on your page:',
+    renewEnded: 'Renew it and your apps work again as they are: here in the bot, or on your page:',
+    page: 'Your page:',
+    button: '🔄 Renew',
+  },
+  ru: {
+    soon: (until) => `⏳ <b>Доступ заканчивается ${until}</b>`,
+    ended: (until) => `⌛ <b>Доступ закончился ${until}</b>`,
+    rest: ({ node, plan }) => `Сервер: <b>${node}</b>\nТариф: <b>${plan}</b>`,
+    renewSoon:
+      'Продлите вовремя, и в приложениях ничего менять не придётся: здесь в боте или на вашей странице:',
+    renewEnded:
+      'Продлите, и приложения снова заработают без настройки: здесь в боте или на вашей странице:',
+    page: 'Ваша страница:',
+    button: '🔄 Продлить',
+  },
+}
+
+function reminderHtml(lang: Lang, payload: ReminderMessage['payload'], fields: SubscriptionFields) {
+  const texts = REMINDERS[lang]
+  const { ended, renewable } = payload
+  const head = (ended ? texts.ended : texts.soon)(fields.until)
+  const renew = ended ? texts.renewEnded : texts.renewSoon
+  return `${head}\n\n${texts.rest(fields)}\n\n${renewable ? renew : texts.page}\n${fields.link}`
+}
+
 /** The user of a message; an admin of ADMIN_TG_IDS need not be one. */
 export interface Recipient {
   token: string
@@ -75,11 +128,26 @@ export function messageHtml(
   const { kind, payload } = row as unknown as Message
   const lang = messageLang(recipient?.lang, config.defaultLang)
   if (kind === 'alert') return alertText(lang, payload) ?? null
-  if (kind !== 'granted' || !recipient) return null
-  return GRANTED[lang]({
+  if ((kind !== 'granted' && kind !== 'reminder') || !recipient) return null
+  const fields: SubscriptionFields = {
     node: escapeHtml(payload.node_label),
     plan: escapeHtml(payload.plan_label),
     until: formatDay(config.timezone, parseTimestamp(payload.expires_at)),
     link: escapeHtml(subLink(config, recipient.token)),
-  })
+  }
+  return kind === 'granted' ? GRANTED[lang](fields) : reminderHtml(lang, payload, fields)
+}
+
+/** The buttons under a message: a renewal's opens the bot with the payload `renew_UUID`. `botUsername` may be empty: then there is none. */
+export function messageButtons(
+  { config }: Pick<Services, 'config'>,
+  row: { kind: string; payload: Record<string, unknown> },
+  recipient: Recipient | undefined,
+  botUsername: string,
+): LinkButton[] {
+  const { kind, payload } = row as unknown as Message
+  if (kind !== 'reminder' || !payload.renewable) return []
+  const url = botLink(config.botLinkBase, botUsername, `renew_${payload.subscription}`)
+  const { button: text } = REMINDERS[messageLang(recipient?.lang, config.defaultLang)]
+  return url === null ? [] : [{ text, url }]
 }

@@ -14,7 +14,7 @@ import { errorMessage } from '#src/lib/errors.ts'
 import { createPump, type Pump } from '#src/lib/pump.ts'
 import { DAY_MS, formatTimestamp, MINUTE_MS, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { SendOutcome, Services } from '#src/services.ts'
-import { messageHtml, type Recipient } from './messages.ts'
+import { messageButtons, messageHtml, type Recipient } from './messages.ts'
 import { readSettings } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'log' | 'telegram'>
@@ -81,12 +81,15 @@ interface Letter {
   row: OutboxMessage
   recipient: Recipient | undefined
   token: string
+  botUsername: string
 }
 
-/** The text of a message; null where there is none. A row that can't be read must not hold up the others. */
-function write(s: Deps, { row, recipient }: Letter): string | null {
+/** A message as it is sent; null where there is no text for it. A row that can't be read must not hold up the others. */
+function write(s: Deps, { row, recipient, botUsername }: Letter) {
   try {
-    return messageHtml(s, row, recipient)
+    const html = messageHtml(s, row, recipient)
+    const buttons = messageButtons(s, row, recipient, botUsername)
+    return html === null ? null : { chatId: row.tgId, html, buttons }
   } catch (error) {
     s.log.error('a message could not be written', { id: row.id, reason: errorMessage(error) })
     return null
@@ -112,7 +115,9 @@ export function createMessageSender(s: Deps): Pump {
     async exchange(tries, free) {
       const now = s.clock.now()
       const at = formatTimestamp(now)
-      const token = readSettings(s).text('BOT_TOKEN')
+      const settings = readSettings(s)
+      const token = settings.text('BOT_TOKEN')
+      const botUsername = settings.text('BOT_USERNAME')
       const waiting = free > 0 && !isQuiet(token) && hasDueMessages(s.db, at)
       if (tries.length === 0 && !waiting) return []
       return s.db.tx(function* (tx) {
@@ -123,14 +128,19 @@ export function createMessageSender(s: Deps): Pump {
           tx,
           rows.map(({ tgId }) => tgId),
         )
-        return rows.map((row) => ({ row, recipient: recipients.get(row.tgId), token }))
+        return rows.map((row) => ({
+          row,
+          recipient: recipients.get(row.tgId),
+          token,
+          botUsername,
+        }))
       })
     },
     async work(letter) {
       const { id, attempts, tgId } = letter.row
-      const html = write(s, letter)
-      if (html === null) return { id, attempts, tgId, result: { outcome: 'unwritable' } }
-      const result = await s.telegram.sendMessage(letter.token, { chatId: tgId, html })
+      const message = write(s, letter)
+      if (message === null) return { id, attempts, tgId, result: { outcome: 'unwritable' } }
+      const result = await s.telegram.sendMessage(letter.token, message)
       heed(letter.token, result)
       return { id, attempts, tgId, result }
     },

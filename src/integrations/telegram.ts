@@ -3,7 +3,7 @@ import { errorCode } from '#src/lib/errors.ts'
 import type { Log } from '#src/lib/log.ts'
 import { SECOND_MS } from '#src/lib/time.ts'
 import type { SendOutcome, Telegram } from '#src/services.ts'
-import { callBotApi } from './bot-api.ts'
+import { callBotApi, retryAfterMs } from './bot-api.ts'
 
 interface Options {
   apiUrl: string
@@ -28,26 +28,23 @@ function readIdentity(
     : null
 }
 
-/** Failures before a byte of the request was sent: no connection, or none to the one meant. */
+/**
+ * Failures before a byte of the request was sent: no connection, none to the one meant, no agreement on TLS (`ERR_SSL_…` on Node,
+ * `EPROTO` on Bun). A record that can't be deciphered is none of these: it may come after the request.
+ */
 const NOT_SENT =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EINVAL|UND_ERR_CONNECT_TIMEOUT|(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_).*)$/
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EINVAL|EPROTO|UND_ERR_CONNECT_TIMEOUT|(?:CERT_|ERR_TLS_|ERR_SSL_(?!.*BAD_RECORD)|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_).*)$/
 
 /** Telegram's own words, which quote no more than what was sent to it. */
 const descriptionOf = ({ description }: Record<string, unknown>) =>
   typeof description === 'string' ? description.slice(0, 200) : 'refused'
-
-/** How long Telegram wants to be left alone (`ResponseParameters.retry_after`, in seconds). */
-function retryAfterMs({ parameters }: Record<string, unknown>): number {
-  const { retry_after: seconds } = (parameters ?? {}) as { retry_after?: unknown }
-  return typeof seconds === 'number' && seconds > 0 ? seconds * SECOND_MS : FLOOD_MS
-}
 
 /** What an answer to sendMessage says (core.telegram.org/bots/api#making-requests). */
 function readSendOutcome(status: number, answer: Record<string, unknown> | null): SendOutcome {
   const reason = answer ? descriptionOf(answer) : `answered ${status}`
   if (status >= 500) return { outcome: 'later', reason, retryAfterMs: null }
   if (status === 429) {
-    return { outcome: 'later', reason, retryAfterMs: retryAfterMs(answer ?? {}) }
+    return { outcome: 'later', reason, retryAfterMs: retryAfterMs(answer) ?? FLOOD_MS }
   }
   if (answer?.ok === true && status === 200) return { outcome: 'sent' }
   // A proxy or a portal may answer anything: only what Telegram itself says counts against a user or the token.
@@ -71,7 +68,7 @@ export function createTelegram({ apiUrl, log, timeoutMs = 10_000 }: Options): Te
       }
       return 'unreachable'
     },
-    async sendMessage(token, { chatId, html }) {
+    async sendMessage(token, { chatId, html, buttons = [] }) {
       try {
         const { status, body } = await callBotApi({
           apiUrl,
@@ -82,6 +79,9 @@ export function createTelegram({ apiUrl, log, timeoutMs = 10_000 }: Options): Te
             text: html,
             parse_mode: 'HTML',
             link_preview_options: { is_disabled: true },
+            ...(buttons.length > 0
+              ? { reply_markup: { inline_keyboard: buttons.map((button) => [button]) } }
+              : {}),
           },
           signal: AbortSignal.timeout(timeoutMs),
         })

@@ -1,0 +1,2 @@
+ALTER TABLE `subscriptions` ADD `reminded` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+CREATE INDEX `subscriptions_reminders` ON `subscriptions` (`reminded`,`expires_at`) WHERE active = 1 and held_at is null;

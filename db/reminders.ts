@@ -1,0 +1,45 @@
+/** Subscriptions whose owners are to be reminded of their end. */
+import { type Query, run } from './open.ts'
+import { and, eq, gt, inArray, isNull, lte, sql } from './orm.ts'
+import { nodes, plans, subscriptions, users } from './schema.ts'
+
+/** A reminder, and the expiries for which it is the one to send: later than `after`, not later than `until`. */
+export interface ReminderSpan {
+  number: number
+  after: string
+  until: string
+}
+
+/** The numbers before this one. An index finds equal numbers and then a span of expiries. */
+const before = (number: number) => Array.from({ length: number }, (_, i) => i)
+
+/**
+ * Active subscriptions that end in the span and whose owners have neither this reminder nor a later one, nor are banned, nor have
+ * the bot blocked. Read one `limit` at a time.
+ */
+export const dueReminders = (q: Query, { number, after, until }: ReminderSpan, limit: number) =>
+  q
+    .select({ row: subscriptions, nodeLabel: nodes.label, planLabel: plans.label })
+    .from(subscriptions)
+    .innerJoin(users, eq(users.tgId, subscriptions.tgId))
+    .leftJoin(nodes, eq(nodes.code, subscriptions.node))
+    .leftJoin(plans, eq(plans.code, subscriptions.plan))
+    .where(
+      and(
+        // As the index subscriptions_reminders has it: SQLite takes a partial index only for the very same words.
+        sql`${subscriptions.active} = 1 and ${subscriptions.heldAt} is null`,
+        inArray(subscriptions.reminded, before(number)),
+        gt(subscriptions.expiresAt, after),
+        lte(subscriptions.expiresAt, until),
+        isNull(users.bannedAt),
+        isNull(users.blockedAt),
+      ),
+    )
+    .limit(limit)
+
+/** Notes that a reminder of these subscriptions' expiries is over. */
+export function* markReminded(tx: Query, uuids: string[], number: number) {
+  yield* run(
+    tx.update(subscriptions).set({ reminded: number }).where(inArray(subscriptions.uuid, uuids)),
+  )
+}
