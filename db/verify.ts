@@ -28,6 +28,18 @@ const QUESTIONS: Question[] = [
       WHERE p.subscription_uuid <> s.uuid`,
   },
   {
+    name: 'I1',
+    fault: 'payment gave days to a subscription that it does not renew',
+    sql: `SELECT id FROM payments AS p WHERE status = 'paid' AND refunded_at IS NULL
+      AND subscription_uuid IS NOT NULL AND subscription_uuid IS NOT renews_uuid AND NOT ${GRANTED}`,
+  },
+  {
+    name: 'I1',
+    fault: 'payment gave something to another user',
+    sql: `SELECT p.id FROM payments AS p JOIN subscriptions AS s ON s.uuid = p.subscription_uuid
+      WHERE s.tg_id <> p.tg_id`,
+  },
+  {
     name: 'I2',
     fault: 'subscription comes from a payment that is not paid',
     sql: `SELECT uuid FROM subscriptions AS s WHERE payment_id IS NOT NULL
@@ -52,6 +64,16 @@ const QUESTIONS: Question[] = [
   },
   {
     name: 'I3',
+    fault: 'payment has more than one event',
+    sql: `SELECT data ->> '$.payment_id' FROM events WHERE event = 'payment.paid' GROUP BY 1 HAVING count(*) > 1`,
+  },
+  {
+    name: 'I3',
+    fault: 'payment has more than one message',
+    sql: `SELECT payload ->> '$.payment_id' AS payment FROM outbox WHERE payment IS NOT NULL GROUP BY 1 HAVING count(*) > 1`,
+  },
+  {
+    name: 'I3',
     fault: 'paid payment is not in the audit log',
     sql: `${RECENT} AND id NOT IN (SELECT object FROM audit_log WHERE action LIKE 'payment.%')`,
   },
@@ -65,6 +87,12 @@ const QUESTIONS: Question[] = [
     fault: 'gift code gave a subscription and does not count as used',
     sql: `SELECT code FROM gift_codes WHERE used_at IS NULL
       AND code IN (SELECT gift_code FROM subscriptions WHERE gift_code IS NOT NULL)`,
+  },
+  {
+    name: 'I6',
+    fault: 'gift code gave a subscription to another than who used it',
+    sql: `SELECT code FROM gift_codes AS g JOIN subscriptions AS s ON s.gift_code = g.code
+      WHERE s.tg_id <> g.used_by`,
   },
   {
     name: 'I6',

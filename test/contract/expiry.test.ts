@@ -8,6 +8,7 @@ import {
   inSeconds,
 } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { SUBSCRIPTION_VIEW } from '#test/support/views.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
 const LIST = '/admin/api/subscriptions'
@@ -33,21 +34,6 @@ const edit = (body: unknown) => (uuid: string) => ({
 })
 const row = (w: World) => w.rows('select * from subscriptions')[0]
 
-const VIEW = {
-  tg_id: 7,
-  username: 'alice',
-  node: 'de1',
-  node_label: 'Local',
-  plan: '1m',
-  plan_label: '30 days',
-  active: true,
-  held_at: null,
-  source: 'admin',
-  created_at: '2026-03-01T12:00:00',
-  up: 0,
-  down: 0,
-}
-
 const unknown = (request: (uuid: string) => Scenario['request']): Scenario[] =>
   ['00000000-0000-4000-8000-ffffffffffff', 'nope', '%00'].map((uuid) => ({
     name: `404 for the unknown subscription ${uuid}`,
@@ -64,7 +50,7 @@ scenarios('POST /admin/api/subscriptions/{uuid}/extend', [
     request: extend({ days: 10 }),
     status: 200,
     body: (uuid: string) => ({
-      ...VIEW,
+      ...SUBSCRIPTION_VIEW,
       uuid,
       up: 5,
       expires_at: '2026-04-10T12:00:00',
@@ -150,7 +136,12 @@ scenarios('PATCH /admin/api/subscriptions/{uuid}', [
     given: given(),
     request: edit({ expires_at: '2026-03-11T12:00:00' }),
     status: 200,
-    body: (uuid: string) => ({ ...VIEW, uuid, expires_at: '2026-03-11T12:00:00', days_left: 10 }),
+    body: (uuid: string) => ({
+      ...SUBSCRIPTION_VIEW,
+      uuid,
+      expires_at: '2026-03-11T12:00:00',
+      days_left: 10,
+    }),
     effects: (w, uuid) => {
       expect(w.rows('select action, object, detail from audit_log')).toEqual([
         {
@@ -206,7 +197,12 @@ scenarios('PATCH /admin/api/subscriptions/{uuid}', [
     given: given(),
     request: edit(body),
     status: 200,
-    body: (uuid: string) => ({ ...VIEW, uuid, expires_at: '2026-03-31T12:00:00', days_left: 30 }),
+    body: (uuid: string) => ({
+      ...SUBSCRIPTION_VIEW,
+      uuid,
+      expires_at: '2026-03-31T12:00:00',
+      days_left: 30,
+    }),
     effects: (w: World) => expect([auditOf(w), w.node.calls]).toEqual([[], []]),
   })),
   {

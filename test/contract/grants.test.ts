@@ -1,26 +1,10 @@
 import { expect } from 'vitest'
 import { addNode, addSubscription, addUser, eventsOf } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { SUBSCRIPTION_VIEW } from '#test/support/views.ts'
 import type { World } from '#test/support/world.ts'
 
 const USERS = '/admin/api/users'
-
-const SUBSCRIPTION = {
-  tg_id: 7,
-  username: 'alice',
-  node: 'de1',
-  node_label: 'Local',
-  plan: '1m',
-  plan_label: '30 days',
-  expires_at: '2026-03-31T12:00:00',
-  days_left: 30,
-  active: true,
-  held_at: null,
-  source: 'admin',
-  created_at: '2026-03-01T12:00:00',
-  up: 0,
-  down: 0,
-}
 
 const grant = (body: unknown, tgId: number | string = 7) => ({
   path: `${USERS}/${tgId}/grant`,
@@ -52,7 +36,7 @@ scenarios('POST /admin/api/users/{tg_id}/grant', [
     status: 200,
     effects: (w, _given, { json }) => {
       const { uuid } = json
-      expect(json).toEqual({ ...SUBSCRIPTION, uuid, username: null })
+      expect(json).toEqual({ ...SUBSCRIPTION_VIEW, uuid, username: null })
       expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
       const [user] = w.rows('select * from users')
       expect(user).toMatchObject({ tg_id: 7, username: null, hwid_limit: null })

@@ -10,6 +10,7 @@ import {
   inSeconds,
 } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { USER_VIEW } from '#test/support/views.ts'
 import { createWorld, grantUser, type World } from '#test/support/world.ts'
 
 const USERS = '/admin/api/users'
@@ -53,26 +54,13 @@ scenarios(
   ]),
 )
 
-const VIEW = {
-  tg_id: 7,
-  username: null,
-  created_at: '2026-03-01T12:00:00',
-  note: null,
-  banned_at: null,
-  blocked_at: null,
-  active: 0,
-  held: 0,
-  next_expiry: null,
-  devices: 0,
-}
-
 scenarios('PATCH /admin/api/users/{tg_id}', [
   {
     name: '200 with the view of the listing after a note',
     given: (w) => addUser(w, 7),
     request: edit(7, { note: ' asked for a refund ' }),
     status: 200,
-    body: { ...VIEW, note: 'asked for a refund' },
+    body: { ...USER_VIEW, note: 'asked for a refund' },
     effects: (w) =>
       expect(w.rows('select admin, action, object, detail from audit_log')).toEqual([
         { admin: 'admin', action: 'user.edit', object: '7', detail: 'note' },
@@ -83,7 +71,7 @@ scenarios('PATCH /admin/api/users/{tg_id}', [
     given: (w: World) => addUser(w, 7, { note: 'old' }),
     request: edit(7, { note }),
     status: 200,
-    body: VIEW,
+    body: USER_VIEW,
   })),
   ...['\u0000', 'a\u001bb', '\ud800'].map((note) => ({
     name: `400 for the note ${JSON.stringify(note)}`,
@@ -100,7 +88,7 @@ scenarios('PATCH /admin/api/users/{tg_id}', [
     },
     request: edit(7, body),
     status: 200,
-    body: { ...VIEW, note: 'old' },
+    body: { ...USER_VIEW, note: 'old' },
     effects: (w: World, before: string) => expect(w.dump()).toBe(before),
   })),
   {
@@ -108,7 +96,7 @@ scenarios('PATCH /admin/api/users/{tg_id}', [
     given: (w) => addUser(w, 7),
     request: edit(7, { note: 'spam', banned: true }),
     status: 200,
-    body: { ...VIEW, note: 'spam', banned_at: '2026-03-01T12:00:00' },
+    body: { ...USER_VIEW, note: 'spam', banned_at: '2026-03-01T12:00:00' },
     effects: (w) => {
       expect(auditOf(w)).toEqual(['user.edit', 'user.ban'])
       expect(eventsOf(w)).toEqual([])
@@ -119,7 +107,7 @@ scenarios('PATCH /admin/api/users/{tg_id}', [
     given: (w) => addUser(w, 7, { banned_at: '2026-01-01T00:00:00' }),
     request: edit(7, { banned: true }),
     status: 200,
-    body: { ...VIEW, banned_at: '2026-01-01T00:00:00' },
+    body: { ...USER_VIEW, banned_at: '2026-01-01T00:00:00' },
     effects: (w) => expect(auditOf(w)).toEqual([]),
   },
   ...(

@@ -8,6 +8,7 @@ import {
   inSeconds,
 } from '#test/support/records.ts'
 import { scenarios } from '#test/support/scenario.ts'
+import { USER_VIEW } from '#test/support/views.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
 const USERS = '/admin/api/users'
@@ -101,20 +102,7 @@ scenarios('GET /admin/api/users', [
     given: (w) => addUser(w, 7),
     request: { path: USERS },
     status: 200,
-    body: [
-      {
-        tg_id: 7,
-        username: null,
-        created_at: '2026-03-01T12:00:00',
-        note: null,
-        banned_at: null,
-        blocked_at: null,
-        active: 0,
-        held: 0,
-        next_expiry: null,
-        devices: 0,
-      },
-    ],
+    body: [USER_VIEW],
   },
   { name: '200 with nothing', request: { path: USERS }, status: 200, body: [] },
   ...FOUND.map(([query, found]) => ({

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { addDevice, addSubscription, addUser, auditOf } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { SUBSCRIPTION_VIEW } from '#test/support/views.ts'
 import type { World } from '#test/support/world.ts'
 
 const USERS = '/admin/api/users'
@@ -47,23 +48,6 @@ scenarios('routes of a user', [
   })),
 ])
 
-const SUBSCRIPTION = {
-  tg_id: 7,
-  username: 'alice',
-  node: 'de1',
-  node_label: 'Local',
-  plan: '1m',
-  plan_label: '30 days',
-  expires_at: '2026-03-31T12:00:00',
-  days_left: 30,
-  active: true,
-  held_at: null,
-  source: 'admin',
-  created_at: '2026-03-01T12:00:00',
-  up: 0,
-  down: 0,
-}
-
 scenarios('GET /admin/api/users/{tg_id}', [
   {
     name: '200 with exactly the eight fields for a user without anything',
@@ -105,9 +89,9 @@ scenarios('GET /admin/api/users/{tg_id}', [
     status: 200,
     effects: (_w, { old, uuid, id }, { json }) => {
       expect(json.subscriptions).toEqual([
-        { ...SUBSCRIPTION, uuid },
+        { ...SUBSCRIPTION_VIEW, uuid },
         {
-          ...SUBSCRIPTION,
+          ...SUBSCRIPTION_VIEW,
           uuid: old,
           node: 'gone',
           node_label: 'gone',
