@@ -44,6 +44,7 @@ export function* claimEventAgain(tx: Query, id: string) {
   return event as Event | undefined
 }
 
+/** An event inside a transaction. */
 export function* readEvent(tx: Query, id: string) {
   const [event] = yield* run(tx.select().from(events).where(eq(events.id, id)))
   return event as Event | undefined

@@ -42,6 +42,20 @@ export function* insertAudit(
   yield* note(tx, { ...row, admin, object, detail })
 }
 
+/** Whether the log has such an entry, as far as it goes back. It is read from end to end. */
+export function* wasAudited(
+  tx: Query,
+  { action, object, detail }: Pick<AuditEntry, 'action' | 'object' | 'detail'>,
+) {
+  const same = and(
+    eq(auditLog.action, action),
+    eq(auditLog.object, object),
+    eq(auditLog.detail, detail),
+  )
+  const found = yield* run(tx.select({ id: auditLog.id }).from(auditLog).where(same).limit(1))
+  return found.length > 0
+}
+
 /** The addresses from which an admin has logged in, as far as the log goes back. */
 export function* readLoginAddresses(tx: Query, admin: string) {
   const rows = yield* run(

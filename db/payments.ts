@@ -13,6 +13,7 @@ const byId = (q: Query) =>
     .where(eq(payments.id, sql.placeholder('id')))
     .prepare()
 
+/** A payment by our id. */
 export function findPayment(db: Database, id: string): Payment | undefined {
   return db.prepared(byId).get({ id })
 }
@@ -56,11 +57,13 @@ const read = hot<{ id: string }, Payment[]>((q) =>
     .where(eq(payments.id, input('id'))),
 )
 
+/** The same inside a transaction. */
 export function* readPayment(tx: Query, id: string) {
   const [payment] = yield* read(tx, { id })
   return payment
 }
 
+/** Inserts a payment and gives its row. */
 export function* insertPayment(tx: Query, row: typeof payments.$inferInsert) {
   const [inserted] = yield* run(tx.insert(payments).values(row).returning())
   return inserted as Payment
@@ -149,6 +152,37 @@ export function* storeExternalId(
     if (isUniqueViolation(error)) throw new ExternalIdTaken()
     throw error
   }
+}
+
+/** Notes what the provider calls a payment by its own word; not where another payment is called so. */
+export function* adoptExternalId(tx: Query, { id, provider }: Payment, externalId: string) {
+  const taken = sql`exists (select 1 from payments as other where other.provider = ${provider}
+    and other.external_id = ${externalId} and other.external_id <> '')`
+  yield* run(
+    tx
+      .update(payments)
+      .set({ externalId, order: null })
+      .where(and(eq(payments.id, id), sql`not ${taken}`)),
+  )
+}
+
+/** Whether another payment, paid and not refunded, gave this subscription too. */
+export function* isPaidForAgain(tx: Query, uuid: string, id: string) {
+  const found = yield* run(
+    tx
+      .select({ id: payments.id })
+      .from(payments)
+      .where(
+        and(
+          eq(payments.subscriptionUuid, uuid),
+          ne(payments.id, id),
+          eq(payments.status, 'paid'),
+          isNull(payments.refundedAt),
+        ),
+      )
+      .limit(1),
+  )
+  return found.length > 0
 }
 
 /** When each payment of the user since then was made, oldest first. */
@@ -247,16 +281,27 @@ export async function listReturnedPayments(
         sql`exists (select 1 from ${plans} where ${plans.code} = ${payments.plan})`,
       ),
     )
+    .orderBy(asc(payments.checks), asc(payments.createdAt))
     .limit(limit)
 }
 
-/** Moves the next check of a payment that is still pending. */
-export function* postponeCheck(tx: Query, id: string, nextCheckAt: string | null) {
+/** Moves the next check of a payment that is still pending, unless somebody else has moved it since the payment was read. */
+export function* postponeCheck(
+  tx: Query,
+  { id, nextCheckAt: read }: Pick<Payment, 'id' | 'nextCheckAt'>,
+  nextCheckAt: string | null,
+) {
   yield* run(
     tx
       .update(payments)
       .set({ nextCheckAt, checks: sql`${payments.checks} + 1` })
-      .where(and(eq(payments.id, id), eq(payments.status, 'pending'))),
+      .where(
+        and(
+          eq(payments.id, id),
+          eq(payments.status, 'pending'),
+          sql`${payments.nextCheckAt} is ${read}`,
+        ),
+      ),
   )
 }
 
@@ -266,7 +311,14 @@ export function* checkSoon(tx: Query, id: string, now: string) {
     tx
       .update(payments)
       .set({ nextCheckAt: now })
-      .where(and(eq(payments.id, id), eq(payments.status, 'pending'))),
+      // One that is due now is not written once more: a stranger's notice should not cost a write.
+      .where(
+        and(
+          eq(payments.id, id),
+          eq(payments.status, 'pending'),
+          sql`${payments.nextCheckAt} is not ${now}`,
+        ),
+      ),
   )
 }
 

@@ -6,6 +6,7 @@ import {
   ENV_GENERATION,
   INSTANCE_ID,
   OPEN_ALERTS,
+  PAYMENTS_GENERATION,
   PENDING_ENV,
   peekInstanceId,
   peekSetting,
@@ -67,6 +68,7 @@ export function prepareRows(
       ENV_GENERATION,
       ADD_ONLY_NODES,
       OPEN_ALERTS,
+      PAYMENTS_GENERATION,
     ])
     raw.transaction(() => {
       for (const { key } of dropped) raw.prepare('DELETE FROM settings WHERE key = ?').run(key)

@@ -33,7 +33,8 @@ const counts = (_q: Query, raw: Raw) =>
        (select count(*) from subscriptions indexed by subscriptions_expires_at
           where expires_at > +@now and expires_at <= +@soon and +active = 1 and held_at is null) as expiring,
        (select count(*) from payments where status = 'pending') as pending,
-       (select count(*) from payments where review_reason is not null) as review`,
+       (select count(*) from payments where review_reason is not null)
+         + (select count(*) from orphan_payments where resolved_at is null) as review`,
   )
 
 const traffic = (_q: Query, raw: Raw) =>
@@ -41,7 +42,10 @@ const traffic = (_q: Query, raw: Raw) =>
     'select coalesce(sum(up_bytes), 0) as up, coalesce(sum(down_bytes), 0) as down from subscriptions',
   )
 
-/** What is counted of all rows at `now`; `expiring`: active subscriptions that end up to `soon`. */
+/**
+ * What is counted of all rows at `now`; `expiring`: active subscriptions that end up to `soon`; `review`: payments that wait for an
+ * admin, open orphans among them.
+ */
 export function countAll(db: Database, now: string, soon: string) {
   const row = db.prepared(counts).get({ now, soon })
   if (!row) throw new Error('a count without a row')

@@ -106,7 +106,7 @@ function compareTables(raw: Sqlite.Database): void {
 }
 
 const TIMESTAMP = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]'"
-const JSON_COLUMN = /^(?:transports_json|payload)$/
+const JSON_COLUMN = /^(?:transports_json|payload|order_json|device_removals)$/
 
 /** A condition that holds for the values which a column of ours never has. Reads no long value into memory. */
 function faultOf({ name, type }: Column): string {

@@ -157,10 +157,13 @@ export function userSearch(text: string, bare: '' | '+' = '') {
   return isNamed(text, mark)
 }
 
+/** Changes fields of a user; nothing for an unknown one. */
 export function* updateUser(
   tx: Query,
   tgId: number,
-  changes: Partial<Pick<User, 'note' | 'bannedAt' | 'token' | 'deviceRemovals'>>,
+  changes: Partial<
+    Pick<User, 'username' | 'lang' | 'blockedAt' | 'note' | 'bannedAt' | 'token' | 'deviceRemovals'>
+  >,
 ) {
   yield* run(tx.update(users).set(changes).where(eq(users.tgId, tgId)))
 }

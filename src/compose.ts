@@ -129,6 +129,7 @@ export async function compose(
       fatal,
       seenDevices: createSeenDevices({ db, clock, background }, SEEN_DELAY_MS),
       paymentChecks: createSingleFlight(),
+      paymentCreations: createSingleFlight(),
       hashing: createLimiter(HASHES_AT_A_TIME, HASHES_WAITING),
       nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
     }

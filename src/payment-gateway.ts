@@ -2,7 +2,7 @@
 
 /** What a gateway is asked with: the shop that a payment was made with, as it was then. */
 export interface ShopCredentials {
-  /** Empty for Stars and CryptoBot, which have only a token. */
+  /** Of Stars and CryptoBot, which have only a token, the account that it belongs to. */
   shopId: string
   /** Stars: the bot's token. CryptoBot: the app's token. */
   secret: string
@@ -36,21 +36,27 @@ export type Created =
   /** Nobody knows whether it exists: ask again with the same order after `retryAfterMs` (null: whenever). */
   | { outcome: 'unknown'; reason: string; retryAfterMs: number | null }
 
+export interface Refund {
+  /** The whole amount went back. */
+  refunded?: boolean | undefined
+  /** What went back of it, where that is less. */
+  refundedPart?: string | undefined
+}
+
 export type PaymentState =
   | { state: 'pending' }
   /** Fields that the gateway's answer has; the rules compare them where they are there. */
-  | {
+  | ({
       state: 'paid'
       amount?: string | undefined
       currency?: string | undefined
       test?: boolean | undefined
-      refunded?: boolean | undefined
-    }
+    } & Refund)
   | { state: 'failed'; reason: string }
   /** No answer, an error, or one that can't be read: never a reason to fail a payment. */
   | { state: 'unknown'; reason: string; retryAfterMs: number | null }
 
-/** Every call ends by itself within 10 s (create of YooKassa: 20 s) and never throws. */
+/** Every call ends by itself within 10 s (YooKassa's `create`: 20 s, its `listSucceeded`: 70 s) and never throws. */
 export interface PaymentGateway {
   /** Whether asking again with the same order gives the same payment (Idempotence-Key). */
   idempotent: boolean
@@ -59,13 +65,12 @@ export interface PaymentGateway {
 }
 
 /** A payment that provider A counts as paid. */
-export interface SucceededPayment {
+export interface SucceededPayment extends Refund {
   externalId: string
   /** Ours, where the payment was made by this service. */
   paymentId: string | null
   amount: string
   currency: string
-  refunded: boolean
 }
 
 export interface AuditedGateway extends PaymentGateway {

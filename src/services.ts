@@ -1,6 +1,6 @@
 /** Types only: what a process is made of, and what outside systems must offer it. */
 import type { Database } from '#db/open.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node, Payment } from '#db/schema.ts'
 import type { Config } from './config.ts'
 import type { Background } from './lib/background.ts'
 import type { Batch } from './lib/batch.ts'
@@ -8,7 +8,7 @@ import type { Clock } from './lib/clock.ts'
 import type { Limiter } from './lib/limiter.ts'
 import type { Log } from './lib/log.ts'
 import type { SingleFlight } from './lib/single-flight.ts'
-import type { PaymentGateways, PaymentState } from './payment-gateway.ts'
+import type { Created, PaymentGateways, PaymentState } from './payment-gateway.ts'
 
 export type {
   AuditedGateway,
@@ -17,6 +17,7 @@ export type {
   PaymentGateway,
   PaymentGateways,
   PaymentState,
+  Refund,
   ShopCredentials,
   SucceededPayment,
 } from './payment-gateway.ts'
@@ -44,6 +45,8 @@ export interface Services {
   gateways: PaymentGateways
   /** Questions about payments that are under way, by payment: who asks meanwhile shares the answer. */
   paymentChecks: SingleFlight<PaymentState>
+  /** Payments that are being asked of a provider, in the same way. */
+  paymentCreations: SingleFlight<Completion>
   /** Password hashes: as many at a time as there are cores but one, at most 4. */
   hashing: Limiter
   /** Ids of known devices that fetched a list, written together after the answers. */
@@ -56,6 +59,9 @@ export interface Services {
   fatal(error: unknown): void
 }
 
+/** What became of asking a provider for a payment: its row with the link, or why there is none. */
+export type Completion = { payment: Payment } | Exclude<Created, { outcome: 'created' }>
+
 /** `unreachable`: no connection, no answer in time, or none that the system itself would give. */
 export type CredentialCheck = 'accepted' | 'rejected' | 'unreachable'
 
@@ -63,8 +69,17 @@ export type CredentialCheck = 'accepted' | 'rejected' | 'unreachable'
 export interface Telegram {
   /** Whose token it is: the identity call, bounded to 10 s. */
   identify(token: string): Promise<{ username: string } | 'rejected' | 'unreachable'>
-  /** Sends a text in Telegram's HTML, without a preview of its links; at most 10 s. */
-  sendMessage(token: string, message: { chatId: number; html: string }): Promise<SendOutcome>
+  /** Sends a text in Telegram's HTML, without a preview of its links, with its buttons below one another; at most 10 s. */
+  sendMessage(
+    token: string,
+    message: { chatId: number; html: string; buttons?: LinkButton[] },
+  ): Promise<SendOutcome>
+}
+
+/** A button under a message that opens a web address. */
+export interface LinkButton {
+  text: string
+  url: string
 }
 
 export type SendOutcome =

@@ -20,6 +20,12 @@ export function* alert(tx: Query, s: Deps, at: string, what: Alert) {
   }
 }
 
+/** Stores the states that admins know of. */
+function* putOpen(tx: Query, open: Set<string>) {
+  if (open.size > 0) yield* putSetting(tx, OPEN_ALERTS, [...open].join(' '))
+  else yield* deleteSetting(tx, OPEN_ALERTS)
+}
+
 const namesOf = (row: string | undefined) => new Set(row?.split(' ').filter(Boolean))
 
 /** Whether the admins were told that the state `name` began and not yet that it ended. */
@@ -42,7 +48,14 @@ export function* alertState(
   if (begins && adminTgIds(yield* readSettingsIn(tx, s)).length === 0) return
   if (begins) open.add(name)
   else open.delete(name)
-  if (open.size > 0) yield* putSetting(tx, OPEN_ALERTS, [...open].join(' '))
-  else yield* deleteSetting(tx, OPEN_ALERTS)
+  yield* putOpen(tx, open)
   if (state.alert) yield* alert(tx, s, at, state.alert)
+}
+
+/** Ends states without a word: what they are of is gone, and a new one of the same name is another. */
+export function* forgetStates(tx: Query, names: string[]) {
+  const open = namesOf(yield* readSetting(tx, OPEN_ALERTS))
+  if (names.every((name) => !open.has(name))) return
+  for (const name of names) open.delete(name)
+  yield* putOpen(tx, open)
 }

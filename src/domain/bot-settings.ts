@@ -5,6 +5,7 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import type { Actor } from './audit.ts'
 import { awaitBotRestart } from './bot-restart.ts'
+import { keepPrevious } from './payment-shops.ts'
 import { readSettingsIn, writeSettings } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'log' | 'telegram'>
@@ -26,10 +27,13 @@ export async function saveBotToken(
   if (identity === 'unreachable') throw badRequest('no connection to Telegram')
   if (identity === 'rejected') throw badRequest('token was rejected by Telegram')
   const { username } = identity
-  const at = formatTimestamp(s.clock.now())
+  const now = s.clock.now()
   const { before, generation } = await s.db.tx(function* (tx) {
-    const before = (yield* readSettingsIn(tx, s)).text('BOT_USERNAME')
-    yield* writeSettings(tx, actor, at, { BOT_TOKEN: token, BOT_USERNAME: username })
+    const settings = yield* readSettingsIn(tx, s)
+    const values = { BOT_TOKEN: token, BOT_USERNAME: username }
+    yield* writeSettings(tx, actor, formatTimestamp(now), values)
+    yield* keepPrevious(tx, s, 'stars', settings, now)
+    const before = settings.text('BOT_USERNAME')
     return { before, generation: yield* raiseWantedGeneration(tx) }
   })
   if (before !== '' && before !== username) {

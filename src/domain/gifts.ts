@@ -3,20 +3,16 @@ import { insertGifts, readGift, revokeGift, useGift } from '#db/gifts.ts'
 import { readNode } from '#db/nodes.ts'
 import type { Query } from '#db/open.ts'
 import { readPlan } from '#db/plans.ts'
-import {
-  insertSubscription,
-  type ListedSubscription,
-  readGiftSubscription,
-} from '#db/subscriptions.ts'
+import { type ListedSubscription, readGiftSubscription } from '#db/subscriptions.ts'
 import { ensureUser } from '#db/users.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { randomBase32, randomToken, randomUuid } from '#src/lib/random.ts'
+import { randomBase32, randomToken } from '#src/lib/random.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { readSettings } from './settings.ts'
-import { type Offer, readOffer } from './subscriptions.ts'
+import { giveSubscription, type Offer, readOffer } from './subscriptions.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
@@ -90,24 +86,37 @@ const codeOf = (text: string) => text.trim().toUpperCase()
 
 export type GiftOffer = { outcome: 'offered'; nodeLabel: string; planLabel: string; days: number }
 
-/** What a code would give, before its holder confirms that he wants it. */
+/** This user redeemed the code before; what it gave, unless that is gone. */
+type RedeemedBefore = { outcome: 'again'; subscription: ListedSubscription | null }
+
+function* readRedeemedBefore(tx: Query, tgId: number, code: string) {
+  const gift = yield* readGift(tx, code)
+  if (gift?.usedBy !== tgId) return null
+  const subscription = (yield* readGiftSubscription(tx, tgId, code)) ?? null
+  return { outcome: 'again', subscription } as RedeemedBefore
+}
+
+/** What a code would give a user, before he confirms that he wants it. */
 export async function describeGift(
   s: Deps,
+  tgId: number,
   text: string,
-): Promise<GiftOffer | { outcome: GiftRefusal }> {
+): Promise<GiftOffer | RedeemedBefore | { outcome: GiftRefusal }> {
   const now = formatTimestamp(s.clock.now())
+  const code = codeOf(text)
   return s.db.tx(function* (tx) {
-    const offer = yield* readGiftOffer(tx, codeOf(text), now)
+    const before = yield* readRedeemedBefore(tx, tgId, code)
+    if (before) return before
+    const offer = yield* readGiftOffer(tx, code, now)
     if (typeof offer === 'string') return { outcome: offer }
     const { node, plan } = offer
     return { outcome: 'offered', nodeLabel: node.label, planLabel: plan.label, days: plan.days }
   })
 }
 
-/** `again`: this user redeemed the code before; what it gave, unless that is gone. */
 export type Redemption =
   | { outcome: 'redeemed'; subscription: ListedSubscription }
-  | { outcome: 'again'; subscription: ListedSubscription | null }
+  | RedeemedBefore
   | { outcome: GiftRefusal }
 
 /**
@@ -123,36 +132,23 @@ export async function redeemGift(
   const now = formatTimestamp(at)
   const code = codeOf(text)
   const redemption = await s.db.tx(function* (tx): Generator<unknown, Redemption, unknown> {
-    const gift = yield* readGift(tx, code)
-    if (gift?.usedBy === tgId) {
-      return {
-        outcome: 'again',
-        subscription: (yield* readGiftSubscription(tx, tgId, code)) ?? null,
-      }
-    }
+    const before = yield* readRedeemedBefore(tx, tgId, code)
+    if (before) return before
     const offer = yield* readGiftOffer(tx, code, now)
     if (typeof offer === 'string') return { outcome: offer }
-    const { node, plan } = offer
     const user = yield* ensureUser(tx, tgId, randomToken(), now)
     if (user.bannedAt !== null) return { outcome: 'banned' }
     if (!(yield* useGift(tx, code, tgId, now))) return { outcome: 'used' }
-    const row = yield* insertSubscription(tx, {
-      uuid: randomUuid(),
-      tgId,
-      node: node.code,
-      plan: plan.code,
-      expiresAt: formatTimestamp(addDays(at, plan.days)),
+    const subscription = yield* giveSubscription(tx, at, user, offer, {
       source: 'gift',
       giftCode: code,
-      createdAt: now,
     })
     yield* audit(tx, { admin: null, ip: 'bot' }, now, {
       action: 'gift.redeem',
       object: masked(code),
-      detail: `tg_id=${tgId} subscription=${row.uuid}`,
+      detail: `tg_id=${tgId} subscription=${subscription.row.uuid}`,
     })
-    const labels = { username: user.username, nodeLabel: node.label, planLabel: plan.label }
-    return { outcome: 'redeemed', subscription: { row, rowid: 0, ...labels } }
+    return { outcome: 'redeemed', subscription }
   })
   if (redemption.outcome === 'redeemed') {
     const { row } = redemption.subscription

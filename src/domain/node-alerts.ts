@@ -8,6 +8,9 @@ type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 
 const DOWN_MS = 3 * MINUTE_MS
 
+/** The names of a node's states (alerts.ts). */
+export const nodeStates = (code: string) => ({ down: `node:${code}`, brake: `brake:${code}` })
+
 export interface NodeAlerts {
   /** What a pass found of nodes: their trouble, or null where all is well. */
   note(nodes: Node[], trouble: string | null): Promise<void>
@@ -30,7 +33,7 @@ export function createNodeAlerts(s: Deps): NodeAlerts {
     return now - sinceMs
   }
   const noteNode = async ({ code, label, status }: Node, trouble: string | null) => {
-    const name = `node:${code}`
+    const name = nodeStates(code).down
     if (trouble === null) troubles.delete(code)
     // A node that is being provisioned is not down.
     else if (status !== 'active' || troubledMs(code) < DOWN_MS) return
@@ -56,7 +59,7 @@ export function createNodeAlerts(s: Deps): NodeAlerts {
       const at = formatTimestamp(s.clock.now())
       await s.db.tx((tx) =>
         alertState(tx, s, at, {
-          name: `brake:${code}`,
+          name: nodeStates(code).brake,
           begins: blocked,
           alert: blocked ? { about: 'removals-held-back', node: label } : null,
         }),

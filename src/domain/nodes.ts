@@ -16,15 +16,18 @@ import { countUnexpired } from '#db/subscriptions.ts'
 import { badRequest, NodeError, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
 import { randomHex } from '#src/lib/random.ts'
-import { formatTimestamp, HOUR_MS, timestampBefore } from '#src/lib/time.ts'
+import { formatTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { HostMetrics, NodeSyncResult, Services } from '#src/services.ts'
+import { forgetStates } from './alerts.ts'
 import { type Actor, audit } from './audit.ts'
 import { coreRefusal } from './core-config.ts'
 import { emit, nodeData } from './events.ts'
 import { LOCAL_NODE } from './first-start.ts'
 import { inTime } from './in-time.ts'
+import { nodeStates } from './node-alerts.ts'
 import { generateRealityKeys } from './provisioning.ts'
 import { readSettings } from './settings.ts'
+import { PENDING_PAYMENT_MS } from './users.ts'
 
 type Deps = Pick<
   Services,
@@ -34,7 +37,6 @@ type Deps = Pick<
 const DIAL_MS = 5000
 const METRICS_MS = 5000
 const SYNC_ANSWER_MS = 5000
-const PENDING_PAYMENT_MS = 48 * HOUR_MS
 
 type NodeFields = Pick<
   Node,
@@ -152,6 +154,7 @@ export async function removeNode(s: Deps, actor: Actor, code: string): Promise<v
       throw badRequest('node has pending payments')
     }
     yield* deleteNode(tx, code)
+    yield* forgetStates(tx, Object.values(nodeStates(code)))
     yield* audit(tx, actor, now, { action: 'node.delete', object: code })
     return node.kind
   })

@@ -1,11 +1,13 @@
 /** Money without a row: what a provider counts as paid, made by this service, and nobody here knows. */
-import { insertOrphan } from '#db/orphan-payments.ts'
+import { insertOrphan, resolveOrphan } from '#db/orphan-payments.ts'
+import { findByExternalId } from '#db/payments.ts'
+import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { alert } from './alerts.ts'
-import { audit } from './audit.ts'
-import { PROVIDER_ACTOR } from './payment-grant.ts'
+import { type Actor, audit } from './audit.ts'
 import { currentShopId, findShop } from './payment-shops.ts'
+import { PROVIDER_ACTOR } from './payment-steps.ts'
 import type { ProviderId } from './providers.ts'
 import { readSettings } from './settings.ts'
 
@@ -49,6 +51,27 @@ export async function lookUpUnknown(s: Deps, externalId: string): Promise<void> 
   if (!shop) return
   const found = await s.gateways[provider].check({ id: '', externalId }, shop)
   if (found.state !== 'paid' || found.refunded) return
+  // Its row may have learned the id meanwhile.
+  if (findByExternalId(s.db, provider, externalId)) return
   const { amount, currency } = found
   await noteOrphan(s, { provider, externalId, amount, currency })
+}
+
+/** Marks an orphan as dealt with. Throws 404. */
+export async function settleOrphan(
+  s: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  id: number | null,
+): Promise<void> {
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    const resolved = id === null ? undefined : yield* resolveOrphan(tx, id, now)
+    if (resolved === undefined) throw notFound('payment not found')
+    if (resolved === null) return
+    yield* audit(tx, actor, now, {
+      action: 'payment.orphan-resolved',
+      object: resolved.externalId,
+      detail: resolved.provider,
+    })
+  })
 }

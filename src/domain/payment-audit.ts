@@ -3,23 +3,16 @@ import { findByExternalId, findPayment, storeExternalId } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { isUuid } from '#db/users.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
-import type { Services } from '#src/services.ts'
+import type { ShopCredentials, SucceededPayment } from '#src/services.ts'
 import { noteOrphan } from './orphan-payments.ts'
 import { type CheckDeps, recheckPayment } from './payment-checks.ts'
-import { currentShopId, findShop } from './payment-shops.ts'
-import { readSettings } from './settings.ts'
-
-type Deps = CheckDeps & Pick<Services, 'gateways'>
-
-type Succeeded = NonNullable<
-  Awaited<ReturnType<Services['gateways']['provider_a']['listSucceeded']>>
->[number]
+import { listShops } from './payment-shops.ts'
 
 const PROVIDER = 'provider_a'
 const LOOK_BACK_DAYS = 3
 
 /** Our row of a payment; one whose creation was interrupted learns here what the provider calls it. */
-async function findRow(s: Deps, one: Succeeded): Promise<Payment | undefined> {
+async function findRow(s: CheckDeps, one: SucceededPayment): Promise<Payment | undefined> {
   const known = findByExternalId(s.db, PROVIDER, one.externalId)
   if (known || one.paymentId === null) return known
   const own = findPayment(s.db, one.paymentId)
@@ -28,17 +21,17 @@ async function findRow(s: Deps, one: Succeeded): Promise<Payment | undefined> {
   return s.db.tx((tx) => storeExternalId(tx, own.id, link))
 }
 
-const isSettled = (row: Payment, one: Succeeded): boolean =>
-  row.status === 'paid' && (!one.refunded || row.refundedAt !== null)
+const isSettled = (row: Payment, one: SucceededPayment): boolean =>
+  row.refundedAt !== null || (row.status === 'paid' && !one.refunded && !one.refundedPart)
 
-/** False when the provider gave no answer. What is found is treated as if a webhook had told of it. */
-export async function auditProviderA(s: Deps): Promise<boolean> {
-  const shopId = currentShopId(readSettings(s), PROVIDER)
-  const shop = shopId === '' ? undefined : findShop(s, { provider: PROVIDER, shopId })
-  if (!shop) return true
+/** False when the provider gave no answer about this shop. */
+async function auditShop(s: CheckDeps, shop: ShopCredentials): Promise<boolean> {
   const since = addDays(s.clock.now(), -LOOK_BACK_DAYS)
   const succeeded = await s.gateways[PROVIDER].listSucceeded(since, shop)
-  if (!succeeded) return false
+  if (!succeeded) {
+    s.log.warn('the list of paid payments could not be read', { shop: shop.shopId })
+    return false
+  }
   for (const one of succeeded) {
     const row = await findRow(s, one)
     if (row && !isSettled(row, one)) await recheckPayment(s, row)
@@ -48,4 +41,15 @@ export async function auditProviderA(s: Deps): Promise<boolean> {
     await noteOrphan(s, { provider: PROVIDER, externalId, amount, currency })
   }
   return true
+}
+
+/**
+ * Goes through every shop that payments may still come from. False when the provider gave no answer about the present one: a former
+ * one may never give one again. What is found is treated as if a webhook had told of it.
+ */
+export async function auditProviderA(s: CheckDeps): Promise<boolean> {
+  const { current, former } = listShops(s, PROVIDER)
+  const complete = current === null || (await auditShop(s, current))
+  for (const shop of former) await auditShop(s, shop)
+  return complete
 }

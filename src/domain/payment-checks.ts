@@ -6,8 +6,9 @@ import type { Limiter } from '#src/lib/limiter.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { PaymentState, Services } from '#src/services.ts'
 import type { Actor } from './audit.ts'
-import { type ConfirmDeps, paymentStep } from './payment-grant.ts'
+import type { ConfirmDeps } from './payment-grant.ts'
 import { findShop } from './payment-shops.ts'
+import { paymentStep } from './payment-steps.ts'
 import { type Confirmation, confirmPayment } from './payments.ts'
 
 export type CheckDeps = ConfirmDeps & Pick<Services, 'gateways' | 'paymentChecks'>
@@ -38,6 +39,8 @@ interface Asking {
   actor?: Actor
   /** Bounds how many questions are asked at a time; what it throws is thrown on. */
   limited?: Limiter
+  /** Whoever asks decides himself when to ask again. */
+  leaveToCaller?: boolean
 }
 
 /**
@@ -47,7 +50,7 @@ interface Asking {
 export async function recheckPayment(
   s: CheckDeps,
   payment: Payment,
-  { actor, limited = (work) => work() }: Asking = {},
+  { actor, limited = (work) => work(), leaveToCaller = false }: Asking = {},
 ): Promise<Confirmation & { found: PaymentState }> {
   paymentStep(s, payment.id, 'asked')
   const found = await askProvider(s, payment, limited)
@@ -58,7 +61,7 @@ export async function recheckPayment(
       provider: payment.provider,
       reason: found.reason,
     })
-    await askAgainSoon(s, payment.id)
+    if (!leaveToCaller) await askAgainSoon(s, payment.id)
   }
   return { ...(await confirmPayment(s, payment.id, found, actor ? { actor } : {})), found }
 }

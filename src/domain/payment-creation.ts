@@ -15,14 +15,17 @@ import { ensureUser, readUser } from '#db/users.ts'
 import { badRequest, notFound, tooMany, unavailable } from '#src/lib/errors.ts'
 import { randomToken, randomUuid } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS, parseTimestamp, timestampBefore } from '#src/lib/time.ts'
-import type { Created, Services, ShopCredentials } from '#src/services.ts'
+import type { Completion, Created, Services, ShopCredentials } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
-import { paymentStep } from './payment-grant.ts'
-import { ASK_AGAIN_MS, nextCheckAt } from './payment-rules.ts'
+import { nextCheckAt } from './payment-rules.ts'
 import { orderOf, type PaymentRequest, readSale, type SaleOrder } from './payment-sale.ts'
 import { currentShopId, findShop } from './payment-shops.ts'
+import { PROVIDER_ACTOR, paymentStep } from './payment-steps.ts'
 
-export type CreationDeps = Pick<Services, 'db' | 'config' | 'clock' | 'log' | 'gateways'>
+export type CreationDeps = Pick<
+  Services,
+  'db' | 'config' | 'clock' | 'log' | 'gateways' | 'paymentCreations'
+>
 
 /** New payments of one user in `WINDOW_MS`. */
 const MOST_NEW = 5
@@ -30,8 +33,11 @@ const WINDOW_MS = 10 * MINUTE_MS
 
 /** How long a link is good whose provider does not say it. YooKassa: an hour (yookassa.ru/developers/payment-acceptance). */
 const LINK_MS = 50 * MINUTE_MS
-/** A buyer needs some time with his link. */
-const LINK_LEFT_MS = 5 * MINUTE_MS
+/** What a refusal of the provider itself says. */
+export const PROVIDER_REFUSED = 'the provider refused the payment'
+
+/** A link that ends sooner would die in the hands of the buyer who is given it: he gets a new one. */
+const LINK_LEFT_MS = MINUTE_MS
 
 /** Throws 429 when the user has made enough payments of late. */
 function* requireTurn(tx: Query, tgId: number, at: Date) {
@@ -63,7 +69,10 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
     renewsUuid,
   }
   const linkUntil = formatTimestamp(new Date(at.getTime() + LINK_LEFT_MS))
-  const begunSince = s.gateways[provider].idempotent ? timestampBefore(at, ASK_AGAIN_MS) : null
+  // Asked again, a provider gives the link that it gave then.
+  const begunSince = s.gateways[provider].idempotent
+    ? timestampBefore(at, LINK_MS - LINK_LEFT_MS)
+    : null
   const reusable = yield* readReusable(tx, same, linkUntil, begunSince)
   if (reusable) return reusable
   yield* requireTurn(tx, user.tgId, at)
@@ -91,11 +100,7 @@ async function refuse(s: CreationDeps, id: string, reason: string): Promise<void
     // Meanwhile somebody else may have had another answer.
     if (payment?.externalId !== '') return
     if (!(yield* failPayment(tx, id, reason))) return
-    yield* audit(tx, { admin: null, ip: 'provider' }, now, {
-      action: 'payment.fail',
-      object: id,
-      detail: reason,
-    })
+    yield* audit(tx, PROVIDER_ACTOR, now, { action: 'payment.fail', object: id, detail: reason })
   })
 }
 
@@ -119,13 +124,9 @@ async function storeLink(
   })
 }
 
-/** What became of asking a provider for a payment. */
-export type Completion = { payment: Payment } | Exclude<Created, { outcome: 'created' }>
-
 const lost = (reason: string): Completion => ({ outcome: 'unknown', reason, retryAfterMs: null })
 
-/** Asks the provider for a payment whose row is written, and stores its link. */
-export async function completeCreation(
+async function askForPayment(
   s: CreationDeps,
   payment: Payment,
   shop: ShopCredentials,
@@ -160,6 +161,17 @@ export async function completeCreation(
   }
 }
 
+/**
+ * Asks the provider for a payment whose row is written, and stores its link. Who wants the same payment meanwhile shares the
+ * answer.
+ */
+export const completeCreation = (
+  s: CreationDeps,
+  payment: Payment,
+  shop: ShopCredentials,
+): Promise<Completion> =>
+  s.paymentCreations(payment.id, () => askForPayment(s, payment, shop)).answer
+
 export interface NewPayment {
   id: string
   payUrl: string
@@ -186,7 +198,7 @@ export async function createPayment(
     return { id: begun.id, payUrl: done.payment.payUrl }
   }
   if (!('outcome' in done) || done.outcome === 'refused') {
-    throw badRequest('the provider refused the payment')
+    throw badRequest(PROVIDER_REFUSED)
   }
   const wait = done.retryAfterMs === null ? 5 : done.retryAfterMs / 1000
   throw unavailable('the provider gives no answer, try again', Math.max(1, Math.ceil(wait)))

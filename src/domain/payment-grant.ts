@@ -4,42 +4,23 @@ import type { Query } from '#db/open.ts'
 import { claimPayment, linkSubscription } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
 import type { Payment, Subscription } from '#db/schema.ts'
-import {
-  insertSubscription,
-  type ListedSubscription,
-  moveExpiry,
-  readSubscription,
-} from '#db/subscriptions.ts'
+import { type ListedSubscription, moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { ensureUser } from '#db/users.ts'
-import { randomToken, randomUuid } from '#src/lib/random.ts'
-import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { randomToken } from '#src/lib/random.ts'
+import { formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { emit, subscriptionData } from './events.ts'
 import { tell } from './messages.ts'
 import { REVIEW } from './payment-rules.ts'
+import { paymentStep } from './payment-steps.ts'
 import type { Settings } from './settings.ts'
-import type { Offer } from './subscriptions.ts'
+import { expiryAfter, giveSubscription, type Offer } from './subscriptions.ts'
 
 export type ConfirmDeps = Pick<
   Services,
   'db' | 'config' | 'clock' | 'log' | 'background' | 'nodeSync' | 'nudge'
 >
-
-/** The program itself, told by a provider. */
-export const PROVIDER_ACTOR: Actor = { admin: null, ip: 'provider' }
-
-/** Marks a step for whoever reads the log at its most detailed, and for tests that end the process there. */
-export function paymentStep(s: Pick<Services, 'log'>, id: string, step: string): void {
-  s.log.debug('payment', { payment: id, step })
-}
-
-/** The last second that a timestamp can hold. */
-const LAST_MOMENT = parseTimestamp('9999-12-31T23:59:59').getTime()
-
-/** What is granted never fails for its date. */
-const paidUntil = (from: Date, days: number): string =>
-  formatTimestamp(new Date(Math.min(addDays(from, days).getTime(), LAST_MOMENT)))
 
 /** The subscription that a payment lengthens, unless it is to create one. */
 function* readRenewed(tx: Query, payment: Payment) {
@@ -69,25 +50,13 @@ function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, 
   const expiresAt = parseTimestamp(row.expiresAt)
   // A held one keeps its time: what lies between the hold and now is added when it is resumed.
   const from = row.heldAt === null && expiresAt < at ? at : expiresAt
-  const moved = yield* moveExpiry(tx, row.uuid, paidUntil(from, payment.days))
+  const moved = yield* moveExpiry(tx, row.uuid, expiryAfter(from, payment.days))
   return { ...renews, row: moved as Subscription, planLabel }
 }
 
-function* create(tx: Query, payment: Payment, { node, plan }: Offer, at: Date) {
-  const now = formatTimestamp(at)
-  const user = yield* ensureUser(tx, payment.tgId, randomToken(), now)
-  const row = yield* insertSubscription(tx, {
-    uuid: randomUuid(),
-    tgId: payment.tgId,
-    node: node.code,
-    plan: plan.code,
-    expiresAt: paidUntil(at, payment.days),
-    source: 'payment',
-    paymentId: payment.id,
-    createdAt: now,
-  })
-  const { username } = user
-  return { row, rowid: 0, username, nodeLabel: node.label, planLabel: plan.label }
+function* create(tx: Query, { id, tgId, days }: Payment, offer: Offer, at: Date) {
+  const user = yield* ensureUser(tx, tgId, randomToken(), formatTimestamp(at))
+  return yield* giveSubscription(tx, at, user, offer, { source: 'payment', paymentId: id, days })
 }
 
 export interface GrantContext {

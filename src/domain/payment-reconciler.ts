@@ -10,8 +10,9 @@ import {
 } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { putSetting, readSetting } from '#db/settings.ts'
+import { errorMessage } from '#src/lib/errors.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
-import { formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
+import { addDays, formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import type { Actor } from './audit.ts'
 import { type CheckDeps, recheckPayment } from './payment-checks.ts'
@@ -19,7 +20,7 @@ import { completeCreation } from './payment-creation.ts'
 import { ASK_AGAIN_MS, GONE, nextCheckAt } from './payment-rules.ts'
 import { findShop } from './payment-shops.ts'
 
-export type ReconcilerDeps = CheckDeps & Pick<Services, 'fatal'>
+export type ReconcilerDeps = CheckDeps & Pick<Services, 'fatal' | 'paymentCreations'>
 
 const RECONCILER: Actor = { admin: null, ip: 'reconciler' }
 
@@ -42,6 +43,8 @@ async function followRestore(s: ReconcilerDeps, now: string): Promise<void> {
 interface Answer {
   /** Whether asking again is any use. */
   over?: true
+  /** Nobody knows what became of it: it is asked about after a week too. */
+  unclear?: true
   /** How long the provider wants to be left alone. */
   retryAfterMs: number | null
 }
@@ -60,18 +63,34 @@ async function complete(s: ReconcilerDeps, payment: Payment, now: Date): Promise
 }
 
 async function ask(s: ReconcilerDeps, payment: Payment): Promise<Answer> {
-  const { found } = await recheckPayment(s, payment, { actor: RECONCILER })
-  return found.state === 'unknown' ? { retryAfterMs: found.retryAfterMs } : NO_REST
+  const { found } = await recheckPayment(s, payment, { actor: RECONCILER, leaveToCaller: true })
+  return found.state === 'unknown' ? { unclear: true, retryAfterMs: found.retryAfterMs } : NO_REST
+}
+
+/** Brings one payment forward. One at which something breaks does not hold up the others. */
+async function bringForward(s: ReconcilerDeps, payment: Payment): Promise<Answer> {
+  const unfinished = payment.externalId === ''
+  try {
+    return unfinished ? await complete(s, payment, s.clock.now()) : await ask(s, payment)
+  } catch (error) {
+    s.fatal(error)
+    s.log.error('a payment could not be reconciled', {
+      payment: payment.id,
+      reason: errorMessage(error),
+    })
+    return { unclear: true, retryAfterMs: null }
+  }
 }
 
 /** Brings one payment forward and says when it comes next. */
 async function reconcile(s: ReconcilerDeps, payment: Payment): Promise<Answer> {
-  const unfinished = payment.externalId === ''
-  const answer = unfinished ? await complete(s, payment, s.clock.now()) : await ask(s, payment)
+  const answer = await bringForward(s, payment)
+  const at = s.clock.now()
+  const regular = nextCheckAt(payment.createdAt, at, answer.retryAfterMs ?? 0)
   const next = answer.over
     ? null
-    : nextCheckAt(payment.createdAt, s.clock.now(), answer.retryAfterMs ?? 0)
-  await s.db.tx((tx) => postponeCheck(tx, payment.id, next))
+    : (regular ?? (answer.unclear ? formatTimestamp(addDays(at, 1)) : null))
+  await s.db.tx((tx) => postponeCheck(tx, payment, next))
   return answer
 }
 

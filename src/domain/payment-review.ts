@@ -1,9 +1,8 @@
-/** What an admin does by hand: grants a payment that waits for him, notes a refund, deals with orphans. */
+/** What an admin does by hand: grants a payment that waits for him, notes a refund. */
 
 import type { Query } from '#db/open.ts'
-import { resolveOrphan } from '#db/orphan-payments.ts'
-import { readPayment, updatePayment } from '#db/payments.ts'
-import type { Payment } from '#db/schema.ts'
+import { isPaidForAgain, readPayment, updatePayment } from '#db/payments.ts'
+import type { Payment, Subscription } from '#db/schema.ts'
 import { moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
@@ -20,9 +19,16 @@ function* readKnown(tx: Query, id: string) {
   return payment
 }
 
+/** Ends the review of a payment that stays granted. */
+function* keepGranted(tx: Query, actor: Actor, now: string, { id, reviewReason }: Payment) {
+  if (reviewReason === null) return
+  yield* updatePayment(tx, id, { reviewReason: null })
+  yield* audit(tx, actor, now, { action: 'payment.kept', object: id, detail: reviewReason })
+}
+
 /**
- * Grants a payment whatever its provider says; a paid one stays as it is. Throws 404, or 400 when it is refunded or its node or
- * plan is gone.
+ * Grants a payment whatever its provider says; a paid one stays so, and its review ends. Throws 404, or 400 when it is refunded or
+ * its node or plan is gone.
  */
 export async function grantByHand(
   s: ConfirmDeps,
@@ -33,7 +39,10 @@ export async function grantByHand(
   const at = s.clock.now()
   const given = await s.db.tx(function* (tx) {
     const payment = yield* readKnown(tx, id)
-    if (payment.status === 'paid') return null
+    if (payment.status === 'paid') {
+      yield* keepGranted(tx, actor, formatTimestamp(at), payment)
+      return null
+    }
     if (payment.refundedAt !== null) throw badRequest('payment is refunded')
     const failedToo = true
     const given = yield* grantPayment(tx, payment, { s, settings, actor, at, failedToo })
@@ -45,14 +54,21 @@ export async function grantByHand(
   return 'paid'
 }
 
-/** Takes back the days that a renewal gave, once; undefined when there is nothing to take. */
-function* takeBackDays(tx: Query, actor: Actor, now: string, payment: Payment) {
-  const { id, tgId, days, renewsUuid, subscriptionUuid } = payment
-  if (subscriptionUuid === null || renewsUuid !== subscriptionUuid) return undefined
-  yield* updatePayment(tx, id, { renewsUuid: null })
-  const found = yield* readSubscription(tx, subscriptionUuid)
-  if (!found?.row.active) return undefined
-  const { uuid, expiresAt, heldAt, createdAt } = found.row
+/** Takes back the days that a payment gave to a subscription, once; undefined when there is nothing to take. */
+function* takeBackDays(
+  tx: Query,
+  actor: Actor,
+  now: string,
+  payment: Payment,
+  given: Subscription,
+) {
+  const { id, tgId, days, renewsUuid } = payment
+  const { uuid, active, expiresAt, heldAt, createdAt, paymentId } = given
+  const created = paymentId === id
+  if (!created && renewsUuid !== uuid) return undefined
+  // One end of the link between the two is enough for the books; without the other nothing is taken a second time.
+  yield* updatePayment(tx, id, created ? { subscriptionUuid: null } : { renewsUuid: null })
+  if (!active) return undefined
   const shortened = formatTimestamp(addDays(parseTimestamp(expiresAt), -days))
   const earliest = heldAt ?? createdAt
   yield* audit(tx, actor, now, {
@@ -64,8 +80,9 @@ function* takeBackDays(tx: Query, actor: Actor, now: string, payment: Payment) {
 }
 
 /**
- * Notes that the money of a payment went back, and ends its review. With `revoke` what it gave is taken away: the subscription, or
- * of a renewal its days. Throws 404, or 400 for a payment that is neither paid nor in review.
+ * Notes that the money of a payment went back, and ends its review. With `revoke` what it gave is taken away: the subscription; of a
+ * renewal, and of a subscription that another payment paid for too, its days. Throws 404, or 400 for a payment that is neither paid
+ * nor in review.
  */
 export async function markRefunded(
   s: ConfirmDeps & Pick<Services, 'cores'>,
@@ -88,29 +105,12 @@ export async function markRefunded(
       detail: options.revoke ? 'revoke' : '',
     })
     if (!options.revoke || subscriptionUuid === null) return {}
-    const given = yield* readSubscription(tx, subscriptionUuid)
-    if (given?.row.paymentId === id) return { created: subscriptionUuid }
-    return { shortened: yield* takeBackDays(tx, actor, now, payment) }
+    const given = (yield* readSubscription(tx, subscriptionUuid))?.row
+    if (!given) return {}
+    const shared = yield* isPaidForAgain(tx, given.uuid, id)
+    if (given.paymentId === id && !shared) return { created: given.uuid }
+    return { shortened: yield* takeBackDays(tx, actor, now, payment, given) }
   })
   if (created) await revoke(s, actor, created)
   if (shortened) await s.nodeSync.touch([shortened])
-}
-
-/** Marks an orphan as dealt with. Throws 404. */
-export async function settleOrphan(
-  s: Pick<Services, 'db' | 'clock'>,
-  actor: Actor,
-  id: number | null,
-): Promise<void> {
-  const now = formatTimestamp(s.clock.now())
-  await s.db.tx(function* (tx) {
-    const resolved = id === null ? undefined : yield* resolveOrphan(tx, id, now)
-    if (resolved === undefined) throw notFound('payment not found')
-    if (resolved === null) return
-    yield* audit(tx, actor, now, {
-      action: 'payment.orphan-resolved',
-      object: resolved.externalId,
-      detail: resolved.provider,
-    })
-  })
 }

@@ -15,6 +15,7 @@ export const REVIEW = {
   late: 'paid after it had failed',
   deletedUser: 'paid, but its user was deleted',
   refunded: 'refunded at the provider',
+  partly: 'partly refunded at the provider',
   undone: 'granted, but its provider does not count it as paid any more',
 } as const
 
@@ -27,14 +28,18 @@ export function isAmount(text: string, amount: number): boolean {
 
 /** What the provider's answer holds against granting a payment, or null. What the answer does not say is not compared. */
 export function objectionTo(payment: Payment, found: PaidState, testShop: boolean): string | null {
-  const { amount, currency, test, refunded } = found
+  const { amount, currency, test, refunded, refundedPart } = found
   if (refunded || payment.refundedAt !== null) return REVIEW.refunded
+  if (refundedPart !== undefined) return `${REVIEW.partly}: ${refundedPart}`
   if (amount !== undefined && !isAmount(amount, payment.amount)) return REVIEW.amount
   if (currency !== undefined && currency.toUpperCase() !== payment.currency) return REVIEW.currency
   if (test === true && !testShop) return REVIEW.test
   if (payment.deletedUser) return REVIEW.deletedUser
   return null
 }
+
+/** Whether an objection is that a part of the money went back: the rest was earned, so the payment does not count as refunded. */
+export const isPartialRefund = (objection: string): boolean => objection.startsWith(REVIEW.partly)
 
 /** YooKassa keeps an Idempotence-Key for 24 hours; after that the same key makes another payment. */
 export const ASK_AGAIN_MS = 23 * HOUR_MS

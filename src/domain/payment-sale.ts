@@ -8,6 +8,7 @@ import { badRequest } from '#src/lib/errors.ts'
 import type { Order, Services } from '#src/services.ts'
 import { listProviders, PROVIDER_IDS, type ProviderId, providerB } from './providers.ts'
 import { readSettingsIn, type Settings } from './settings.ts'
+import { priceAt } from './shop.ts'
 
 type Deps = Pick<Services, 'config'>
 
@@ -66,16 +67,14 @@ export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: Use
   const plan = yield* readPlan(tx, request.plan)
   if (!plan) throw badRequest('unknown plan')
   if (plan.archived && plan.code !== renewed?.plan) throw badRequest('plan is archived')
-  const stars = provider === 'stars'
-  const amount = stars ? (plan.priceStars ?? 0) : plan.price
-  if (amount === 0) throw badRequest('plan is not for sale')
+  const price = priceAt(plan, provider, s.config.currency)
+  if (price.amount === 0) throw badRequest('plan is not for sale')
   const sale: Sale = {
     user,
     provider,
     node,
     plan,
-    amount,
-    currency: stars ? 'XTR' : s.config.currency,
+    ...price,
     renewsUuid: renewed?.uuid ?? null,
   }
   return { settings, sale }

@@ -1,6 +1,14 @@
 /** What a provider's word does to a payment: one transaction for all who bring it, and a grant exactly once. */
+
+import { wasAudited } from '#db/history.ts'
 import type { Query } from '#db/open.ts'
-import { failPayment, findPayment, readPayment, updatePayment } from '#db/payments.ts'
+import {
+  adoptExternalId,
+  failPayment,
+  findPayment,
+  readPayment,
+  updatePayment,
+} from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { notFound } from '#src/lib/errors.ts'
@@ -8,16 +16,10 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import type { PaymentState } from '#src/services.ts'
 import { alert } from './alerts.ts'
 import { type Actor, audit } from './audit.ts'
-import {
-  type ConfirmDeps,
-  followGrant,
-  type GrantContext,
-  grantPayment,
-  PROVIDER_ACTOR,
-  paymentStep,
-} from './payment-grant.ts'
-import { objectionTo, REVIEW } from './payment-rules.ts'
+import { type ConfirmDeps, followGrant, type GrantContext, grantPayment } from './payment-grant.ts'
+import { isPartialRefund, objectionTo, REVIEW } from './payment-rules.ts'
 import { findShop, isTestShop } from './payment-shops.ts'
+import { PROVIDER_ACTOR, paymentStep } from './payment-steps.ts'
 import { readSettings } from './settings.ts'
 
 /** Marks a payment for an admin to look at, and tells him; false when it is marked so already. */
@@ -47,17 +49,22 @@ interface Outcome {
   review?: string
 }
 
+/** Whether what the provider holds against a payment is no news of it. */
+function* isSettled(tx: Query, payment: Payment, objection: string | null) {
+  if (objection === REVIEW.refunded) return payment.refundedAt !== null
+  if (payment.status !== 'paid') return false
+  // What was granted for another word does not need this one.
+  if (objection === null || !isPartialRefund(objection)) return true
+  return yield* wasAudited(tx, { action: 'payment.review', object: payment.id, detail: objection })
+}
+
 /** What becomes of a payment that its provider counts as paid. */
 function* settlePaid(tx: Query, payment: Payment, objection: string | null, context: GrantContext) {
   const review = function* (reason: string) {
     const marked = yield* markForReview(tx, context, payment, reason)
     return { status: payment.status, ...(marked ? { review: reason } : {}) } as Outcome
   }
-  if (payment.status === 'paid') {
-    // Whatever else it says now, it was granted for what it said then.
-    const news = objection === REVIEW.refunded && payment.refundedAt === null
-    return news ? yield* review(REVIEW.refunded) : ({ status: 'paid' } as Outcome)
-  }
+  if (yield* isSettled(tx, payment, objection)) return { status: payment.status } as Outcome
   if (objection !== null) return yield* review(objection)
   if (payment.status === 'failed') return yield* review(REVIEW.late)
   const given = yield* grantPayment(tx, payment, context)
@@ -115,7 +122,7 @@ export async function confirmPayment(
     const payment = yield* readPayment(tx, id)
     if (!payment) throw notFound('payment not found')
     if (externalId !== undefined && externalId !== payment.externalId) {
-      yield* updatePayment(tx, id, { externalId })
+      yield* adoptExternalId(tx, payment, externalId)
     }
     if (found.state === 'failed') return yield* settleFailed(tx, payment, found.reason, context)
     return yield* settlePaid(tx, payment, objectionTo(payment, found, testShop), context)

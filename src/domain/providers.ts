@@ -1,9 +1,8 @@
 /** The payment providers: what they are called, which are ready, which are switched on. */
 import type { LiveKey } from '#src/config.ts'
 import { badRequest, unauthorized } from '#src/lib/errors.ts'
-import type { CredentialCheck, Services } from '#src/services.ts'
-import type { Actor } from './audit.ts'
-import { type LiveValues, type Settings, saveSettings } from './settings.ts'
+import type { CredentialCheck } from '#src/services.ts'
+import type { Settings } from './settings.ts'
 
 export const PROVIDER_IDS = ['provider_a', 'provider_b', 'stars', 'cryptobot'] as const
 export type ProviderId = (typeof PROVIDER_IDS)[number]
@@ -27,11 +26,13 @@ export function providerB(settings: Settings) {
     label: PRESETS[preset].label,
     merchantId: settings.text('PROVIDER_B_MERCHANT_ID'),
     secret: settings.text('PROVIDER_B_SECRET'),
-    apiUrl: settings.text('PROVIDER_B_API_URL') || PRESETS[preset].apiUrl,
+    // Paths are appended to it.
+    apiUrl: settings.text('PROVIDER_B_API_URL').replace(/\/+$/, '') || PRESETS[preset].apiUrl,
   }
 }
 
-const FLAGS: Record<ProviderId, LiveKey> = {
+/** The setting that switches a provider on. */
+export const ENABLED_KEYS: Record<ProviderId, LiveKey> = {
   provider_a: 'PROVIDER_A_ENABLED',
   provider_b: 'PROVIDER_B_ENABLED',
   stars: 'STARS_ENABLED',
@@ -63,7 +64,7 @@ export function listProviders(settings: Settings): Provider[] {
     stars: { label: 'Telegram Stars', configured: filled('BOT_TOKEN') },
     cryptobot: { label: 'CryptoBot', configured: filled('CRYPTOBOT_TOKEN') },
   }
-  return PROVIDER_IDS.map((id) => ({ id, enabled: settings.flag(FLAGS[id]), ...known[id] }))
+  return PROVIDER_IDS.map((id) => ({ id, enabled: settings.flag(ENABLED_KEYS[id]), ...known[id] }))
 }
 
 /** A reader of providers' labels, as they are called now. */
@@ -76,20 +77,4 @@ export function providerLabels(settings: Settings): (id: ProviderId) => string {
 export function requireAccepted(check: CredentialCheck): void {
   if (check === 'unreachable') throw badRequest('no connection to the provider')
   if (check === 'rejected') throw unauthorized('provider credentials rejected')
-}
-
-/** Switches a provider on or off, and saves the token of CryptoBot after asking whether it is one. Throws 400 or 401 then. */
-export async function saveProvider(
-  s: Pick<Services, 'db' | 'clock' | 'cryptobot'>,
-  actor: Actor,
-  id: ProviderId,
-  changes: { enabled?: boolean; token?: string },
-): Promise<void> {
-  const { enabled, token } = changes
-  if (token !== undefined) requireAccepted(await s.cryptobot.check(token))
-  const values: LiveValues = {
-    ...(token === undefined ? {} : { CRYPTOBOT_TOKEN: token }),
-    ...(enabled === undefined ? {} : { [FLAGS[id]]: String(enabled) }),
-  }
-  await saveSettings(s, actor, values)
 }

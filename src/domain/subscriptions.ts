@@ -3,11 +3,12 @@
 import { readNode } from '#db/nodes.ts'
 import type { Query } from '#db/open.ts'
 import { readPlan } from '#db/plans.ts'
-import type { Node, Plan } from '#db/schema.ts'
+import type { Node, Plan, Subscription, User } from '#db/schema.ts'
 import {
   holdSubscription,
   insertSubscription,
   type ListedSubscription,
+  listOfUser,
   readSubscription,
   resumeSubscription,
   revokeSubscription,
@@ -16,7 +17,7 @@ import { resetTraffic } from '#db/traffic.ts'
 import { ensureUser } from '#db/users.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { randomToken, randomUuid } from '#src/lib/random.ts'
-import { addDays, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
+import { DAY_MS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { type EventName, emit, subscriptionData } from './events.ts'
@@ -37,6 +38,19 @@ export function subscriptionState(
   return row.expiresAt > now ? 'active' : 'expired'
 }
 
+/** What a user is shown of his subscriptions, newest first, with its state: all but revoked ones; nothing while he is banned. */
+export function listShownOfUser(
+  db: Deps['db'],
+  user: Pick<User, 'tgId' | 'bannedAt'>,
+  now: string,
+): (ListedSubscription & { state: 'active' | 'held' | 'expired' })[] {
+  if (user.bannedAt !== null) return []
+  return listOfUser(db, user.tgId).flatMap((found) => {
+    const state = subscriptionState(found.row, now)
+    return state === 'revoked' ? [] : [{ ...found, state }]
+  })
+}
+
 export interface Offer {
   node: Node
   plan: Plan
@@ -52,31 +66,47 @@ export function* readOffer(tx: Query, order: { node: string; plan: string }) {
   return { node, plan } as Offer
 }
 
-/** Grants what was read in the same transaction. */
-export function* grantIn(tx: Query, actor: Actor, at: Date, tgId: number, { node, plan }: Offer) {
-  const now = formatTimestamp(at)
-  const user = yield* ensureUser(tx, tgId, randomToken(), now)
+/** The timestamp `days` after a moment; what is granted never fails for its date. */
+export const expiryAfter = (from: Date, days: number): string =>
+  formatTimestamp(later(from, days * DAY_MS))
+
+/** Gives a user a subscription that begins now, with its labels. `days`: the plan's, unless they were frozen before. */
+export function* giveSubscription(
+  tx: Query,
+  at: Date,
+  { tgId, username }: Pick<User, 'tgId' | 'username'>,
+  { node, plan }: Offer,
+  from: {
+    source: Subscription['source']
+    days?: number
+    paymentId?: string
+    giftCode?: string
+  },
+) {
+  const { days = plan.days, ...origin } = from
   const row = yield* insertSubscription(tx, {
     uuid: randomUuid(),
     tgId,
     node: node.code,
     plan: plan.code,
-    expiresAt: formatTimestamp(addDays(at, plan.days)),
-    source: 'admin',
-    createdAt: now,
+    expiresAt: expiryAfter(at, days),
+    createdAt: formatTimestamp(at),
+    ...origin,
   })
+  const labels = { username, nodeLabel: node.label, planLabel: plan.label }
+  return { row, rowid: 0, ...labels } as ListedSubscription
+}
+
+/** Grants what was read in the same transaction. */
+export function* grantIn(tx: Query, actor: Actor, at: Date, tgId: number, offer: Offer) {
+  const now = formatTimestamp(at)
+  const user = yield* ensureUser(tx, tgId, randomToken(), now)
+  const listed = yield* giveSubscription(tx, at, user, offer, { source: 'admin' })
   yield* audit(tx, actor, now, {
     action: 'subscription.grant',
-    object: row.uuid,
-    detail: `tg_id=${tgId} node=${node.code} plan=${plan.code}`,
+    object: listed.row.uuid,
+    detail: `tg_id=${tgId} node=${offer.node.code} plan=${offer.plan.code}`,
   })
-  const listed: ListedSubscription = {
-    row,
-    rowid: 0,
-    username: user.username,
-    nodeLabel: node.label,
-    planLabel: plan.label,
-  }
   return listed
 }
 

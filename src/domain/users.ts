@@ -10,7 +10,8 @@ import { type Actor, audit } from './audit.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
 
-const PENDING_PAYMENT_MS = 48 * HOUR_MS
+/** For how long a pending payment keeps its user and its node: he may be paying. */
+export const PENDING_PAYMENT_MS = 48 * HOUR_MS
 
 /** A client and the node that must be told of it. */
 export interface Client {
@@ -78,22 +79,30 @@ export async function removeUser(s: Deps, actor: Actor, tgId: number): Promise<v
 
 /**
  * Gives a user another link token and each of his unexpired subscriptions another client id; the old link and the old clients
- * stop at once. The new token. Throws 404.
+ * stop at once. The new token; the present one when it is not `from` any more. Throws 404.
  */
-export async function rotateToken(s: Deps, actor: Actor, tgId: number): Promise<string> {
+export async function rotateToken(
+  s: Deps,
+  actor: Actor,
+  tgId: number,
+  from?: string,
+): Promise<string> {
   const now = formatTimestamp(s.clock.now())
-  const token = randomToken()
-  const clients = await s.db.tx(function* (tx) {
-    yield* readKnownUser(tx, tgId)
+  const next = randomToken()
+  const { token, clients } = await s.db.tx(function* (tx) {
+    const user = yield* readKnownUser(tx, tgId)
+    const none: Client[] = []
+    if (from !== undefined && from !== user.token) return { token: user.token, clients: none }
+    const token = next
     yield* updateUser(tx, tgId, { token })
     const changed: Client[] = []
     for (const { uuid, node } of yield* readUnexpiredOfUser(tx, tgId, now)) {
-      const next = randomUuid()
-      yield* renameClient(tx, uuid, next)
-      changed.push({ uuid, node }, { uuid: next, node })
+      const renamed = randomUuid()
+      yield* renameClient(tx, uuid, renamed)
+      changed.push({ uuid, node }, { uuid: renamed, node })
     }
     yield* audit(tx, actor, now, { action: 'user.rotate-token', object: `${tgId}` })
-    return changed
+    return { token, clients: changed }
   })
   await s.nodeSync.touch(clients)
   return token

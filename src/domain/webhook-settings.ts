@@ -8,7 +8,7 @@ import { readSettingsIn, writeSettings } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 
-/** 64 hex characters, which Standard Webhooks allows as a key at most. */
+/** A new key for events: 64 hex characters, the longest that Standard Webhooks allows. */
 export const generateWebhookSecret = () => randomHex(32)
 
 /**

@@ -1,6 +1,7 @@
 /** Input at the edge: bodies, queries and path parts, checked once; a refusal names the field and never echoes the value. */
 import * as v from 'valibot'
 import { badRequest, tooLarge } from '#src/lib/errors.ts'
+import { decodeJson, isJsonObject } from '#src/lib/json.ts'
 import { readAtMost } from '#src/lib/read-at-most.ts'
 import { formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { Context } from './context.ts'
@@ -14,8 +15,6 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
   if (!body) throw tooLarge()
   return body
 }
-
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The first fault of an input as a message: the field, and what it must be. */
 function faultMessage(issues: [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): string {
@@ -41,13 +40,11 @@ function check<T>(schema: v.GenericSchema<unknown, T>, input: unknown): T {
 function parseObject<T>(body: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
   let input: unknown
   try {
-    input = JSON.parse(strictUtf8.decode(body))
+    input = decodeJson(body)
   } catch {
     throw badRequest('invalid JSON')
   }
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw badRequest('the body must be a JSON object')
-  }
+  if (!isJsonObject(input)) throw badRequest('the body must be a JSON object')
   return check(schema, input)
 }
 

@@ -13,29 +13,13 @@ import {
   isSignedByProviderB,
 } from '#src/domain/signatures.ts'
 import { ApiError, badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
-import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
-import { HOUR_MS } from '#src/lib/time.ts'
+import { isJsonObject, type JsonObject, jsonObject } from '#src/lib/json.ts'
+import type { PaymentState } from '#src/services.ts'
+import type { Asking } from './asking.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { readBody } from './validate.ts'
 
 const LIMIT_BYTES = 262_144
-
-type JsonObject = Record<string, unknown>
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** The JSON object of a body; undefined when it is none. */
-function parseBody(body: Uint8Array): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(strictUtf8.decode(body))
-    return isObject(parsed) ? parsed : undefined
-  } catch {
-    return undefined
-  }
-}
 
 /** An id as notices have them: text, or a number. */
 function idText(value: unknown): string {
@@ -44,62 +28,50 @@ function idText(value: unknown): string {
 }
 
 const EXTERNAL_ID = /^[0-9a-zA-Z-]{1,64}$/
+/** As docs/gateways.md has them. */
+const EXTERNAL_ID_B = /^\w[\w.:-]{0,127}$/
 
 const ACCEPTED = new Set(['payment.succeeded', 'payment.waiting_for_capture', 'payment.canceled'])
 
-const LOOK_UP_EVERY_MS = 2000
-const LOOK_UPS_PER_HOUR = 60
-
-/** What strangers can have asked of a provider is bounded, for all hosts of a process together. */
-export interface Asking {
-  /** At most 16 questions at a time; 503 for one more. */
-  limited: Limiter
-  /** Whether a notice that nothing is known of may be looked up: one in 2 seconds, 60 an hour. */
-  mayLookUp(): boolean
-}
-
-export function createAsking(s: Pick<Http, 'clock'>): Asking {
-  const looked: number[] = []
-  return {
-    limited: createLimiter(16, 0),
-    mayLookUp() {
-      const now = s.clock.monotonicMs()
-      while (looked[0] !== undefined && looked[0] <= now - HOUR_MS) looked.shift()
-      const last = looked.at(-1)
-      if (last !== undefined && now - last < LOOK_UP_EVERY_MS) return false
-      if (looked.length >= LOOK_UPS_PER_HOUR) return false
-      looked.push(now)
-      return true
-    },
+/** Asks the provider of a payment; while enough is asked, that of a pending one is left to the reconciler. */
+async function recheck(s: Http, asking: Asking, payment: Payment): Promise<void> {
+  if (payment.externalId === '') return
+  const { id, provider } = payment
+  if (!asking.mayAsk(payment)) {
+    if (payment.status === 'pending') await askAgainSoon(s, id)
+    return
   }
-}
-
-/** Asks the provider of a payment that is not paid yet; while enough is asked, that is left to the reconciler. */
-async function recheck(s: Http, { limited }: Asking, payment: Payment): Promise<void> {
-  if (payment.status === 'paid' || payment.externalId === '') return
   try {
-    await recheckPayment(s, payment, { limited })
+    const { found } = await recheckPayment(s, payment, { limited: asking.limited })
+    const restMs = found.state === 'unknown' ? found.retryAfterMs : null
+    if (restMs !== null) asking.rest(provider, restMs)
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 503)) throw error
-    await askAgainSoon(s, payment.id)
+    await askAgainSoon(s, id)
   }
+}
+
+/** The same of one that is not granted yet. */
+async function recheckOpen(s: Http, asking: Asking, payment: Payment): Promise<void> {
+  if (payment.status !== 'paid') await recheck(s, asking, payment)
 }
 
 /** What a refused notice of provider A may still be good for, looked into after the answer. */
 function followUp(s: Http, asking: Asking, payment: Payment | undefined, externalId: string): void {
   if (!EXTERNAL_ID.test(externalId) || !asking.mayLookUp()) return
   s.background.run('look up a payment', async () => {
-    if (!payment) return lookUpUnknown(s, externalId)
-    // The reconciler asks for it once more, and so learns what the provider calls it.
-    if (payment.externalId === '') await askAgainSoon(s, payment.id)
+    const known = payment ?? findByExternalId(s.db, 'provider_a', externalId)
+    if (!known) return lookUpUnknown(s, externalId)
+    // The reconciler asks for it, or for its creation once more, and so learns what the provider calls it.
+    await askAgainSoon(s, known.id)
   })
 }
 
 /** A refund is no accepted event; the payment is looked at all the same. */
 function noteRefund(s: Http, asking: Asking, object: JsonObject): void {
   const payment = findByExternalId(s.db, 'provider_a', idText(object.payment_id))
-  if (payment?.status !== 'paid' || payment.refundedAt !== null || !asking.mayLookUp()) return
-  s.background.run('look up a refund', () => recheckPayment(s, payment))
+  if (payment?.status !== 'paid' || payment.refundedAt !== null) return
+  s.background.run('look up a refund', () => recheck(s, asking, payment))
 }
 
 function requireEvent(s: Http, asking: Asking, notice: JsonObject, object: JsonObject): void {
@@ -109,11 +81,11 @@ function requireEvent(s: Http, asking: Asking, notice: JsonObject, object: JsonO
 }
 
 async function fromProviderA(s: Http, asking: Asking, c: Context): Promise<Response> {
-  const notice = parseBody(await readBody(c.req.raw, LIMIT_BYTES))
+  const notice = jsonObject(await readBody(c.req.raw, LIMIT_BYTES))
   if (!notice) throw badRequest('invalid JSON')
-  const object = isObject(notice.object) ? notice.object : {}
+  const object = isJsonObject(notice.object) ? notice.object : {}
   requireEvent(s, asking, notice, object)
-  const id = isObject(object.metadata) ? object.metadata.payment_id : undefined
+  const id = isJsonObject(object.metadata) ? object.metadata.payment_id : undefined
   if (typeof id !== 'string' || id === '') throw badRequest('payment_id is missing')
   const found = findPayment(s.db, id)
   const payment = found?.provider === 'provider_a' ? found : undefined
@@ -121,15 +93,15 @@ async function fromProviderA(s: Http, asking: Asking, c: Context): Promise<Respo
     if (!found || payment) followUp(s, asking, payment, idText(object.id))
     throw badRequest('unknown payment')
   }
-  await recheck(s, asking, payment)
+  await recheckOpen(s, asking, payment)
   return c.json({ ok: true })
 }
 
 const PAID = new Set(['succeeded', 'success', 'paid'])
 
 /** The first payment of a provider that one of these ids names, ours or its own. */
-function findNamed(s: Http, provider: ProviderName, ids: unknown[]): Payment | undefined {
-  for (const id of ids.map(idText)) {
+function findNamed(s: Http, provider: ProviderName, ids: string[]): Payment | undefined {
+  for (const id of ids) {
     const payment = id === '' ? undefined : findPaymentOf(s.db, provider, id)
     if (payment) return payment
   }
@@ -144,19 +116,31 @@ function amountOf({ amount }: JsonObject, inHundredths: boolean): string | undef
   return /^\d{3,}$/.test(text) ? `${text.slice(0, -2)}.${text.slice(-2)}` : '?'
 }
 
+/** What provider B calls a payment whose creation it never answered: without it nobody can ask about the payment later. */
+function toldIdOf(payment: Payment, ids: string[]): { externalId?: string } {
+  const theirs = ids.find((id) => id !== payment.id && EXTERNAL_ID_B.test(id))
+  return payment.externalId === '' && theirs !== undefined ? { externalId: theirs } : {}
+}
+
 async function fromProviderB(s: Http, c: Context): Promise<Response> {
   const body = await readBody(c.req.raw, LIMIT_BYTES)
   const { secret, preset } = providerB(readSettings(s))
   const signature = c.req.header('x-signature') || c.req.header('signature') || null
   if (!isSignedByProviderB(secret, body, signature)) throw unauthorized('bad signature')
-  const notice = parseBody(body)
+  const notice = jsonObject(body)
   const status = typeof notice?.status === 'string' ? notice.status.toLowerCase() : ''
   if (!notice || !PAID.has(status)) return c.json({ ok: true })
-  const payment = findNamed(s, 'provider_b', [notice.id, notice.paymentId])
+  const ids = [notice.id, notice.paymentId].map(idText)
+  const payment = findNamed(s, 'provider_b', ids)
   if (payment) {
-    const currency = typeof notice.currency === 'string' ? notice.currency : undefined
-    const amount = amountOf(notice, preset === 'cispay')
-    await confirmPayment(s, payment.id, { state: 'paid', amount, currency })
+    const cispay = preset === 'cispay'
+    const found: PaymentState = {
+      state: 'paid',
+      amount: amountOf(notice, cispay),
+      currency: typeof notice.currency === 'string' ? notice.currency : undefined,
+      test: cispay ? notice.is_sandbox === true : undefined,
+    }
+    await confirmPayment(s, payment.id, found, toldIdOf(payment, ids))
   }
   return c.json({ ok: true })
 }
@@ -169,9 +153,9 @@ async function fromPlatega(s: Http, asking: Asking, c: Context): Promise<Respons
     secret: c.req.header('x-secret') ?? null,
   }
   if (!isPlategaCallback(shop, sent)) throw unauthorized('bad signature')
-  const notice = parseBody(await readBody(c.req.raw, LIMIT_BYTES))
-  const payment = notice && findNamed(s, 'provider_b', [notice.id, notice.payload])
-  if (payment) await recheck(s, asking, payment)
+  const notice = jsonObject(await readBody(c.req.raw, LIMIT_BYTES))
+  const payment = notice && findNamed(s, 'provider_b', [notice.id, notice.payload].map(idText))
+  if (payment) await recheckOpen(s, asking, payment)
   return c.json({ ok: true })
 }
 
@@ -180,10 +164,11 @@ async function fromCryptobot(s: Http, asking: Asking, c: Context): Promise<Respo
   const token = readSettings(s).text('CRYPTOBOT_TOKEN')
   const signature = c.req.header('crypto-pay-api-signature') ?? null
   if (!isSignedByCryptobot(token, body, signature)) throw unauthorized('bad signature')
-  const notice = parseBody(body)
-  const invoice = isObject(notice?.payload) ? notice.payload : undefined
-  const payment = invoice && findNamed(s, 'cryptobot', [invoice.payload, invoice.invoice_id])
-  if (payment) await recheck(s, asking, payment)
+  const notice = jsonObject(body)
+  const invoice = isJsonObject(notice?.payload) ? notice.payload : undefined
+  const payment =
+    invoice && findNamed(s, 'cryptobot', [invoice.payload, invoice.invoice_id].map(idText))
+  if (payment) await recheckOpen(s, asking, payment)
   return c.json({ ok: true })
 }
 

@@ -1,16 +1,17 @@
 /** Payments through Crypto Pay (help.send.tg, "Crypto Pay API" 1.5): invoices in the shop's currency, paid in coins. */
+
 import * as v from 'valibot'
+import { cut } from '#src/lib/format.ts'
+import type { JsonObject } from '#src/lib/json.ts'
 import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
 import type { Created, Order, PaymentGateway, PaymentState } from '#src/services.ts'
 import {
   callGateway,
-  cut,
   type GatewayAnswer,
   gatewayWords,
   idSchema,
   isId,
   isRefusal,
-  type JsonObject,
   linkSchema,
   moneySchema,
   NO_ID,
@@ -110,6 +111,7 @@ function refusalReason({ status, body }: { status: number; body: JsonObject }, t
   return gatewayWords(name, [token]) || `answered ${status}`
 }
 
+/** Payments through Crypto Pay at `apiUrl`; the shop's secret is the app's token. Asked twice for an order it makes two invoices. */
 export function createCryptobotGateway({
   apiUrl,
   outbound,

@@ -1,18 +1,21 @@
 /** One request to a payment gateway, and what every gateway's answers have in common. Nothing here throws. */
+
 import * as v from 'valibot'
-import { errorCode } from '#src/lib/errors.ts'
-import { jsonObject } from './json-answer.ts'
-import type { Outbound } from './outbound.ts'
+import { cut } from '#src/lib/format.ts'
+import { type JsonObject, jsonObject } from '#src/lib/json.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
+import { failureReason, type Outbound } from './outbound.ts'
 
 const ANSWER_LIMIT_BYTES = 256 * 1024
 /** A list of payments is longer than any single answer. */
 export const LIST_LIMIT_BYTES = 4 * 1024 * 1024
 
-export type JsonObject = Record<string, unknown>
-
-/** `body` is null when it is no JSON object; `status` is null when there was no answer, and `reason` says why. */
+/**
+ * `body` is null when it is no JSON object; `status` is null when there was no answer, and `reason` says why. `restMs`: how long
+ * the gateway wants to be left alone, where it does.
+ */
 export type GatewayAnswer =
-  | { status: number; body: JsonObject | null }
+  | { status: number; body: JsonObject | null; restMs?: number }
   | { status: null; reason: string }
 
 export interface GatewayRequest {
@@ -25,22 +28,14 @@ export interface GatewayRequest {
   maxBytes?: number
 }
 
-const FAILURES: Record<string, string> = {
-  EADDRREFUSED: 'its address is not allowed',
-  ECONNREFUSED: 'connection refused',
-  ConnectionRefused: 'connection refused',
-  ECONNRESET: 'the connection was closed',
-  ENOTFOUND: 'its host is unknown',
-  EAI_AGAIN: 'its host could not be looked up',
-  ERR_INVALID_URL: 'its address is no URL',
-  ERR_INVALID_CHAR: 'the credentials hold characters that no header may have',
-}
+/** The rest of a gateway that says only that it wants one. */
+const REST_MS = MINUTE_MS
 
-/** Why there is no answer; never the error's message, which may name the URL or a header's value. */
-export function failureReason(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return 'no answer in time'
-  const code = errorCode(error)
-  return code === undefined ? 'no usable answer' : (FAILURES[code] ?? `no connection (${code})`)
+/** How long a 429 wants to be obeyed (RFC 9110, section 10.2.3; its form with a date counts as none). */
+function restOf(status: number, retryAfter: string | undefined): { restMs?: number } {
+  if (status !== 429) return {}
+  const seconds = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) : 0
+  return { restMs: seconds > 0 ? Math.min(seconds * SECOND_MS, HOUR_MS) : REST_MS }
 }
 
 /** Sends one request and reads its answer. */
@@ -61,7 +56,8 @@ export async function callGateway(
       signal,
       maxBytes,
     })
-    return { status: answer.status, body: answer.complete ? jsonObject(answer.body) : null }
+    const { status, body, complete, retryAfter } = answer
+    return { status, body: complete ? jsonObject(body) : null, ...restOf(status, retryAfter) }
   } catch (error) {
     return { status: null, reason: failureReason(error, signal) }
   }
@@ -82,9 +78,10 @@ export interface Unanswered {
   retryAfterMs: number | null
 }
 
-/** The reason when an answer says neither yes nor no. */
+/** The reason when an answer says neither yes nor no. `retryAfterMs`: the rest that its body asks for. */
 export function unanswered(answer: GatewayAnswer, retryAfterMs: number | null = null): Unanswered {
-  return { reason: unusable(answer), retryAfterMs }
+  const restMs = answer.status === null ? undefined : answer.restMs
+  return { reason: unusable(answer), retryAfterMs: retryAfterMs ?? restMs ?? null }
 }
 
 function unusable(answer: GatewayAnswer): string {
@@ -153,7 +150,3 @@ export const moneySchema = v.pipe(
 
 /** Whole units as a gateway takes them. */
 export const wholeUnits = (amount: number): string => `${amount}.00`
-
-/** The first characters (UTF-16 units, as gateways count them), none of them halved. */
-export const cut = (text: string, characters: number): string =>
-  text.slice(0, characters).replace(/[\ud800-\udbff]$/, '')

@@ -16,6 +16,7 @@ interface Options {
   timeoutMs?: number
 }
 
+/** All gateways, at the addresses of the configuration; each keeps to its limits of time. */
 export function createGateways({ config, outbound, clock, timeoutMs }: Options): PaymentGateways {
   const limit = timeoutMs === undefined ? {} : { timeoutMs }
   const creationLimit = timeoutMs === undefined ? {} : { createTimeoutMs: timeoutMs }

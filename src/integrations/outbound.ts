@@ -7,6 +7,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { isAllowedAddress, literalAddress } from '#src/lib/address-policy.ts'
+import { errorCode } from '#src/lib/errors.ts'
 
 export interface OutboundRequest {
   method: 'GET' | 'POST' | 'DELETE'
@@ -25,6 +26,8 @@ export interface OutboundAnswer {
   body: Uint8Array
   /** False when the body was longer than `maxBytes`, and cut. */
   complete: boolean
+  /** The header of that name, as it came. */
+  retryAfter?: string | undefined
 }
 
 /** Sends one request. Rejects when there is no answer: refused address, no connection, time over. */
@@ -47,6 +50,7 @@ function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<Outbound
         status: answer.statusCode ?? 0,
         body: new Uint8Array(Buffer.concat(chunks)),
         complete,
+        retryAfter: answer.headers['retry-after'],
       })
     answer.on('data', (chunk: Buffer) => {
       chunks.push(chunk.subarray(0, maxBytes - size))
@@ -95,4 +99,22 @@ export function createOutbound({
       sent.on('error', fail)
       sent.end(body)
     })
+}
+
+const FAILURES: Record<string, string> = {
+  EADDRREFUSED: 'the address is not allowed',
+  ECONNREFUSED: 'connection refused',
+  ConnectionRefused: 'connection refused',
+  ECONNRESET: 'the connection was closed',
+  ENOTFOUND: 'the host is unknown',
+  EAI_AGAIN: 'the host could not be looked up',
+  ERR_INVALID_URL: 'the address is no URL',
+  ERR_INVALID_CHAR: 'the credentials hold characters that no header may have',
+}
+
+/** Why there is no answer; never the error's message, which may name the URL or a header's value. */
+export function failureReason(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'no answer in time'
+  const code = errorCode(error)
+  return code === undefined ? 'no usable answer' : (FAILURES[code] ?? `no connection (${code})`)
 }

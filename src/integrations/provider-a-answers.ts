@@ -1,10 +1,12 @@
 /** What YooKassa's answers say (its OpenAPI description; yookassa.ru/developers/using-api/response-handling). */
 import * as v from 'valibot'
+import type { JsonObject } from '#src/lib/json.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
 import type {
   Created,
   Order,
   PaymentState,
+  Refund,
   ShopCredentials,
   SucceededPayment,
 } from '#src/services.ts'
@@ -12,7 +14,6 @@ import {
   type GatewayAnswer,
   gatewayWords,
   idSchema,
-  type JsonObject,
   linkSchema,
   moneySchema,
   REJECTED,
@@ -113,8 +114,16 @@ export function readCreated(order: Order, payment: YooPayment): Created {
   }
 }
 
-const isRefunded = ({ refunded_amount: refunded }: Pick<YooPayment, 'refunded_amount'>) =>
-  refunded != null && Number(refunded.value) > 0
+/** Refunds may be partial, and several (yookassa.ru/developers/payment-acceptance/after-the-payment/refunds). */
+function refundOf({
+  amount,
+  refunded_amount: refunded,
+}: Pick<YooPayment, 'amount' | 'refunded_amount'>): Refund {
+  const back = Number(refunded?.value ?? 0)
+  if (back === 0) return { refunded: false }
+  if (back >= Number(amount.value)) return { refunded: true }
+  return { refunded: false, refundedPart: refunded?.value }
+}
 
 /** The state of a payment. */
 export function readState(payment: YooPayment): PaymentState {
@@ -129,7 +138,7 @@ export function readState(payment: YooPayment): PaymentState {
     amount: value,
     currency,
     test: payment.test ?? undefined,
-    refunded: isRefunded(payment),
+    ...refundOf(payment),
   }
 }
 
@@ -143,6 +152,6 @@ export function toSucceeded(
     paymentId: typeof paymentId === 'string' ? paymentId : null,
     amount: item.amount.value,
     currency: item.amount.currency,
-    refunded: isRefunded(item),
+    ...refundOf(item),
   }
 }

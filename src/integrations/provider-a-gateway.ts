@@ -1,9 +1,10 @@
 /** Payments of provider A: YooKassa's API v3, by its OpenAPI description and yookassa.ru/developers. */
+
 import { base64, utf8 } from '#src/lib/encoding.ts'
+import { cut } from '#src/lib/format.ts'
 import type { AuditedGateway, Order, ShopCredentials, SucceededPayment } from '#src/services.ts'
 import {
   callGateway,
-  cut,
   isId,
   isRefusal,
   LIST_LIMIT_BYTES,
@@ -66,6 +67,10 @@ const creationOf = (order: Order) => ({
   ...receiptOf(order),
 })
 
+/** The header that says which shop asks. */
+export const authorization = ({ shopId, secret }: ShopCredentials): string =>
+  `Basic ${base64(utf8(`${shopId}:${secret}`))}`
+
 /** Payments through YooKassa at `apiUrl`. */
 export function createProviderAGateway({
   apiUrl,
@@ -73,8 +78,6 @@ export function createProviderAGateway({
   timeoutMs = 10_000,
   createTimeoutMs = 20_000,
 }: Options): AuditedGateway {
-  const authorization = ({ shopId, secret }: ShopCredentials) =>
-    `Basic ${base64(utf8(`${shopId}:${secret}`))}`
   const get = (path: string, shop: ShopCredentials, maxBytes?: number) =>
     callGateway(outbound, {
       method: 'GET',

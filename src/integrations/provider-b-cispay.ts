@@ -1,8 +1,10 @@
 /** cisPay (api.cispay.app, Merchant API). Amounts are in kopecks; notices go to the address in its cabinet. */
+
 import * as v from 'valibot'
+import { cut } from '#src/lib/format.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
 import type { PaymentState } from '#src/services.ts'
-import { cut, idSchema, isId, linkSchema, moneyText } from './gateway-call.ts'
+import { idSchema, isId, linkSchema, moneyText } from './gateway-call.ts'
 import type { Preset } from './provider-b-preset.ts'
 
 /** An invoice that nobody pays expires after this. */
@@ -12,7 +14,6 @@ const createdSchema = v.object({ id: idSchema, payment_url: v.nullish(linkSchema
 
 const stateSchema = v.object({
   id: idSchema,
-  order_id: v.nullish(v.string()),
   status: v.string(),
   amount: v.nullish(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
   currency: v.nullish(v.string()),
@@ -39,9 +40,6 @@ function toState({ status, amount, currency, is_sandbox: test }: State): Payment
   return states.get(status) ?? null
 }
 
-const isThis = (state: State, payment: { id: string; externalId: string }) =>
-  payment.externalId === '' ? state.order_id === payment.id : state.id === payment.externalId
-
 export const cispay: Preset = {
   headers: ({ shopId, secret }) => ({ 'x-shop-id': shopId, 'x-api-key': secret }),
   creationPath: '/payments',
@@ -63,12 +61,10 @@ export const cispay: Preset = {
     const { id, payment_url: payUrl } = parsed.output
     return { externalId: id, payUrl: payUrl ?? null, lifeMs: LIFE_MS }
   },
-  checkPath({ id, externalId }) {
-    if (externalId === '') return `/payments/status?order_id=${encodeURIComponent(id)}`
-    return isId(externalId) ? `/payments/status?id=${encodeURIComponent(externalId)}` : null
-  },
-  readState(body, payment) {
+  checkPath: (externalId) =>
+    isId(externalId) ? `/payments/status?id=${encodeURIComponent(externalId)}` : null,
+  readState(body, externalId) {
     const parsed = v.safeParse(stateSchema, body)
-    return parsed.success && isThis(parsed.output, payment) ? toState(parsed.output) : null
+    return parsed.success && parsed.output.id === externalId ? toState(parsed.output) : null
   },
 }

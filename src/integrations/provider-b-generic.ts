@@ -1,7 +1,9 @@
 /** Any gateway that speaks the small API of docs/gateways.md. */
+
 import * as v from 'valibot'
+import { cut } from '#src/lib/format.ts'
 import type { PaymentState } from '#src/services.ts'
-import { cut, idSchema, isId, linkSchema, moneySchema, wholeUnits } from './gateway-call.ts'
+import { idSchema, isId, linkSchema, moneySchema, wholeUnits } from './gateway-call.ts'
 import type { Preset } from './provider-b-preset.ts'
 
 const createdSchema = v.object({ id: idSchema, payment_url: v.nullish(linkSchema) })
@@ -53,9 +55,9 @@ export const generic: Preset = {
     const { id, payment_url: payUrl } = parsed.output
     return { externalId: id, payUrl: payUrl ?? null, lifeMs: null }
   },
-  checkPath: ({ externalId }) =>
+  checkPath: (externalId) =>
     isId(externalId) ? `/payments/${encodeURIComponent(externalId)}` : null,
-  readState(body, { externalId }) {
+  readState(body, externalId) {
     const parsed = v.safeParse(stateSchema, body)
     return parsed.success && parsed.output.id === externalId ? toState(parsed.output) : null
   },

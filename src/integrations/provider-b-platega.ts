@@ -1,8 +1,10 @@
 /** Platega (docs.platega.io). It takes no address for notices: the callback is set in its cabinet. */
+
 import * as v from 'valibot'
+import { cut } from '#src/lib/format.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import type { PaymentState } from '#src/services.ts'
-import { cut, idSchema, isId, linkSchema, moneySchema } from './gateway-call.ts'
+import { idSchema, isId, linkSchema, moneySchema } from './gateway-call.ts'
 import type { Preset } from './provider-b-preset.ts'
 
 /** "CreateTransactionResponse" of the second version, where the buyer chooses how to pay. */
@@ -75,8 +77,8 @@ export const platega: Preset = {
     const { transactionId, url, expiresIn } = parsed.output
     return { externalId: transactionId, payUrl: url ?? null, lifeMs: parseLife(expiresIn) }
   },
-  checkPath: ({ externalId }) => (isId(externalId) ? `/transaction/${externalId}` : null),
-  readState(body, { externalId }) {
+  checkPath: (externalId) => (isId(externalId) ? `/transaction/${externalId}` : null),
+  readState(body, externalId) {
     const parsed = v.safeParse(stateSchema, body)
     if (!parsed.success || parsed.output.id.toLowerCase() !== externalId.toLowerCase()) return null
     return toState(parsed.output)

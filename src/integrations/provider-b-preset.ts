@@ -1,6 +1,6 @@
 /** What differs between the gateways that provider B can be. One file per preset; provider-b.ts does the rest. */
+import type { JsonObject } from '#src/lib/json.ts'
 import type { Order, PaymentState, ShopCredentials } from '#src/services.ts'
-import type { JsonObject } from './gateway-call.ts'
 
 export interface Preset {
   headers(shop: ShopCredentials): Record<string, string>
@@ -11,9 +11,9 @@ export interface Preset {
   /** The payment in the answer to a creation; null when it can't be read. `lifeMs`: how long the link is good for. */
   readCreated(body: JsonObject): CreatedPayment | null
   /** Where a payment is asked about; null when it can't be. */
-  checkPath(payment: { id: string; externalId: string }): string | null
+  checkPath(externalId: string): string | null
   /** The state in the answer about a payment; null when it can't be read, or is another payment's. */
-  readState(body: JsonObject, payment: { id: string; externalId: string }): PaymentState | null
+  readState(body: JsonObject, externalId: string): PaymentState | null
 }
 
 export interface CreatedPayment {

@@ -1,5 +1,6 @@
 /** Payment provider B: the gateway that the preset names. */
 import type { Clock } from '#src/lib/clock.ts'
+import type { JsonObject } from '#src/lib/json.ts'
 import type { Created, PaymentGateway, ShopCredentials } from '#src/services.ts'
 import {
   callGateway,
@@ -7,7 +8,6 @@ import {
   type GatewayRequest,
   gatewayWords,
   isRefusal,
-  type JsonObject,
   NO_ID,
   REJECTED,
   unanswered,
@@ -39,6 +39,7 @@ function refusalReason({ status, body }: { status: number; body: JsonObject }, s
   return words ?? `answered ${status}`
 }
 
+/** Payments through the gateway that the shop's preset names, at the shop's address. Asked twice for an order it makes two payments. */
 export function createProviderB({ outbound, clock, timeoutMs = 10_000 }: Options): PaymentGateway {
   const send = (
     preset: Preset,
@@ -83,17 +84,17 @@ export function createProviderB({ outbound, clock, timeoutMs = 10_000 }: Options
       return outcome
     },
 
-    async check(payment, shop) {
+    async check({ externalId }, shop) {
       const preset = PRESETS.get(shop.preset)
       if (!preset || !shop.apiUrl) return { state: 'unknown', reason: NOT_SET, retryAfterMs: null }
-      const path = preset.checkPath(payment)
+      const path = preset.checkPath(externalId)
       if (path === null) return { state: 'unknown', reason: NO_ID, retryAfterMs: null }
       const answer = await send(preset, shop, {
         method: 'GET',
         path,
         signal: AbortSignal.timeout(timeoutMs),
       })
-      const state = isSuccess(answer) ? preset.readState(answer.body, payment) : null
+      const state = isSuccess(answer) ? preset.readState(answer.body, externalId) : null
       return state ?? { state: 'unknown', ...unanswered(answer) }
     },
   }

@@ -1,16 +1,16 @@
 /** Payments in Telegram Stars (core.telegram.org/bots/payments-stars): invoice links, and the bot's own ledger to look them up in. */
+
 import * as v from 'valibot'
 import { sha256Hex } from '#src/lib/crypto.ts'
-import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
+import { cut } from '#src/lib/format.ts'
+import type { JsonObject } from '#src/lib/json.ts'
+import { HOUR_MS } from '#src/lib/time.ts'
 import type { Order, PaymentGateway, PaymentState } from '#src/services.ts'
-import { callBotApi } from './bot-api.ts'
+import { callBotApi, retryAfterMs } from './bot-api.ts'
 import {
-  cut,
-  failureReason,
   type GatewayAnswer,
   gatewayWords,
   isRefusal,
-  type JsonObject,
   LIST_LIMIT_BYTES,
   linkSchema,
   REJECTED,
@@ -19,6 +19,7 @@ import {
   unanswered,
   wholeUnits,
 } from './gateway-call.ts'
+import { failureReason } from './outbound.ts'
 import {
   type Charge,
   createStarLedger,
@@ -39,11 +40,10 @@ const pageSchema = v.object({
   result: v.object({ transactions: v.array(transactionSchema) }),
 })
 
-/** How long Telegram wants to be left alone, which it says in seconds. */
-function retryAfterMs(answer: GatewayAnswer): number | null {
-  if (answer.status === null) return null
-  const { retry_after: seconds } = (answer.body?.parameters ?? {}) as { retry_after?: unknown }
-  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * SECOND_MS, HOUR_MS) : null
+/** How long Telegram wants to be left alone, as far as it says. */
+function restMs(answer: GatewayAnswer): number | null {
+  const wanted = answer.status === null ? null : retryAfterMs(answer.body)
+  return wanted === null ? null : Math.min(wanted, HOUR_MS)
 }
 
 const isRejection = (answer: GatewayAnswer) => answer.status === 401 || answer.status === 404
@@ -101,7 +101,7 @@ export function createStars({ apiUrl, timeoutMs = 10_000 }: Options): PaymentGat
       const params = { offset, limit: PAGE_SIZE }
       const answer = await call(token, 'getStarTransactions', params, signal)
       const page = readAnswer(pageSchema, answer)
-      return page?.result.transactions ?? unanswered(answer, retryAfterMs(answer))
+      return page?.result.transactions ?? unanswered(answer, restMs(answer))
     })
   }
 
@@ -117,7 +117,7 @@ export function createStars({ apiUrl, timeoutMs = 10_000 }: Options): PaymentGat
         return { outcome: 'created', externalId: order.paymentId, payUrl, expiresAt: null }
       }
       if (!isRefusal(answer) || answer.body.ok !== false) {
-        return { outcome: 'unknown', ...unanswered(answer, retryAfterMs(answer)) }
+        return { outcome: 'unknown', ...unanswered(answer, restMs(answer)) }
       }
       const words = gatewayWords(answer.body.description, [token])
       return { outcome: 'refused', reason: isRejection(answer) ? REJECTED : words }

@@ -1,10 +1,9 @@
 /** Outbound events over HTTP: signed for plain receivers and for those of Standard Webhooks 1.0.0 with one key. */
 import { hmacSha256 } from '#src/lib/crypto.ts'
 import { base64, hex, utf8 } from '#src/lib/encoding.ts'
-import { errorCode } from '#src/lib/errors.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { EventSender, WebhookRequest, WebhookResult } from '#src/services.ts'
-import type { Outbound } from './outbound.ts'
+import { failureReason, type Outbound } from './outbound.ts'
 
 const TIMEOUT_MS = 10_000
 /** The answer's body is read so that the receiver can finish, and never kept: it may come from inside the operator's network. */
@@ -33,21 +32,6 @@ export function eventHeaders({ id, event, body, secret, at }: WebhookRequest) {
   }
 }
 
-const REASONS: Record<string, string> = {
-  EADDRREFUSED: 'the address is not allowed',
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was closed',
-  ENOTFOUND: 'the host is unknown',
-  EAI_AGAIN: 'the host could not be looked up',
-}
-
-/** What happened, without the message: it may name what the address holds. */
-function reasonOf(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return 'no answer in time'
-  const code = errorCode(error)
-  return code === undefined ? 'no usable answer' : (REASONS[code] ?? code)
-}
-
 /** Sends events one at a time to whoever asks for it; `timeoutMs` bounds an attempt. */
 export function createEventSender(options: {
   outbound: Outbound
@@ -69,7 +53,7 @@ export function createEventSender(options: {
         const accepted = status >= 200 && status < 300
         return { httpStatus: status, error: accepted ? null : `answered ${status}` }
       } catch (error) {
-        return { httpStatus: null, error: reasonOf(error, signal) }
+        return { httpStatus: null, error: failureReason(error, signal) }
       }
     },
   }

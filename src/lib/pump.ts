@@ -1,4 +1,5 @@
 /** Work that waits in a database: taken in batches, done side by side, and its results noted in batches. */
+import { pause } from './pause.ts'
 
 export interface Pump {
   /** Takes work up soon; resolves when none is left. Null while it is at it already: then it looks again. */
@@ -22,9 +23,7 @@ const GATHER_MS = 10
 const NOTE_TRIES = 5
 const NOTE_AGAIN_MS = 1000
 
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-
-/** A pump that rejects, and can be started again, when `exchange` fails for good. */
+/** A pump that rejects, and can be started again, when `exchange` fails for good: never while anything is under way. */
 export function createPump<Item, Result>(options: Options<Item, Result>): Pump {
   const { slots, work } = options
   let stopped = false
@@ -32,19 +31,10 @@ export function createPump<Item, Result>(options: Options<Item, Result>): Pump {
   let asked = false
   let wake = () => {}
 
-  const exchange = async (results: Result[], free: number): Promise<Item[]> => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await options.exchange(results, stopped ? 0 : free)
-      } catch (error) {
-        if (results.length === 0 || attempt === NOTE_TRIES) throw error
-        await pause(NOTE_AGAIN_MS)
-      }
-    }
-  }
   const run = async () => {
     const finished: Result[] = []
     let underWay = 0
+    let failures = 0
     const begin = async (item: Item) => {
       underWay++
       finished.push(await work(item))
@@ -56,11 +46,27 @@ export function createPump<Item, Result>(options: Options<Item, Result>): Pump {
         wake = resolve
         if (asked || finished.length > 0) resolve()
       })
+    /** Notes what has ended and takes more up. After a failure it is to be tried again, unless there is nothing to lose. */
+    const exchange = async (): Promise<Item[]> => {
+      const results = finished.splice(0)
+      try {
+        const items = await options.exchange(results, stopped ? 0 : slots - underWay)
+        failures = 0
+        return items
+      } catch (error) {
+        failures++
+        finished.unshift(...results)
+        if (underWay === 0 && (finished.length === 0 || failures >= NOTE_TRIES)) throw error
+        await pause(NOTE_AGAIN_MS)
+        asked = true
+        return []
+      }
+    }
     do {
       await something()
       await pause(GATHER_MS)
       asked = false
-      for (const item of await exchange(finished.splice(0), slots - underWay)) void begin(item)
+      for (const item of await exchange()) void begin(item)
     } while (asked || underWay > 0 || finished.length > 0)
   }
   const runOnce = async () => {

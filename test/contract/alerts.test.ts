@@ -1,7 +1,10 @@
 /** Alerts to admins: who gets them, of what, and once per change of state. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findNode } from '#db/nodes.ts'
+import type { Node } from '#db/schema.ts'
 import { alertState } from '#src/domain/alerts.ts'
 import { watchDisk } from '#src/domain/disk-alert.ts'
+import { createNodeAlerts } from '#src/domain/node-alerts.ts'
 import { createNodeSync } from '#src/domain/sync.ts'
 import {
   codeNow,
@@ -13,7 +16,7 @@ import {
 } from '#test/support/admins.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'
 import { BOT_TOKEN, sendMessages } from '#test/support/messages.ts'
-import { addSubscription, addUser, nowOf, putSettings } from '#test/support/records.ts'
+import { addNode, addSubscription, addUser, nowOf, putSettings } from '#test/support/records.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
 
 const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot' })
@@ -177,6 +180,36 @@ describe('a node', () => {
     putSettings(w, { ADMIN_TG_IDS: '501' })
     await pass(90_000)
     expect(told()).toHaveLength(1)
+  })
+
+  test('that is deleted while it is down leaves nothing to a new one of its name', async () => {
+    addNode(w, 'nl1', { kind: 'managed', label: 'NL' })
+    const nl1 = () => findNode(w.s.db, 'nl1') as Node
+    const own = createNodeAlerts(w.s)
+    const goDown = async () => {
+      for (let i = 0; i < 4; i++) {
+        await own.note([nl1()], 'no answer')
+        w.clock.advance(90_000)
+      }
+      await own.noteBrake(nl1(), true)
+    }
+    const both = ['node-down', 'removals-held-back']
+    await goDown()
+    expect(told().map(({ about }) => about)).toEqual(both)
+    await w.admin('/admin/api/nodes/nl1', { method: 'DELETE' })
+    expect(w.rows("select value from settings where key = 'OPEN_ALERTS'")).toEqual([])
+    addNode(w, 'nl1', { kind: 'managed', label: 'NL' })
+    await goDown()
+    expect(told().map(({ about }) => about)).toEqual([...both, ...both])
+  })
+
+  test('that is deleted takes the states of no other node along', async () => {
+    addNode(w, 'nl1', { kind: 'managed' })
+    putSettings(w, { OPEN_ALERTS: 'disk node:nl1 node:nl10' })
+    await w.admin('/admin/api/nodes/nl1', { method: 'DELETE' })
+    expect(w.rows("select value from settings where key = 'OPEN_ALERTS'")).toEqual([
+      { value: 'disk node:nl10' },
+    ])
   })
 
   test('whose removals are held back is told once', async () => {

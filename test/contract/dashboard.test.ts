@@ -99,6 +99,15 @@ scenarios('GET /admin/api/stats', [
       paid(w, 0, { refunded_at: inSeconds(w, 0), amount: 5000 })
       paid(w, 0, { deleted_user: 1, review_reason: 'refunded elsewhere' })
       addPayment(w, { review_reason: 'node is gone' })
+      for (const [id, resolved] of [
+        ['open', null],
+        ['closed', inSeconds(w, 0)],
+      ]) {
+        w.change(
+          "insert into orphan_payments (provider, external_id, found_at, resolved_at) values ('provider_a', ?, ?, ?)",
+          ...[id, inSeconds(w, 0), resolved],
+        )
+      }
       addPayment(w, { status: 'failed', paid_at: inSeconds(w, 0) })
       addPayment(w)
     },
@@ -106,7 +115,7 @@ scenarios('GET /admin/api/stats', [
     status: 200,
     body: {
       ...EMPTY,
-      payments: { pending: 2, paid_today: 5, paid_30d: 7, review: 2 },
+      payments: { pending: 2, paid_today: 5, paid_30d: 7, review: 3 },
       revenue: { today: 300, days_30: 500, currency: 'RUB' },
     },
   },

@@ -118,7 +118,7 @@ describe('describeGift', () => {
   test('says what a code gives and leaves it as it is', async () => {
     addNode(w, 'nl1')
     const before = w.dump()
-    expect(await describeGift(w.s, code)).toEqual({
+    expect(await describeGift(w.s, 1, code)).toEqual({
       outcome: 'offered',
       nodeLabel: 'Local',
       planLabel: '30 days',
@@ -126,7 +126,11 @@ describe('describeGift', () => {
     })
     expect(w.dump()).toBe(before)
     await redeem()
-    expect(await describeGift(w.s, code)).toEqual({ outcome: 'used' })
-    expect(await describeGift(w.s, 'nope')).toEqual({ outcome: 'unknown' })
+    expect(await describeGift(w.s, 2, code)).toEqual({ outcome: 'used' })
+    expect(await describeGift(w.s, 1, code)).toMatchObject({
+      outcome: 'again',
+      subscription: { row: { giftCode: code }, nodeLabel: 'Local' },
+    })
+    expect(await describeGift(w.s, 1, 'nope')).toEqual({ outcome: 'unknown' })
   })
 })

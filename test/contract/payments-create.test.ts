@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   addNode,
   addPayment,
@@ -223,18 +223,44 @@ describe('POST /api/cabinet/{token}/payments', () => {
     const first = await shop.buy()
     for (let i = 0; i < 10; i++) expect(await shop.buy()).toEqual(first)
     expect(creations()).toHaveLength(1)
-    shop.w.clock.advance(45 * 60_000 - 1000)
+    shop.w.clock.advance(49 * 60_000 - 1000)
     expect(await shop.buy()).toEqual(first)
     shop.w.clock.advance(1000)
     expect((await shop.buy()).id).not.toBe(first.id)
   })
 
+  test('a hundred who want the same at once share one creation and one link', async () => {
+    const open = shop.a.hold()
+    const all = Array.from({ length: 100 }, () => shop.buy())
+    const begun = () => shop.w.log.filter((line) => / step="row written"/.test(line))
+    await vi.waitFor(() => expect(begun()).toHaveLength(100))
+    expect(creations()).toHaveLength(1)
+    open()
+    const made = await Promise.all(all)
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1)
+    expect(new Set(made.map(({ payUrl }) => payUrl)).size).toBe(1)
+    expect(creations()).toHaveLength(1)
+    expect(payments()).toHaveLength(1)
+  })
+
+  test('what was begun so long ago that its link is dead is begun anew', async () => {
+    shop.a.creations.push({ outcome: 'unknown', reason: 'x', retryAfterMs: null })
+    await expect(shop.buy()).rejects.toThrow('503')
+    const [{ id }] = payments()
+    shop.w.clock.advance(49 * 60_000 - 1000)
+    shop.a.creations.push({ outcome: 'unknown', reason: 'x', retryAfterMs: null })
+    await expect(shop.buy()).rejects.toThrow('503')
+    expect(payments()).toHaveLength(1)
+    shop.w.clock.advance(1000)
+    expect((await shop.buy()).id).not.toBe(id)
+  })
+
   test("the provider's own end of a link counts where it says one", async () => {
     shop.b.expiresAt = new Date(shop.w.clock.now().getTime() + 15 * 60_000)
     const first = await shop.buy({ provider: 'provider_b' })
-    shop.w.clock.advance(9 * 60_000)
+    shop.w.clock.advance(14 * 60_000 - 1000)
     expect((await shop.buy({ provider: 'provider_b' })).id).toBe(first.id)
-    shop.w.clock.advance(60_000)
+    shop.w.clock.advance(1000)
     expect((await shop.buy({ provider: 'provider_b' })).id).not.toBe(first.id)
   })
 

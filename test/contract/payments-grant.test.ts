@@ -119,6 +119,12 @@ describe('a grant', () => {
     addPayment(shop.w, { id: 'p', days: 3_000_000 })
     await confirm('p')
     expect(shop.sold()).toMatchObject([{ expires_at: '9999-12-31T23:59:59' }])
+    const uuid = addSubscription(shop.w, 1, { expires_at: '9999-12-20T00:00:00' })
+    addPayment(shop.w, { id: 'r', days: 30, renews_uuid: uuid })
+    await confirm('r')
+    expect(
+      shop.w.rows('select expires_at from subscriptions where uuid = ?', uuid)[0].expires_at,
+    ).toBe('9999-12-31T23:59:59')
   })
 
   test('leaves nothing behind when it fails half-way', async () => {

@@ -1,6 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { auditProviderA } from '#src/domain/payment-audit.ts'
+import { askAgainSoon } from '#src/domain/payment-checks.ts'
 import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import { REVIEW } from '#src/domain/payment-rules.ts'
+import { saveProviderA } from '#src/domain/provider-credentials.ts'
 import { addPayment, auditOf, DAY, inSeconds, nowOf, putSettings } from '#test/support/records.ts'
 import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
 
@@ -191,6 +194,86 @@ describe('the reconciler', () => {
     expect(shop.payment('p')).toMatchObject({ status: 'paid', review_reason: null })
   })
 
+  test('goes on after one that breaks, and comes back to that one later', async () => {
+    for (let i = 0; i < 8; i++) {
+      const id = `p${i}`
+      addPayment(shop.w, { id, external_id: id, shop_id: '100500', next_check_at: nowOf(shop.w) })
+    }
+    const { check } = shop.a
+    shop.a.check = async (payment, of) => {
+      if (payment.externalId === 'p0') throw new Error('of the gateway')
+      return check(payment, of)
+    }
+    await run()
+    expect(checks()).toBe(7)
+    const lines = shop.w.log.splice(0).filter((line) => / error /.test(line))
+    expect(lines).toEqual([expect.stringMatching(/payment=p0 reason="of the gateway"/)])
+    // A damaged database would end the process.
+    expect(shop.w.fatal.splice(0)).toEqual([new Error('of the gateway')])
+    expect(shop.payment('p0')).toMatchObject({
+      status: 'pending',
+      next_check_at: inSeconds(shop.w, 60),
+    })
+  })
+
+  test('asks about what is older than a week and unclear once a day, until it is clear', async () => {
+    const { id } = await shop.buy()
+    shop.w.clock.advance(8 * DAY * 1000)
+    shop.w.change('update payments set next_check_at = null')
+    shop.a.answer = { state: 'unknown', reason: 'HTTP 500', retryAfterMs: null }
+    await shop.noticeA(id)
+    expect(shop.payment(id).next_check_at).toBe(nowOf(shop.w))
+    await run()
+    expect(shop.payment(id).next_check_at).toBe(inSeconds(shop.w, DAY))
+    shop.a.answer = null
+    shop.w.clock.advance(DAY * 1000)
+    await run()
+    expect(shop.payment(id)).toMatchObject({ status: 'pending', next_check_at: null })
+  })
+
+  test('does not put off what a notice has made due while it asked', async () => {
+    const { id, externalId } = await shop.buy()
+    shop.w.clock.advance(30 * 3_600_000)
+    const open = shop.a.hold()
+    const under = run()
+    await vi.waitFor(() => expect(checks()).toBe(1))
+    shop.w.clock.advance(1000)
+    await askAgainSoon(shop.w.s, id)
+    open()
+    await under
+    // Asked once more by the same run.
+    expect(checks()).toBe(2)
+    expect(shop.payment(id).next_check_at).toBe(inSeconds(shop.w, DAY))
+    expect(externalId).toBe('yoo-1')
+  })
+
+  test('does not let unclear answers of its own shorten the way back', async () => {
+    const { id } = await shop.buy()
+    shop.w.clock.advance(30 * 3_600_000)
+    shop.a.answer = { state: 'unknown', reason: 'HTTP 500', retryAfterMs: null }
+    await run()
+    expect(checks()).toBe(1)
+    expect(shop.payment(id).next_check_at).toBe(inSeconds(shop.w, DAY))
+  })
+
+  test('comes to every payment whose node is back, however many can not be asked about', async () => {
+    const waiting = { shop_id: 'former', review_reason: REVIEW.node, next_check_at: null }
+    for (let i = 0; i < 25; i++) {
+      addPayment(shop.w, { id: `old-${i}`, external_id: `gone-${i}`, tg_id: 2, ...waiting })
+    }
+    const { id, externalId } = await shop.buy()
+    shop.a.pay(externalId)
+    shop.w.change(
+      'update payments set review_reason = ?, next_check_at = null where id = ?',
+      ...[REVIEW.node, id],
+    )
+    for (let i = 0; i < 3; i++) {
+      await run()
+      shop.w.change("update payments set next_check_at = null where status = 'pending'")
+    }
+    expect(shop.payment(id).status).toBe('paid')
+  })
+
   test('does not care what is switched off', async () => {
     const { id, externalId } = await shop.buy()
     shop.a.pay(externalId)
@@ -292,8 +375,41 @@ describe('the daily audit of provider A', () => {
   test('says that it has to be repeated when there is no answer, and asks nobody without credentials', async () => {
     shop.a.listed = false
     expect(await audit()).toBe(false)
+    expect(shop.w.log.at(-1)).toMatch(
+      / warn the list of paid payments could not be read shop=100500$/,
+    )
     putSettings(shop.w, { PROVIDER_A_SECRET_KEY: '' })
     expect(await audit()).toBe(true)
     expect(shop.a.calls).toHaveLength(1)
+  })
+
+  test('goes through the shop before as well, as long as its credentials are kept', async () => {
+    const { id, externalId } = await shop.buy()
+    shop.a.pay(externalId)
+    const { s } = shop.w
+    const change = (shopId: string) =>
+      saveProviderA(s, { admin: 'admin', ip: 'x' }, shopId, `live_${shopId}`)
+    const kept = s.providerA.check
+    s.providerA.check = async () => 'accepted'
+    await change('new')
+    await change('newest')
+    s.providerA.check = kept
+    expect(await audit()).toBe(true)
+    expect(shop.payment(id).status).toBe('paid')
+    const listed = () => shop.a.calls.splice(0).filter(({ method }) => method === 'list')
+    expect(listed().map((call) => [call.shop.shopId, call.shop.secret])).toEqual([
+      ['newest', 'live_newest'],
+      ['new', 'live_new'],
+      ['100500', 'live_a'],
+    ])
+    // A former shop that answers no more does not have the present one asked each hour.
+    const { listSucceeded } = shop.a
+    shop.a.listSucceeded = async (since, of) =>
+      of.shopId === 'newest' ? listSucceeded(since, of) : null
+    expect(await audit()).toBe(true)
+    shop.a.listSucceeded = listSucceeded
+    shop.w.clock.advance(30 * DAY * 1000)
+    await audit()
+    expect(listed().map((call) => call.shop.shopId)).toEqual(['newest', 'newest'])
   })
 })

@@ -91,6 +91,35 @@ describe('provider A', () => {
     expect(auditOf(shop.w)).toEqual(['payment.orphan'])
   })
 
+  test('a payment of ours that is told of by another id is no orphan, and is asked about', async () => {
+    const granted = await shop.buy()
+    shop.a.pay(granted.externalId)
+    await shop.noticeA(granted.id)
+    const open = await shop.buy({ plan: '3m' })
+    shop.w.change('update payments set next_check_at = null')
+    for (const { externalId } of [granted, open]) {
+      await shop.noticeA('00000000-0000-4000-8000-000000000099', { externalId })
+      await idle()
+      shop.w.clock.advance(3000)
+    }
+    expect(shop.w.rows('select * from orphan_payments')).toEqual([])
+    expect(shop.payment(granted.id).next_check_at).toBeNull()
+    expect(shop.payment(open.id).next_check_at).not.toBeNull()
+  })
+
+  test('a payment whose row learns its id while it is looked up is no orphan', async () => {
+    const { id, externalId } = await shop.buy()
+    shop.a.pay(externalId)
+    shop.w.change("update payments set external_id = ''")
+    const answer = shop.a.hold()
+    const looked = lookUpUnknown(shop.w.s, externalId)
+    shop.w.change('update payments set external_id = ?', externalId)
+    answer()
+    await looked
+    expect(shop.w.rows('select * from orphan_payments')).toEqual([])
+    expect(shop.payment(id).status).toBe('pending')
+  })
+
   test('an unknown payment that is not paid, or refunded, is no orphan', async () => {
     const { id, externalId } = await shop.buy()
     shop.w.change('delete from payments where id = ?', id)

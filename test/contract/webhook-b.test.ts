@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addPayment, eventsOf, putSettings } from '#test/support/records.ts'
+import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import { addNode, addPayment, eventsOf, putSettings } from '#test/support/records.ts'
 import { B_SECRET, closeShop, createShop, type Shop, signB } from '#test/support/shop.ts'
 import type { CallOptions } from '#test/support/world.ts'
 
@@ -160,7 +161,45 @@ describe('provider B', () => {
     ['cispay', { amount: '19900' }, null],
     ['cispay', { amount: 199 }, 'paid with another amount'],
     ['cispay', { amount: '199.00' }, 'paid with another amount'],
+    ['cispay', { amount: 19900, is_sandbox: false }, null],
+    ['cispay', { amount: 19900, is_sandbox: true }, 'paid as a test'],
+    ['generic', { is_sandbox: true }, null],
   ]
+  test('a payment that learned its id from a notice only is granted when its node is back', async () => {
+    addNode(shop.w, 'nl1')
+    shop.b.creations.push({ outcome: 'unknown', reason: 'x', retryAfterMs: null })
+    await expect(shop.buy({ provider: 'provider_b', node: 'nl1' })).rejects.toThrow('503')
+    const [{ id }] = shop.w.rows('select id from payments')
+    shop.w.change("delete from nodes where code = 'nl1'")
+    const notice = { id: 'their-1', paymentId: id, status: 'paid', amount: 199 }
+    expect((await shop.noticeB(notice)).json).toEqual(OK)
+    expect(shop.payment(id)).toMatchObject({
+      status: 'pending',
+      external_id: 'their-1',
+      review_reason: 'paid, but its node is gone',
+    })
+    addNode(shop.w, 'nl1')
+    shop.b.answer = { state: 'paid', amount: '199.00', currency: 'RUB' }
+    await reconcilePayments(shop.w.s)
+    expect(shop.payment(id).status).toBe('paid')
+  })
+
+  test.each([
+    ['an id that another payment has', 'platega-1'],
+    ['no id', undefined],
+    ['an id that is none', '../x'],
+    ['our id', null],
+  ])('a notice with %s leaves a payment without one as it is, and grants', async (_what, told) => {
+    await shop.buy({ provider: 'provider_b' })
+    shop.b.creations.push({ outcome: 'unknown', reason: 'x', retryAfterMs: null })
+    await expect(shop.buy({ provider: 'provider_b', plan: '3m' })).rejects.toThrow('503')
+    const [{ id }] = shop.w.rows("select id from payments where external_id = ''")
+    // The first id that is known counts.
+    const named = told === 'platega-1' ? { id, paymentId: told } : { id: told ?? id, paymentId: id }
+    expect((await shop.noticeB({ ...named, status: 'paid' })).json).toEqual(OK)
+    expect(shop.payment(id)).toMatchObject({ status: 'paid', external_id: '' })
+  })
+
   test.each(AMOUNTS)('%s with %j: %s', async (preset, sent, reason) => {
     putSettings(shop.w, { PROVIDER_B_PRESET: preset })
     const { id } = await shop.buy({ provider: 'provider_b' })

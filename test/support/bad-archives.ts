@@ -226,6 +226,17 @@ export const BAD_ARCHIVES: [name: string, make: Make, message: RegExp][] = [
   ['a text where a number must be', sql("update plans set days = 'many'"), /wrong kind/],
   ['a time that is none', sql("update admins set created_at = 'yesterday'"), /wrong kind/],
   ['JSON that is none', sql("update nodes set transports_json = '['"), /wrong kind/],
+  [
+    'an order of a payment that is no JSON',
+    sql(`insert into payments (id, tg_id, node, plan, provider, amount, currency, days, created_at, source, order_json)
+      values ('p', 1, 'de1', '1m', 'provider_a', 199, 'RUB', 30, '2026-01-01T00:00:00', 'bot', '{')`),
+    /wrong kind/,
+  ],
+  [
+    'removed devices that are no JSON',
+    sql("update users set device_removals = '[' where tg_id = 1000"),
+    /wrong kind/,
+  ],
   ['a text of 2 MB', sql('update nodes set label = hex(zeroblob(1000000))'), /wrong kind/],
   [
     'a text of 50 MB',

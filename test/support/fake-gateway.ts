@@ -102,8 +102,9 @@ export function createFakeGateway(prefix: string, idempotent = true): FakeGatewa
       return [...fake.known.values()].flatMap(
         ({ order, externalId, state }): SucceededPayment[] => {
           if (state.state !== 'paid') return []
-          const { amount = '', currency = '', refunded = false } = state
-          return [{ externalId, paymentId: order.paymentId || null, amount, currency, refunded }]
+          const { amount = '', currency = '', refunded, refundedPart } = state
+          const paymentId = order.paymentId || null
+          return [{ externalId, paymentId, amount, currency, refunded, refundedPart }]
         },
       )
     },

@@ -215,6 +215,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     cryptobot: createCryptobot({ ...outside, apiUrl: config.cryptobotApiUrl }),
     gateways: { ...createGateways({ ...outside, config, clock }), ...options.gateways },
     paymentChecks: createSingleFlight(),
+    paymentCreations: createSingleFlight(),
     dial: async (address, port) => `${address}:${port}` === 'alive.test:443',
     hashing: (work) => {
       hashes++

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { fromUtf8 } from '#src/lib/encoding.ts'
@@ -153,4 +155,21 @@ describe('an answer', () => {
   test.each(['hanging up', 'breaking off'] as const)('that is %s is none', async (mood) => {
     await expect(inMood(mood)).rejects.toThrow()
   })
+})
+
+test('what the answer says of the next request is handed on', async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(429, { 'retry-after': '17' }).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const outbound = createOutbound({ denyPrivate: false })
+  const answer = await outbound({
+    method: 'GET',
+    url: `http://127.0.0.1:${port}/`,
+    signal: AbortSignal.timeout(5000),
+    maxBytes: 100,
+  })
+  server.close()
+  expect([answer.status, answer.retryAfter]).toEqual([429, '17'])
 })

@@ -145,3 +145,42 @@ test('after the stop nothing is begun, and what is under way is noted', async ()
   await pass(100)
   expect(waiting).toHaveLength(2)
 })
+
+test('a failure while something is under way loses nothing', async () => {
+  const waiting = [300, 300]
+  const { pump, noted, fail } = pumpOf(waiting, 4)
+  const end = pump.start()
+  await pass(50)
+  fail(1)
+  waiting.push(1)
+  pump.start()
+  await pass(3000)
+  await end
+  expect(noted.flat().sort()).toEqual([1, 300, 300])
+})
+
+test('what is under way when nothing can be noted is awaited, and noted when it can be again', async () => {
+  const { pump, noted, fail } = pumpOf([5, 8000], 2)
+  const end = pump.start()
+  await pass(12)
+  fail(7)
+  await pass(12_000)
+  await end
+  expect(noted.flat()).toEqual([5, 8000])
+})
+
+test('it gives up only when nothing is under way any more', async () => {
+  const { pump, noted, fail } = pumpOf([5, 8000], 2)
+  let over = false
+  const end = pump.start()?.finally(() => {
+    over = true
+  })
+  const failed = expect(end).rejects.toThrow('the database is locked')
+  await pass(12)
+  fail(1000)
+  await pass(7500)
+  expect(over).toBe(false)
+  await pass(2000)
+  await failed
+  expect([over, noted]).toEqual([true, []])
+})

@@ -91,7 +91,6 @@ describe('a creation', () => {
   })
 
   test.each([
-    [{ status: 429, json: { ok: false } }],
     [{ status: 500, json: { ok: false } }],
     [{ status: 403, json: { message: 'blocked by the proxy' } }],
     [{ status: 200, json: { ok: false } }],
@@ -100,6 +99,11 @@ describe('a creation', () => {
   ])('answered %j is unknown', async (refusal) => {
     fake.refusal = refusal
     expect(await gateway.create(order(), shop)).toMatchObject({ outcome: 'unknown' })
+  })
+
+  test('answered 429 is unknown, and to be left alone for a minute', async () => {
+    fake.refusal = { status: 429, json: { ok: false } }
+    expect(await gateway.create(order(), shop)).toMatchObject({ retryAfterMs: 60_000 })
   })
 })
 

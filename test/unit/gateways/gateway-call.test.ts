@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import {
   callGateway,
-  cut,
   gatewayWords,
   isRefusal,
   moneyText,
   unanswered,
 } from '#src/integrations/gateway-call.ts'
 import { utf8 } from '#src/lib/encoding.ts'
+import { cut } from '#src/lib/format.ts'
 
 const call = (outbound: Parameters<typeof callGateway>[0], signal = AbortSignal.timeout(1000)) =>
   callGateway(outbound, { method: 'GET', url: 'https://api.test', headers: {}, signal })
@@ -28,11 +28,34 @@ describe('an answer', () => {
     [new Error('GET https://api.test/secret failed'), 'no usable answer'],
     [
       new Error('x', { cause: Object.assign(new Error('y'), { code: 'ENOTFOUND' }) }),
-      'its host is unknown',
+      'the host is unknown',
     ],
     ['thrown text', 'no usable answer'],
   ])('that there is none of says why, without the message: %s', async (error, reason) => {
     expect(await call(() => Promise.reject(error))).toEqual({ status: null, reason })
+  })
+
+  test.each([
+    [undefined, 60_000],
+    ['7', 7000],
+    ['0', 60_000],
+    ['999999', 3_600_000],
+    ['Wed, 21 Oct 2026 07:28:00 GMT', 60_000],
+    ['-5', 60_000],
+  ])('429 with Retry-After %j wants to be left alone for %i ms', async (retryAfter, restMs) => {
+    const body = utf8('{}')
+    const answer = await call(async () => ({ status: 429, body, complete: true, retryAfter }))
+    expect(answer).toEqual({ status: 429, body: {}, restMs })
+    expect(unanswered(answer)).toEqual({ reason: 'too many requests', retryAfterMs: restMs })
+    // What its body says is meant for us.
+    expect(unanswered(answer, 5)).toMatchObject({ retryAfterMs: 5 })
+  })
+
+  test('of another status wants nothing, whatever its header says', async () => {
+    const answer = await call(async () => ({
+      ...{ status: 500, body: utf8('{}'), complete: true, retryAfter: '7' },
+    }))
+    expect(unanswered(answer)).toEqual({ reason: 'answered 500', retryAfterMs: null })
   })
 
   test('after the time is said to be late', async () => {

@@ -190,6 +190,8 @@ describe('a creation', () => {
   })
 })
 
+const TEN_BACK = { refunded: false, refundedPart: '10.00' }
+
 describe('a check', () => {
   test.each([
     ['a new payment', () => {}, { state: 'pending' }],
@@ -201,6 +203,14 @@ describe('a check', () => {
     [
       'one whose money went back in part',
       (id: string) => fake.refund(fake.pay(id).id, '10.00'),
+      { state: 'paid', amount: '199.00', currency: 'RUB', test: true, ...TEN_BACK },
+    ],
+    [
+      'one whose money went back in two parts',
+      (id: string) => {
+        fake.refund(fake.pay(id).id, '10.00')
+        fake.refund(id, '199.00')
+      },
       { state: 'paid', amount: '199.00', currency: 'RUB', test: true, refunded: true },
     ],
     [
@@ -352,7 +362,7 @@ describe('recorded answers', () => {
       retryAfterMs: 3_600_000,
     })
     expect(await make({ ...errors.tooMany, retry_after: -5 }, 429)).toMatchObject({
-      retryAfterMs: null,
+      retryAfterMs: 60_000,
     })
   })
 })
@@ -367,6 +377,7 @@ describe('the list of succeeded payments', () => {
     }
     const [refunded] = fake.paymentsOf('pay-7')
     fake.refund(refunded?.id ?? '')
+    fake.refund(fake.paymentsOf('pay-9')[0]?.id ?? '', '10.00')
     const [foreign] = fake.paymentsOf('pay-8')
     if (foreign) foreign.metadata = {}
     await created({ paymentId: 'unpaid' })
@@ -382,6 +393,7 @@ describe('the list of succeeded payments', () => {
       currency: 'RUB',
       refunded: true,
     })
+    expect(list?.find(({ paymentId }) => paymentId === 'pay-9')).toMatchObject(TEN_BACK)
     expect(list?.find(({ externalId }) => externalId === foreign?.id)?.paymentId).toBeNull()
   })
 

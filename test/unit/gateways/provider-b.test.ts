@@ -150,7 +150,6 @@ describe('a creation', () => {
     })
 
     test.each([
-      [{ status: 429, json: {} }, 'too many requests'],
       [{ status: 409, json: {} }, 'answered 409'],
       [{ status: 500, json: {} }, 'answered 500'],
       [{ status: 400 }, 'answered 400'],
@@ -167,6 +166,17 @@ describe('a creation', () => {
         reason,
         retryAfterMs: null,
       })
+    })
+
+    test('answered 429 is unknown, and to be left alone for a minute', async () => {
+      fake.refusal = { status: 429, json: {} }
+      const expected = { reason: 'too many requests', retryAfterMs: 60_000 }
+      const creation = await gateway.create(order(), shopOf(fake))
+      expect(creation).toEqual({ outcome: 'unknown', ...expected })
+      verbatim = fake.refusal
+      const shop = shopOf({ preset: fake.preset, url: tape.url })
+      const state = await gateway.check({ id: PAYMENT_ID, externalId: 'x' }, shop)
+      expect(state).toEqual({ state: 'unknown', ...expected })
     })
 
     test('without a link is refused, for nobody could pay', async () => {
@@ -200,12 +210,12 @@ describe('a creation', () => {
     const shop = { ...shopOf(only('generic')), apiUrl: 'no address' }
     expect(await gateway.create(order(), shop)).toMatchObject({
       outcome: 'unknown',
-      reason: 'its address is no URL',
+      reason: 'the address is no URL',
     })
     shop.apiUrl = 'http://169.254.169.254'
     expect(await gateway.create(order(), shop)).toMatchObject({
       outcome: 'unknown',
-      reason: 'its address is not allowed',
+      reason: 'the address is not allowed',
     })
   })
 })
@@ -289,16 +299,16 @@ describe('a check', () => {
     })
   })
 
-  test('at cisPay finds a payment by our id while its own is not known', async () => {
-    const fake = only('cispay')
-    fake.pay((await created(fake)).externalId)
-    expect(await check(fake, '')).toMatchObject({ state: 'paid' })
-    expect(fake.asked.at(-1)?.path).toBe(`/payments/status?order_id=${PAYMENT_ID}`)
-    expect(await check(fake, '', 'another')).toMatchObject({ state: 'unknown' })
-    expect(await check(only('platega'), '')).toMatchObject({
-      reason: 'the gateway has no id for this payment',
-    })
-  })
+  test.each(['platega', 'cispay', 'generic'] as const)(
+    'at %s of a payment without an id asks nobody',
+    async (preset) => {
+      const fake = only(preset)
+      expect(await check(fake, '')).toMatchObject({
+        reason: 'the gateway has no id for this payment',
+      })
+      expect(fake.asked).toEqual([])
+    },
+  )
 
   test('at cisPay says whether the payment was a test', async () => {
     verbatim = { status: 200, json: { ...cispay.state, status: 'PAID', is_sandbox: true } }

@@ -1,0 +1,73 @@
+/** What a restore makes of payments, and how they come right by themselves. */
+import { expect, test } from 'vitest'
+import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import { createFakeGateways } from '#test/support/fake-gateway.ts'
+import { createFileWorld } from '#test/support/file-world.ts'
+import {
+  addPayment,
+  addUser,
+  auditOf,
+  DAY,
+  inSeconds,
+  nowOf,
+  putSettings,
+} from '#test/support/records.ts'
+import { archiveOf, logInTo, restoreInto } from '#test/support/restores.ts'
+import { SHOP_ENVIRONMENT } from '#test/support/shop.ts'
+
+test('paid payments that the backup does not know are granted once more when their provider still counts them as paid', async () => {
+  const { gateways, a } = createFakeGateways()
+  const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
+  addUser(w, 1)
+  addUser(w, 2)
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  const paid = { status: 'paid', paid_at: nowOf(w), shop_id: '100500', deleted_user: 1 }
+  for (const tgId of [1, 2, 3]) {
+    addPayment(w, { ...paid, id: `p${tgId}`, tg_id: tgId, external_id: `yoo-${tgId}` })
+  }
+  w.change('update payments set deleted_user = 0')
+  expect((await restoreInto(w, archive)).reviews).toBe(3)
+  const answers = new Map([
+    ['yoo-1', { state: 'paid', amount: '199.00', currency: 'RUB' }],
+    ['yoo-2', { state: 'paid', amount: '199.00', currency: 'RUB', refunded: true }],
+  ] as const)
+  a.check = async ({ externalId }) => answers.get(externalId as 'yoo-1') ?? { state: 'pending' }
+  expect(w.rows('select status, next_check_at from payments')).toEqual(
+    [1, 2, 3].map(() => ({ status: 'pending', next_check_at: nowOf(w) })),
+  )
+  await reconcilePayments(w.s)
+  const reason = 'paid, but unknown to the backup restored at 2026-03-01T12:00:00'
+  expect(w.rows('select id, status, review_reason from payments order by id')).toEqual([
+    { id: 'p1', status: 'paid', review_reason: null },
+    { id: 'p2', status: 'pending', review_reason: 'refunded at the provider' },
+    // Until the provider says what became of it, or an admin does.
+    { id: 'p3', status: 'pending', review_reason: reason },
+  ])
+  expect(w.rows('select tg_id, expires_at from subscriptions')).toEqual([
+    { tg_id: 1, expires_at: inSeconds(w, 30 * DAY) },
+  ])
+  const cookie = await logInTo(w)
+  const granted = await w.call('/admin/api/payments/p3/grant', {
+    method: 'POST',
+    headers: { cookie },
+  })
+  expect(granted.json).toEqual({ status: 'paid' })
+  expect(auditOf(w).filter((action) => action === 'payment.grant')).toHaveLength(2)
+  w.close()
+})
+
+test('all that are pending are asked about once after it, and the mark of an earlier restore is no dropped setting', async () => {
+  const { gateways, a } = createFakeGateways()
+  const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
+  const archive = await archiveOf((other) => {
+    addPayment(other, { external_id: 'yoo-1', shop_id: '100500' })
+    putSettings(other, { ENV_GENERATION: 'earlier', PAYMENTS_GENERATION: 'earlier' })
+  })
+  expect((await restoreInto(w, archive)).dropped).toEqual([])
+  for (let i = 0; i < 2; i++) {
+    await reconcilePayments(w.s)
+    w.change('update payments set next_check_at = null')
+  }
+  expect(a.calls.filter(({ method }) => method === 'check')).toHaveLength(1)
+  w.close()
+})
