@@ -12,7 +12,14 @@ const serial = {
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], pool: 'threads' } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          pool: 'threads',
+          testTimeout: 20_000,
+        },
+      },
       {
         test: {
           name: 'contract',
