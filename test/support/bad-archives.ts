@@ -234,7 +234,8 @@ export const BAD_ARCHIVES: [name: string, make: Make, message: RegExp][] = [
   ],
   [
     'removed devices that are no JSON',
-    sql("update users set device_removals = '[' where tg_id = 1000"),
+    sql(`insert into users (tg_id, token, created_at, device_removals)
+      values (4242, 'token', '2026-01-01T00:00:00', '[')`),
     /wrong kind/,
   ],
   ['a text of 2 MB', sql('update nodes set label = hex(zeroblob(1000000))'), /wrong kind/],
