@@ -67,16 +67,19 @@ interface Charge {
 async function settle({ s }: Desk, charge: Charge, refunded: boolean): Promise<boolean> {
   const { currency, telegram_payment_charge_id: externalId } = charge
   const amount = String(charge.total_amount)
+  const id = charge.invoice_payload
   const found = { state: 'paid', amount, currency, refunded } as const
   try {
     const by = { provider: 'stars', externalId } as const
-    return (await confirmPayment(s, charge.invoice_payload, found, by)).status === 'paid'
+    const { status } = await confirmPayment(s, id, found, by)
+    if (findPayment(s.db, id)?.externalId === externalId) return status === 'paid'
+    // The link was paid twice at once: the other charge has settled it.
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
     // Made before a restore, or by another program with this bot.
-    if (!refunded) await noteOrphan(s, { provider: 'stars', externalId, amount, currency })
-    return false
   }
+  if (!refunded) await noteOrphan(s, { provider: 'stars', externalId, amount, currency })
+  return false
 }
 
 /** Grants what was paid for; the message about it goes the way of every grant. */

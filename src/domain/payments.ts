@@ -88,6 +88,13 @@ function* settleFailed(tx: Query, payment: Payment, reason: string, context: Gra
   return { status: 'failed' } as Outcome
 }
 
+/**
+ * Whether what was paid as `externalId` is not what this payment was settled by: a link can be paid twice at the same moment, by two
+ * devices or two people. Until the provider's id is known, ours stands for it.
+ */
+const isAnother = ({ id, externalId, status, reviewReason }: Payment, told: string): boolean =>
+  (status === 'paid' || reviewReason !== null) && ![told, id, ''].includes(externalId)
+
 export interface Confirmation {
   status: Payment['status']
   /** What this call granted. */
@@ -97,7 +104,7 @@ export interface Confirmation {
 /**
  * Does what a provider's word means for a payment: webhooks, reconciler, admins and the bot all come here, and however many come
  * at once it is granted once. No word, or an unclear one, changes nothing. `externalId`: what the provider calls the payment, where
- * that is known only now. Throws 404 for an unknown payment, and for one of another provider than `provider`.
+ * that is known only now; a word on another payment by the same link changes nothing. Throws 404 for an unknown payment, and for one of another provider than `provider`.
  */
 export async function confirmPayment(
   s: ConfirmDeps,
@@ -122,6 +129,7 @@ export async function confirmPayment(
     const payment = yield* readPayment(tx, id)
     if (!payment) throw notFound('payment not found')
     if (externalId !== undefined && externalId !== payment.externalId) {
+      if (isAnother(payment, externalId)) return { status: payment.status } as Outcome
       yield* adoptExternalId(tx, payment, externalId)
     }
     if (found.state === 'failed') return yield* settleFailed(tx, payment, found.reason, context)

@@ -51,7 +51,7 @@ const keyOf = ({ id, date, amount, source }: Transaction) =>
   `${id} ${date} ${amount} ${source === undefined ? 'out' : 'in'}`
 
 function enterCharge({ byPayload, byId }: Entries, charge: Charge): void {
-  // Of two charges for one payment the first counts; the bot refuses the second before it is made.
+  // Of two charges for one payment the first counts; of the second the bot itself hears (bot/stars.ts).
   if (byPayload.has(charge.payload)) return
   byPayload.set(charge.payload, charge)
   byId.set(charge.id, charge)

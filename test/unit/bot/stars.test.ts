@@ -169,3 +169,20 @@ test('an answer that comes too late is no fault', async () => {
   await ask()
   expect(payment().status).toBe('pending')
 })
+
+test('a bill that two have paid at once is granted once, and the second charge is kept for an admin', async () => {
+  const link = await order()
+  expect([await ask(), await ask({ id: 'q2' }, { id: 9 })]).toEqual(['take it', 'take it'])
+  const [first, second] = [shop.telegram.stars.pay(link, 1), shop.telegram.stars.pay(link, 9)]
+  await tellPaid(first)
+  await tell({ successful_payment: second }, 9)
+  await tell({ successful_payment: second }, 9)
+  await tellPaid(first)
+  expect(sold()).toHaveLength(1)
+  expect(payment()).toMatchObject({ external_id: first.telegram_payment_charge_id })
+  const orphans = () => shop.w.rows('select external_id from orphan_payments')
+  expect(orphans()).toEqual([{ external_id: second.telegram_payment_charge_id }])
+  const { provider_payment_charge_id: _, ...refund } = second
+  await tell({ refunded_payment: refund }, 9)
+  expect(payment()).toMatchObject({ status: 'paid', refunded_at: null, review_reason: null })
+})
