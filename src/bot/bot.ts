@@ -4,7 +4,7 @@ import { pause } from '#src/lib/pause.ts'
 import { SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { apiOptions, describeFault } from './api.ts'
-import { createFloodGuard } from './flood.ts'
+import { createFloodGuard, isChatter } from './flood.ts'
 import { registerFlows } from './flows.ts'
 
 type Update = Context['update']
@@ -26,11 +26,6 @@ const waitOutFloods: Transformer = async (call, method, payload, signal) => {
     await pause(seconds * SECOND_MS)
   }
 }
-
-/** Whether an update counts for the flood guard: payments and blocks must always come through. */
-const isChatter = ({ message, callback_query }: Update) =>
-  callback_query !== undefined ||
-  (message !== undefined && !message.successful_payment && !message.refunded_payment)
 
 /** Leaves groups and channels that somebody adds the bot to; nothing else of them is looked at. */
 async function leaveGroups(ctx: Context, next: () => Promise<void>): Promise<void> {

@@ -1,4 +1,10 @@
 /** Keeps one person from keeping the bot busy. */
+import type { Context } from 'grammy/web'
+
+/** Whether an update is one that a flood may cost its sender: payments and blocks must always come through. */
+export const isChatter = ({ message, callback_query }: Context['update']): boolean =>
+  callback_query !== undefined ||
+  (message !== undefined && !message.successful_payment && !message.refunded_payment)
 
 const MOST_PEOPLE = 10_000
 

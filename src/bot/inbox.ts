@@ -3,11 +3,12 @@ import type { Context } from 'grammy/web'
 import type { Log } from '#src/lib/log.ts'
 import { within } from '#src/lib/pause.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
+import { isChatter } from './flood.ts'
 
 type Update = Context['update']
 
 export interface Inbox {
-  /** The `offset` of getUpdates: everything below it has been handled. */
+  /** The `offset` of getUpdates: everything below it has been handled, or is so far back that what is new would not be seen. */
   offset(): number
   /** Begins the handlers of those that are new. */
   take(updates: Update[]): void
@@ -17,6 +18,14 @@ export interface Inbox {
 
 /** What Telegram gives a shop of any size to do in this time is done by then. */
 const HANDLER_LIMIT_MS = MINUTE_MS
+
+/**
+ * Telegram shows 100 updates from the offset on. Of these so many may be under way; if more were, nothing new would be seen while
+ * they last. What falls behind is handled all the same, but does not come again when the process is killed meanwhile.
+ */
+const MOST_BEHIND = 50
+/** Of one person's messages and taps so many are under way or wait; what he sends above that is left out. */
+const MOST_OF_ONE = 20
 
 const senderOf = (update: Update): number => {
   const content =
@@ -37,14 +46,14 @@ export function createInbox({
   handle(update: Update): Promise<void>
   handlerLimitMs?: number | undefined
 }): Inbox {
-  /** The end of what each person has under way. */
-  const lanes = new Map<number, Promise<void>>()
+  /** The end of what each person has under way, and how much it is. */
+  const lanes = new Map<number, { end: Promise<void>; length: number }>()
   const unfinished = new Set<number>()
   /** Those that Telegram may send once more. */
   const taken = new Set<number>()
   let next = 0
 
-  const offset = () => unfinished.values().next().value ?? next
+  const offset = () => Math.max(unfinished.values().next().value ?? next, next - MOST_BEHIND)
   const run = async (update: Update) => {
     const inTime = await within(handlerLimitMs, handle(update))
     if (!inTime) log.error('an update takes too long', { update: update.update_id })
@@ -52,10 +61,15 @@ export function createInbox({
   }
   const begin = (update: Update) => {
     const sender = senderOf(update)
-    const lane = (lanes.get(sender) ?? Promise.resolve()).then(() => run(update))
+    const lane = lanes.get(sender) ?? { end: Promise.resolve(), length: 0 }
+    if (lane.length >= MOST_OF_ONE && isChatter(update)) return
     lanes.set(sender, lane)
-    void lane.then(() => {
-      if (lanes.get(sender) === lane) lanes.delete(sender)
+    lane.length++
+    unfinished.add(update.update_id)
+    lane.end = lane.end.then(async () => {
+      await run(update)
+      lane.length--
+      if (lane.length === 0) lanes.delete(sender)
     })
   }
   return {
@@ -67,14 +81,13 @@ export function createInbox({
         next = id + 1
         if (taken.has(id)) continue
         taken.add(id)
-        unfinished.add(id)
         begin(update)
       }
       const forgotten = offset()
       for (const id of taken) if (id < forgotten) taken.delete(id)
     },
     async drained() {
-      await Promise.all(lanes.values())
+      await Promise.all([...lanes.values()].map(({ end }) => end))
     },
   }
 }

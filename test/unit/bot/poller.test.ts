@@ -178,6 +178,22 @@ describe.concurrent('order', () => {
     expect(seen).toEqual(['stuck', 'beside', 'behind'])
   }, 20_000)
 
+  test('who sends hundreds holds up nobody else, and is answered as far as 20 wait; his payments are all taken', async (context) => {
+    const { telegram, start, isConfirmed } = await openLab(context)
+    const { seen } = start((text) => pause(text.startsWith('slow') ? 150 : 0))
+    for (let n = 0; n < 250; n++) telegram.say(ada, `slow ${n}`)
+    const from = { id: ada?.id }
+    telegram.push(TOKEN, { message: { from, successful_payment: {} } } as never)
+    telegram.say(bob, 'beside')
+    await until('the others go on', () => seen.includes('beside'))
+    expect(seen.length).toBeLessThan(20)
+    await isConfirmed()
+    const answered = seen.filter((text) => text.startsWith('slow'))
+    expect(answered.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, n) => `slow ${n}`))
+    expect(answered.length).toBeLessThan(60)
+    expect(seen).toContain('something else')
+  }, 20_000)
+
   test('1,000 updates of 50 people come through once each', async (context) => {
     const { telegram, start, isConfirmed } = await openLab(context)
     const { seen } = start()
