@@ -239,7 +239,8 @@ interface Waiting {
   body: TxBody<unknown>
   resolve(value: never): void
   reject(error: unknown): void
-  deadline: number
+  /** When it came, on the monotonic clock. */
+  sinceMs: number
 }
 
 /**
@@ -254,6 +255,8 @@ function createTransactions(
 ): Database['tx'] {
   const line: Waiting[] = []
   let running = false
+  /** Since when another process has kept this one from writing. */
+  let blockedMs: number | null = null
   const turn = createTurn(AT_ONCE_MS)
   const ownWait = raw.pragma('busy_timeout', { simple: true })
   /** Null when another process writes for all of `waitMs`. */
@@ -265,11 +268,13 @@ function createTransactions(
     try {
       const begin = (tx: Query) => {
         begun = true
+        blockedMs = null
         return { value: work(tx) }
       }
       return db.transaction(begin, { behavior: 'immediate' })
     } catch (error) {
       if (begun || !isBusy(error)) throw error
+      blockedMs ??= startedAt
       return null
     } finally {
       raw.pragma(`busy_timeout = ${ownWait}`)
@@ -286,7 +291,11 @@ function createTransactions(
       return () => reject(error)
     }
   }
-  const leftMs = () => (line[0]?.deadline ?? 0) - performance.now()
+  /** How long the foremost still waits: time that it took this process itself does not count. */
+  const leftMs = () => {
+    const now = performance.now()
+    return Math.max(line[0]?.sinceMs ?? now, blockedMs ?? now) + PATIENCE_MS - now
+  }
   /** Runs as many of the line as have time, in one transaction. False when another process writes. */
   const runTogether = (): boolean => {
     const taken: Waiting[] = []
@@ -328,9 +337,9 @@ function createTransactions(
       const outcome = attempt((tx) => drive(body, tx), WAIT_MS)
       if (outcome) return outcome.value
     }
-    const deadline = performance.now() + PATIENCE_MS
+    const sinceMs = performance.now()
     return new Promise((resolve, reject) => {
-      line.push({ body, resolve, reject, deadline })
+      line.push({ body, resolve, reject, sinceMs })
       if (!running) void runLine()
     })
   }
