@@ -1,4 +1,5 @@
 /** What admins are told of, and how. */
+import { cut } from '#src/lib/format.ts'
 import { escapeHtml } from '#src/lib/html.ts'
 
 /** Who did it, from where; `admin` null: the operator at the machine. */
@@ -71,7 +72,7 @@ const ru: Texts = {
 const TEXTS: Record<'en' | 'ru', Texts> = { en, ru }
 
 /** A name or a reason as it is shown: reasons come from other machines, and a message has at most 4096 characters. */
-const shown = (text: string) => escapeHtml(text.slice(0, 300))
+const shown = (text: string) => escapeHtml(cut(text, 300))
 
 /** An alert in Telegram's HTML; undefined for one of another version. */
 export function alertText(lang: 'en' | 'ru', alert: Alert): string | undefined {
