@@ -4,6 +4,7 @@ import type { ListedSubscription } from '#db/subscriptions.ts'
 import { describeGift, redeemGift } from '#src/domain/gifts.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import { messageHtml } from '#src/domain/messages.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { addLinkRow, single } from './keyboards.ts'
 import { supportLines } from './menu.ts'
@@ -25,13 +26,14 @@ async function showRefusal(v: Visit, outcome: Refusal): Promise<void> {
   await show(v, text, single(v.t.back, 'menu'))
 }
 
-/** Shows what a redeemed code gave, as the message about a paid one does. */
+/** Shows what a redeemed code gave, as the message about a paid one does; of what is revoked or over, only that there was a gift. */
 async function showGiven(v: Visit, given: ListedSubscription | null, before: boolean) {
   const { t, s, user, lang } = v
   const keyboard = addLinkRow(v, new InlineKeyboard()).text(t.my, tapData('s'))
   const { node_label = '', plan_label = '' } = given ? nodeAndPlan(given) : {}
   const html =
     given?.row.active &&
+    given.row.expiresAt > formatTimestamp(s.clock.now()) &&
     messageHtml(
       s,
       {

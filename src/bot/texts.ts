@@ -37,7 +37,7 @@ const en = {
   hello: (name: string, brand: string) =>
     html`👋 Hello, ${name}! This is <b>${brand}</b>.
 
-Buy a subscription here, or take the link of the one you have.`,
+Buy a subscription here, or get the link to the one you have.`,
   buy: '🛒 Buy',
   my: '🔑 My subscriptions',
   help: '❓ Help',
@@ -57,7 +57,7 @@ Buy a subscription here, or take the link of the one you have.`,
 Server: <b>${node}</b>`,
   chooseRenewal: (node: string, until: string) => html`🗓 <b>Renew for how long?</b>
 
-Server: <b>${node}</b>, now until <b>${until}</b>. Your link and apps stay as they are.`,
+Server: <b>${node}</b>. Expiry date: <b>${until}</b>. Your link and apps stay as they are.`,
   chooseProvider: (node: string, plan: string) => html`💳 <b>How do you want to pay?</b>
 
 Server: <b>${node}</b>
@@ -71,28 +71,28 @@ Server: <b>${node}</b>
 Plan: <b>${plan}</b>
 Price: <b>${price}</b>, ${provider}
 
-Pay by the button, then come back. Access comes by itself, usually within seconds.`,
+Pay with the button below, then come back. Access is granted automatically, usually within seconds.`,
   accept: (offer: string, privacy: string) =>
     html`By paying you accept the <a href="${offer}">public offer</a> and the <a href="${privacy}">privacy policy</a>.`,
   pay: (price: string) => `💳 Pay ${price}`,
   paid: '✅ I have paid',
   buyAgain: '🛒 Choose again',
   tooManyPayments: (minutes: number) =>
-    `You have begun 5 payments in 10 minutes, and more are not possible. Pay one of them, or come back in ${minutes} min.`,
+    `You have started 5 payments in 10 minutes, which is the limit. Pay one of them, or come back in ${minutes} min.`,
   noAnswer:
-    'The payment system gives no answer. Nothing was charged. Please try again in a minute.',
+    'The payment system is not responding. Nothing was charged. Please try again in a minute.',
   providerRefused:
-    'The payment system refused this payment. Nothing was charged. Choose another way to pay, or ask support.',
+    'The payment system refused this payment. Nothing was charged. Choose another way to pay, or write to support.',
   notSold: 'This can’t be bought any more: the offer has changed. Nothing was charged.',
 
   // After paying.
   checkedJustNow: 'This was checked a moment ago. Please wait 5 seconds.',
   notPaidYet:
-    'The payment has not arrived yet. It can take a few minutes; access then comes by itself.',
-  inReview: 'Your payment has arrived, and a person has to look at it. Please write to support.',
+    'The payment has not arrived yet. It can take a few minutes; access is then granted automatically.',
+  inReview: 'Your payment has arrived but has to be checked by hand. Please write to support.',
   failed: `❌ <b>The payment did not go through</b>
 
-Nothing was given for it. If money was taken, write to support.`,
+No access was granted for it. If you were charged, please write to support.`,
   refunded: 'This payment was refunded.',
   paidDone: ({ node, plan, until }: ShownSubscription) =>
     html`✅ <b>Paid. Thank you!</b>
@@ -104,7 +104,7 @@ Your link is under “My subscriptions”.`,
   paidBefore: '✅ <b>Paid. Thank you!</b>',
 
   // Telegram Stars.
-  starsNotPending: 'This bill is closed. Please choose a plan again in the bot.',
+  starsNotPending: 'This invoice is closed. Please choose a plan again in the bot.',
   starsChanged: 'The offer has changed. Please choose a plan again in the bot.',
 
   // Own subscriptions.
@@ -118,7 +118,7 @@ ${en.state[state]}, until ${until}${state === 'expired' ? '' : `, ${left}`}`,
 <code>${link}</code>
 
 Paste it into an app, or open it in a browser and follow the steps. Whoever has it uses your subscription.`,
-  importHint: 'Or add it by one tap:',
+  importHint: 'Or add it with one tap:',
   copyLink: '📋 Copy link',
   qr: '🔳 QR code',
   qrCaption:
@@ -131,7 +131,7 @@ Paste it into an app, or open it in a browser and follow the steps. Whoever has 
   deviceList: (count: number, limit: number | null) =>
     html`📱 <b>Devices: ${limit === null ? count : `${count} of ${limit}`}</b>
 
-${count === 0 ? 'No device has taken your list yet.' : 'Tap one to remove it: it makes room for another.'}`,
+${count === 0 ? 'No device is connected yet.' : 'Tap a device to remove it and make room for another.'}`,
   device: 'Device',
   deviceLimitReached: (hours: number) =>
     `You can remove 3 devices in 24 hours. The next one in ${hours} h.`,
@@ -140,9 +140,9 @@ ${count === 0 ? 'No device has taken your list yet.' : 'Tap one to remove it: it
   // Another link.
   resetAsk: `♻️ <b>Reset the link?</b>
 
-The old link and all apps that use it stop at once. You will have to add the new link to every device.`,
+The old link and all apps that use it stop working at once. You will have to add the new link to every device.`,
   resetDo: 'Yes, reset it',
-  resetDone: (link: string) => html`♻️ <b>Your link is another one now</b>
+  resetDone: (link: string) => html`♻️ <b>You have a new link</b>
 
 <code>${link}</code>`,
 
@@ -152,13 +152,13 @@ The old link and all apps that use it stop at once. You will have to add the new
 Server: <b>${node}</b>
 Plan: <b>${plan}</b>`,
   giftTake: '🎁 Activate',
-  giftAgain: 'You have activated this gift before.',
+  giftAgain: 'You have already activated this gift.',
   giftRefusal: {
     unknown: 'There is no such gift. Check the link.',
-    used: 'Somebody has activated this gift already.',
+    used: 'Someone has already activated this gift.',
     revoked: 'This gift was withdrawn.',
     expired: 'This gift has expired.',
-    gone: 'What this gift was for is not there any more. Please write to support.',
+    gone: 'The server or the plan of this gift no longer exists. Please write to support.',
     banned: 'Your account is blocked. Please write to support.',
   },
 
@@ -187,7 +187,7 @@ const ru: Texts = {
 
   hello: (name, brand) => html`👋 Здравствуйте, ${name}! Это <b>${brand}</b>.
 
-Здесь можно купить подписку или взять ссылку той, что у вас есть.`,
+Здесь можно купить подписку или получить ссылку на ту, что уже есть.`,
   buy: '🛒 Купить',
   my: '🔑 Мои подписки',
   help: '❓ Помощь',
@@ -205,7 +205,7 @@ const ru: Texts = {
 Сервер: <b>${node}</b>`,
   chooseRenewal: (node, until) => html`🗓 <b>На сколько продлить?</b>
 
-Сервер: <b>${node}</b>, сейчас до <b>${until}</b>. Ссылка и приложения останутся прежними.`,
+Сервер: <b>${node}</b>. Срок действия: до <b>${until}</b>. Ссылка и приложения останутся прежними.`,
   chooseProvider: (node, plan) => html`💳 <b>Как вы хотите заплатить?</b>
 
 Сервер: <b>${node}</b>
@@ -219,25 +219,26 @@ const ru: Texts = {
 Тариф: <b>${plan}</b>
 Цена: <b>${price}</b>, ${provider}
 
-Оплатите по кнопке и возвращайтесь. Доступ появится сам, обычно за несколько секунд.`,
+Оплатите по кнопке ниже и возвращайтесь. Доступ откроется сам, обычно за несколько секунд.`,
   accept: (offer, privacy) =>
     html`Оплачивая, вы принимаете <a href="${offer}">публичную оферту</a> и <a href="${privacy}">политику конфиденциальности</a>.`,
   pay: (price) => `💳 Оплатить ${price}`,
   paid: '✅ Я оплатил(а)',
   buyAgain: '🛒 Выбрать заново',
   tooManyPayments: (minutes) =>
-    `Вы начали 5 оплат за 10 минут, больше пока нельзя. Оплатите одну из них или вернитесь через ${minutes} мин.`,
+    `Вы создали 5 платежей за 10 минут, больше пока нельзя. Оплатите один из них или вернитесь через ${minutes} мин.`,
   noAnswer: 'Платёжная система не отвечает. Деньги не списаны. Попробуйте ещё раз через минуту.',
   providerRefused:
-    'Платёжная система отклонила эту оплату. Деньги не списаны. Выберите другой способ или спросите поддержку.',
+    'Платёжная система отклонила эту оплату. Деньги не списаны. Выберите другой способ или напишите в поддержку.',
   notSold: 'Это больше нельзя купить: предложение изменилось. Деньги не списаны.',
 
-  checkedJustNow: 'Проверяли только что. Подождите 5 секунд.',
-  notPaidYet: 'Оплата ещё не пришла. Бывает, нужно несколько минут; доступ появится сам.',
-  inReview: 'Оплата пришла, но её должен проверить человек. Напишите в поддержку.',
+  checkedJustNow: 'Оплату только что проверяли. Подождите 5 секунд.',
+  notPaidYet:
+    'Оплата ещё не пришла. Иногда на это нужно несколько минут, потом доступ откроется сам.',
+  inReview: 'Оплата пришла, но её нужно проверить вручную. Напишите в поддержку.',
   failed: `❌ <b>Оплата не прошла</b>
 
-За неё ничего не выдано. Если деньги списаны, напишите в поддержку.`,
+Доступ не выдан. Если деньги списаны, напишите в поддержку.`,
   refunded: 'Деньги за эту оплату возвращены.',
   paidDone: ({ node, plan, until }) => html`✅ <b>Оплачено. Спасибо!</b>
 
@@ -258,12 +259,12 @@ ${ru.state[state]}, до ${until}${state === 'expired' ? '' : `, ${left}`}`,
   link: (link) => html`Ваша ссылка, одна для всех подписок и устройств:
 <code>${link}</code>
 
-Вставьте её в приложение или откройте в браузере и следуйте шагам. У кого есть ссылка, тот пользуется подпиской.`,
+Вставьте её в приложение или откройте в браузере и следуйте инструкции. Никому её не показывайте: по ней можно пользоваться вашей подпиской.`,
   importHint: 'Или добавьте одним нажатием:',
   copyLink: '📋 Скопировать ссылку',
   qr: '🔳 QR-код',
   qrCaption:
-    'Ваша ссылка подписки как QR-код, для камеры другого устройства. Не показывайте его посторонним.',
+    'QR-код вашей ссылки: наведите на него камеру другого устройства. Не показывайте его посторонним.',
   renew: '🔄 Продлить',
   devices: '📱 Устройства',
   reset: '♻️ Сменить ссылку',
@@ -271,7 +272,7 @@ ${ru.state[state]}, до ${until}${state === 'expired' ? '' : `, ${left}`}`,
   deviceList: (count, limit) =>
     html`📱 <b>Устройства: ${limit === null ? count : `${count} из ${limit}`}</b>
 
-${count === 0 ? 'Ваш список ещё не брало ни одно устройство.' : 'Нажмите на устройство, чтобы удалить его и освободить место.'}`,
+${count === 0 ? 'Пока не подключено ни одно устройство.' : 'Нажмите на устройство, чтобы удалить его и освободить место.'}`,
   device: 'Устройство',
   deviceLimitReached: (hours) =>
     `За 24 часа можно удалить 3 устройства. Следующее — через ${hours} ч.`,
@@ -296,7 +297,7 @@ ${count === 0 ? 'Ваш список ещё не брало ни одно уст
     used: 'Этот подарок уже кто-то активировал.',
     revoked: 'Этот подарок отозван.',
     expired: 'Срок этого подарка истёк.',
-    gone: 'Того, что дарили, больше нет. Напишите в поддержку.',
+    gone: 'Сервера или тарифа этого подарка больше нет. Напишите в поддержку.',
     banned: 'Ваш аккаунт заблокирован. Напишите в поддержку.',
   },
 

@@ -67,7 +67,7 @@ ${link}`,
 Сервер: <b>${node}</b>
 Тариф: <b>${plan}</b>, до <b>${until}</b>
 
-Ваша ссылка подписки. Откройте её в браузере и следуйте шагам или вставьте в приложение:
+Ваша ссылка подписки. Откройте её в браузере и следуйте инструкции или вставьте в приложение:
 ${link}`,
 }
 
@@ -86,9 +86,8 @@ const REMINDERS: Record<Lang, ReminderTexts> = {
     soon: (until) => `⏳ <b>Your access ends on ${until}</b>`,
     ended: (until) => `⌛ <b>Your access ended on ${until}</b>`,
     rest: ({ node, plan }) => `Server: <b>${node}</b>\nPlan: <b>${plan}</b>`,
-    renewSoon:
-      'Renew it in time and nothing changes in your apps: here in the bot, or on your page:',
-    renewEnded: 'Renew it and your apps work again as they are: here in the bot, or on your page:',
+    renewSoon: 'Renew it in time, here in the bot, and nothing changes in your apps. Your page:',
+    renewEnded: 'Renew it here in the bot, and your apps work again as they are. Your page:',
     page: 'Your page:',
     button: '🔄 Renew',
   },
@@ -97,9 +96,9 @@ const REMINDERS: Record<Lang, ReminderTexts> = {
     ended: (until) => `⌛ <b>Доступ закончился ${until}</b>`,
     rest: ({ node, plan }) => `Сервер: <b>${node}</b>\nТариф: <b>${plan}</b>`,
     renewSoon:
-      'Продлите вовремя, и в приложениях ничего менять не придётся: здесь в боте или на вашей странице:',
+      'Продлите вовремя здесь, в боте, и в приложениях ничего менять не придётся. Ваша страница:',
     renewEnded:
-      'Продлите, и приложения снова заработают без настройки: здесь в боте или на вашей странице:',
+      'Продлите здесь, в боте, и приложения снова заработают без настройки. Ваша страница:',
     page: 'Ваша страница:',
     button: '🔄 Продлить',
   },

@@ -247,7 +247,7 @@ describe('what is sent', () => {
 Server: <b>A &lt;b&gt; &amp; 😀</b>
 Plan: <b>30 days</b>
 
-Renew it in time and nothing changes in your apps: here in the bot, or on your page:
+Renew it in time, here in the bot, and nothing changes in your apps. Your page:
 http://sub.test/sub/${token}`.replace('http:', 'https:'),
     )
     const url = `https://t.me/shop_bot?start=renew_${uuid}`

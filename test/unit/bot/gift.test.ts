@@ -123,3 +123,11 @@ test('what was revoked since is not given again', async () => {
   shop.w.change('update subscriptions set active = 0')
   expect((await ada.say(`/start gift_${code}`)).text).toBe(t.giftAgain)
 })
+
+test('what is over is not called ready', async () => {
+  const ada = shop.user({ id: 1 })
+  await ada.say(`/start gift_${code}`)
+  await ada.tap(t.giftTake)
+  shop.w.clock.advance(31 * 24 * 3_600_000)
+  expect((await ada.say(`/start gift_${code}`)).text).toBe(t.giftAgain)
+})
