@@ -317,12 +317,15 @@ export function* readUnexpiredOfUser(tx: Query, tgId: number, now: string) {
   return rows as Subscription[]
 }
 
-/** Gives an unrevoked subscription another expiry; undefined when it is revoked or does not exist. */
-export function* moveExpiry(tx: Query, uuid: string, expiresAt: string) {
+/**
+ * Gives an unrevoked subscription another expiry, of whose reminders `reminded` are over; undefined when it is revoked or does not
+ * exist.
+ */
+export function* moveExpiry(tx: Query, uuid: string, expiresAt: string, reminded = 0) {
   const [moved] = yield* run(
     tx
       .update(subscriptions)
-      .set({ expiresAt, reminded: 0 })
+      .set({ expiresAt, reminded })
       .where(and(eq(subscriptions.uuid, uuid), eq(subscriptions.active, true)))
       .returning(),
   )

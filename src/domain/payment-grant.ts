@@ -14,6 +14,7 @@ import { emit, subscriptionData } from './events.ts'
 import { tell } from './messages.ts'
 import { REVIEW } from './payment-rules.ts'
 import { paymentStep } from './payment-steps.ts'
+import { countPastReminders } from './reminders.ts'
 import type { Settings } from './settings.ts'
 import { expiryAfter, giveSubscription, type Offer } from './subscriptions.ts'
 
@@ -50,7 +51,9 @@ function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, 
   const expiresAt = parseTimestamp(row.expiresAt)
   // A held one keeps its time: what lies between the hold and now is added when it is resumed.
   const from = row.heldAt === null && expiresAt < at ? at : expiresAt
-  const moved = yield* moveExpiry(tx, row.uuid, expiryAfter(from, payment.days))
+  const until = expiryAfter(from, payment.days)
+  // The message of this grant says it.
+  const moved = yield* moveExpiry(tx, row.uuid, until, countPastReminders(until, at))
   return { ...renews, row: moved as Subscription, planLabel }
 }
 

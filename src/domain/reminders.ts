@@ -15,6 +15,10 @@ const LAST_DAYS = -1
 
 const BATCH = 200
 
+/** How many reminders of an expiry are no news to who is told of it at that moment. */
+export const countPastReminders = (expiresAt: string, at: Date): number =>
+  DAYS.filter((days) => days > 0 && addDays(parseTimestamp(expiresAt), -days) <= at).length
+
 type Due = Awaited<ReturnType<typeof dueReminders>>[number]
 
 /** Reminders whose moment was before the subscription began are left out: its owner has just been told how long it lasts. */

@@ -2,12 +2,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '#db/open.ts'
 import { dueReminders } from '#db/reminders.ts'
+import { confirmPayment } from '#src/domain/payments.ts'
 import { remindOwners } from '#src/domain/reminders.ts'
 import { startJobs } from '#src/jobs.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'
 import { createFileWorld } from '#test/support/file-world.ts'
 import { BOT_TOKEN, sendMessages } from '#test/support/messages.ts'
 import {
+  addPayment,
   addSubscription,
   addUser,
   DAY,
@@ -60,6 +62,16 @@ describe('when', () => {
     endingIn(5 * DAY)
     expect(await watch(24 * 8)).toEqual([48, 96, 120])
     expect(remindersOf().map(({ ended }) => ended)).toEqual([false, false, true])
+  })
+
+  test('a renewal for a few days brings none at once: its own message says until when', async () => {
+    const uuid = endingIn(HOUR)
+    addPayment(w, { id: 'p1', tg_id: 7, days: 2, renews_uuid: uuid })
+    await confirmPayment(w.s, 'p1', { state: 'paid' })
+    expect(w.rows('select expires_at from subscriptions')).toEqual([
+      { expires_at: inSeconds(w, 2 * DAY + HOUR) },
+    ])
+    expect(await watch(50)).toEqual([25, 49])
   })
 
   test.each([
