@@ -121,3 +121,9 @@ test('an operator at the machine is named as such', () => {
     '🚨 A backup was restored (shell)',
   )
 })
+
+test('a long reason of an alert is cut between characters: Telegram takes no half one', () => {
+  const payload = { about: 'node-down', node: 'de1', reason: `${'a'.repeat(299)}😀` }
+  const text = messageHtml({ config: configOf() }, { kind: 'alert', payload }, undefined)
+  expect(text?.isWellFormed()).toBe(true)
+})
