@@ -128,9 +128,16 @@ export function* markBlocked(tx: Query, tgIds: number[], blockedAt: string | nul
 const newest = (_q: Query, raw: Database['raw']) =>
   raw.prepare<[], number>('select coalesce(max(id), 0) from outbox').pluck()
 
-const unfinished = (_q: Query, raw: Database['raw']) =>
-  raw.prepare<[from: number], MessageTry & { status: string }>(
-    "select id, attempts, status from outbox where id >= ? and status in ('ready', 'sending') order by id",
+const firstUnfinished = (_q: Query, raw: Database['raw']) =>
+  raw
+    .prepare<[from: number], number | null>(
+      "select min(id) from outbox where id >= ? and status in ('ready', 'sending')",
+    )
+    .pluck()
+
+const underWay = (_q: Query, raw: Database['raw']) =>
+  raw.prepare<[from: number], MessageTry>(
+    "select id, attempts from outbox where id >= ? and status = 'sending' order by id",
   )
 
 /**
@@ -142,7 +149,6 @@ export function listMessagesUnderWay(
   from: number,
 ): { tries: MessageTry[]; from: number } {
   const last = db.prepared(newest).get() ?? 0
-  const rows = db.prepared(unfinished).all(from)
-  const tries = rows.filter(({ status }) => status === 'sending')
-  return { tries, from: rows[0]?.id ?? last + 1 }
+  const tries = db.prepared(underWay).all(from)
+  return { tries, from: db.prepared(firstUnfinished).get(from) ?? last + 1 }
 }

@@ -1,5 +1,6 @@
 /** "My subscriptions": what there is, the link and its ways into an app, and another link. */
 import { InlineKeyboard } from 'grammy/web'
+import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { rotateToken } from '#src/domain/users.ts'
 import { APPS } from '#src/web/apps.ts'
 import { stringsOf } from '#src/web/strings.ts'
@@ -7,7 +8,7 @@ import { shortOf, tapData } from './callback-data.ts'
 import { addLinkRow, column } from './keyboards.ts'
 import { showStale } from './menu.ts'
 import { findOwn, listOwn, type OwnSubscription } from './subscriptions.ts'
-import { BOT_ACTOR, linkOf, say, sendQr, show, type Visit, type Work } from './visit.ts'
+import { linkOf, say, sendQr, show, type Visit, type Work } from './visit.ts'
 
 async function showList(v: Visit): Promise<void> {
   const { t } = v

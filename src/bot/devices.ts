@@ -1,13 +1,14 @@
 /** Own devices: who has taken the list, and making room for another. */
 import { listDevices } from '#db/devices.ts'
 import type { Device } from '#db/schema.ts'
+import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/devices.ts'
 import { ApiError } from '#src/lib/errors.ts'
 import { cut } from '#src/lib/format.ts'
 import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { column, MOST_LISTED } from './keyboards.ts'
-import { BOT_ACTOR, say, show, type Visit, type Work } from './visit.ts'
+import { say, show, type Visit, type Work } from './visit.ts'
 
 const NAME_LENGTH = 50
 

@@ -23,6 +23,7 @@ import {
   createDesk,
   type Desk,
   endVisit,
+  langOf,
   refusedAs,
   say,
   send,
@@ -87,9 +88,21 @@ const tap = async (v: Visit): Promise<void> => {
 const isTelegrams = (error: unknown) =>
   error instanceof HttpError || refusedAs(error, 429) || refusedAs(error, 401)
 
+/** Begins a visit. Where that fails, the sender is told in the language of his Telegram: of him nothing could be read. */
+async function begin(desk: Desk, ctx: Context): Promise<Visit | null> {
+  try {
+    return await beginVisit(desk, ctx)
+  } catch (error) {
+    const { fault } = textsOf(langOf(desk.s, ctx.from?.language_code))
+    const told: Promise<unknown> = ctx.callbackQuery ? answerTap(ctx, fault) : ctx.reply(fault)
+    await told.catch(() => {})
+    throw error
+  }
+}
+
 /** Answers an update of a user, unless he is banned. A fault is his to know of, and the log's. */
 async function receive(desk: Desk, ctx: Context, work: (v: Visit) => Promise<void>) {
-  const v = await beginVisit(desk, ctx)
+  const v = await begin(desk, ctx)
   if (!v) return
   try {
     if (v.user.bannedAt === null) await work(v)

@@ -8,7 +8,7 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { addLinkRow, single } from './keyboards.ts'
 import { supportLines } from './menu.ts'
-import { say, sendQr, show, type Visit, type Work } from './visit.ts'
+import { sendQr, show, type Visit, type Work } from './visit.ts'
 
 /** Shorter and longer ones are none; a button has no room for them. */
 const CODE = /^[A-Z2-7]{16}$/i
@@ -58,10 +58,7 @@ export async function showGift(v: Visit, text: string): Promise<void> {
 /** Redeems a code; a second tap shows again what the first one gave. */
 export const redeem: Work = async (v, [code = '']) => {
   const redemption = await redeemGift(v.s, v.user.tgId, code)
-  if (redemption.outcome === 'again') {
-    await say(v, v.t.giftAgain)
-    return showGiven(v, redemption.subscription, true)
-  }
+  if (redemption.outcome === 'again') return showGiven(v, redemption.subscription, true)
   if (redemption.outcome !== 'redeemed') return showRefusal(v, redemption.outcome)
   await showGiven(v, redemption.subscription, false)
   await sendQr(v)

@@ -2,6 +2,7 @@
 import { InlineKeyboard } from 'grammy/web'
 import { findPayment } from '#db/payments.ts'
 import type { Payment, Plan } from '#db/schema.ts'
+import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { checkPayment } from '#src/domain/payment-checks.ts'
 import { createPayment, type NewPayment, PROVIDER_REFUSED } from '#src/domain/payment-creation.ts'
 import { ApiError } from '#src/lib/errors.ts'
@@ -11,7 +12,7 @@ import { addLinkRow, single } from './keyboards.ts'
 import { legalUrl, showStale, supportLines } from './menu.ts'
 import { priceText, type Target, type Way } from './sale.ts'
 import { findOwn } from './subscriptions.ts'
-import { BOT_ACTOR, say, show, type Visit, type Work } from './visit.ts'
+import { say, show, type Visit, type Work } from './visit.ts'
 
 /** Between two questions of a user about his payments. */
 const CHECK_EVERY_MS = 5 * SECOND_MS
@@ -89,20 +90,19 @@ async function showPaid(v: Visit, payment: Payment): Promise<void> {
   await show(v, found ? v.t.paidDone(found.shown) : v.t.paidBefore, keyboard)
 }
 
-async function showFailed(v: Visit): Promise<void> {
-  await show(
-    v,
-    [v.t.failed, supportLines(v)].filter(Boolean).join('\n\n'),
-    single(v.t.buyAgain, 'buy'),
-  )
+/** In place of the bill, which is not to be paid now. */
+async function showInstead(v: Visit, text: string, keyboard: InlineKeyboard): Promise<void> {
+  await show(v, [text, supportLines(v)].filter(Boolean).join('\n\n'), keyboard)
 }
 
 /** Tells what became of a payment. */
 async function tellOf(v: Visit, payment: Payment): Promise<void> {
   if (payment.refundedAt !== null) return say(v, v.t.refunded)
   if (payment.status === 'paid') return showPaid(v, payment)
-  if (payment.reviewReason !== null) return say(v, v.t.inReview)
-  return payment.status === 'failed' ? showFailed(v) : say(v, v.t.notPaidYet)
+  if (payment.reviewReason !== null) return showInstead(v, v.t.inReview, single(v.t.back, 'menu'))
+  return payment.status === 'failed'
+    ? showInstead(v, v.t.failed, single(v.t.buyAgain, 'buy'))
+    : say(v, v.t.notPaidYet)
 }
 
 /** "I have paid": asks the provider, and shows what came of it. */

@@ -2,7 +2,6 @@
 import { type Context, GrammyError, type InlineKeyboard, InputFile } from 'grammy/web'
 import type { User } from '#db/schema.ts'
 import { findListsRevision } from '#db/settings.ts'
-import type { Actor } from '#src/domain/audit.ts'
 import { meetUser } from '#src/domain/contacts.ts'
 import { createDirectory, type Directory } from '#src/domain/directory.ts'
 import { type Lang, messageLang } from '#src/domain/messages.ts'
@@ -12,9 +11,6 @@ import { createSingleFlight, type SingleFlight } from '#src/lib/single-flight.ts
 import { subLink } from '#src/lib/sub-link.ts'
 import type { Services } from '#src/services.ts'
 import { type Texts, textsOf } from './texts.ts'
-
-/** Whom the audit log names for what a user does in the bot. */
-export const BOT_ACTOR: Actor = { admin: null, ip: 'bot' }
 
 /** What a bot keeps between updates. Losing it costs nobody anything. */
 export interface Desk {

@@ -8,6 +8,9 @@ export interface Actor {
   ip: string
 }
 
+/** What a user does in the bot. */
+export const BOT_ACTOR: Actor = { admin: null, ip: 'bot' }
+
 /** Notes an action on an object. `detail` must hold no secret. */
 export function* audit(
   tx: Query,

@@ -10,7 +10,7 @@ import { badRequest, notFound } from '#src/lib/errors.ts'
 import { randomBase32, randomToken } from '#src/lib/random.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
-import { type Actor, audit } from './audit.ts'
+import { type Actor, audit, BOT_ACTOR } from './audit.ts'
 import { readSettings } from './settings.ts'
 import { giveSubscription, type Offer, readOffer } from './subscriptions.ts'
 
@@ -84,7 +84,7 @@ function* readGiftOffer(tx: Query, code: string, now: string) {
 /** A code as people type it. */
 const codeOf = (text: string) => text.trim().toUpperCase()
 
-export type GiftOffer = { outcome: 'offered'; nodeLabel: string; planLabel: string; days: number }
+export type GiftOffer = { outcome: 'offered'; nodeLabel: string; planLabel: string }
 
 /** This user redeemed the code before; what it gave, unless that is gone. */
 type RedeemedBefore = { outcome: 'again'; subscription: ListedSubscription | null }
@@ -110,7 +110,7 @@ export async function describeGift(
     const offer = yield* readGiftOffer(tx, code, now)
     if (typeof offer === 'string') return { outcome: offer }
     const { node, plan } = offer
-    return { outcome: 'offered', nodeLabel: node.label, planLabel: plan.label, days: plan.days }
+    return { outcome: 'offered', nodeLabel: node.label, planLabel: plan.label }
   })
 }
 
@@ -143,7 +143,7 @@ export async function redeemGift(
       source: 'gift',
       giftCode: code,
     })
-    yield* audit(tx, { admin: null, ip: 'bot' }, now, {
+    yield* audit(tx, BOT_ACTOR, now, {
       action: 'gift.redeem',
       object: masked(code),
       detail: `tg_id=${tgId} subscription=${subscription.row.uuid}`,

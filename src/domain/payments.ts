@@ -104,7 +104,8 @@ export interface Confirmation {
 /**
  * Does what a provider's word means for a payment: webhooks, reconciler, admins and the bot all come here, and however many come
  * at once it is granted once. No word, or an unclear one, changes nothing. `externalId`: what the provider calls the payment, where
- * that is known only now; a word on another payment by the same link changes nothing. Throws 404 for an unknown payment, and for one of another provider than `provider`.
+ * that is known only now; a word on another payment by the same link changes nothing. Throws 404 for an unknown payment, and for
+ * one of another provider than `provider`.
  */
 export async function confirmPayment(
   s: ConfirmDeps,

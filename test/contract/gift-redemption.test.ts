@@ -122,7 +122,6 @@ describe('describeGift', () => {
       outcome: 'offered',
       nodeLabel: 'Local',
       planLabel: '30 days',
-      days: 30,
     })
     expect(w.dump()).toBe(before)
     await redeem()

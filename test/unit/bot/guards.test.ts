@@ -136,10 +136,12 @@ describe('what fails', () => {
     shop.w.s.db.tx = () => Promise.reject(fault)
     await answer(message({ text: '/start' }))
     shop.w.s.db.tx = tx
+    // He is told.
+    expect(sentTo(1)).toBe(1)
     expect(lines()).toEqual([expect.stringContaining('reason="no such thing"')])
     expect(shop.w.fatal).toEqual([fault])
     await answer(message({ text: '/start' }))
-    expect(sentTo(1)).toBe(1)
+    expect(sentTo(1)).toBe(2)
   })
 
   test('words that Telegram quotes do not reach the log', async () => {
