@@ -14,9 +14,14 @@ test.each(RUNTIMES)(`on %s a shop of ${USERS} users is as it was`, async (runtim
   const command = [runtimeBinary('node'), '--input-type=module', '-e', code]
   expect(await a.run({ command, cwd: ROOT })).toMatchObject({ code: 0 })
   const server = await a.startServer({ runtime })
+  // The scheduler may mark a reminder at any moment.
+  const columnsOf = (table: string) =>
+    a
+      .query(`select name from pragma_table_info('${table}') where name <> 'reminded'`)
+      .map(({ name }) => name)
   const sums = () =>
     ['users', 'subscriptions', 'devices', 'nodes', 'plans'].map((table) => {
-      const sql = `select * from ${table} order by 1`
+      const sql = `select ${columnsOf(table)} from ${table} order by 1`
       const rows = execFileSync('sqlite3', [a.database, sql], { maxBuffer: 2 ** 30 })
       return createHash('sha256').update(rows).digest('hex')
     })
