@@ -1,8 +1,8 @@
 /** Changes of single clients on their way to a core: collected while the core is busy, bounded in time for the caller. */
 import { findNode } from '#db/nodes.ts'
 import { NodeError } from '#src/lib/errors.ts'
+import { inTime } from '#src/lib/pause.ts'
 import type { Core, Services } from '#src/services.ts'
-import { inTime } from './in-time.ts'
 
 type Deps = Pick<Services, 'db' | 'cores' | 'log' | 'background'>
 

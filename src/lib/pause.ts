@@ -1,4 +1,4 @@
-/** Waiting that can be called off. */
+/** Waiting that can be called off, and that has a limit. */
 
 /** Resolves after `ms`, or as soon as `signal` is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
@@ -14,12 +14,20 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** True as soon as `work` has ended, false after `ms`. Rejects as `work` does. */
-export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+/** What `work` resolves to, or `late` when it takes longer than `timeoutMs`; it goes on by itself. Rejects as `work` does. */
+export async function inTime<T>(work: Promise<T>, timeoutMs: number, late: T): Promise<T> {
   const over = new AbortController()
   try {
-    return await Promise.race([work.then(() => true), pause(ms, over.signal).then(() => false)])
+    return await Promise.race([work, pause(timeoutMs, over.signal).then(() => late)])
   } finally {
     over.abort()
   }
 }
+
+/** True as soon as `work` has ended, false after `ms`. Rejects as `work` does. */
+export const within = (ms: number, work: Promise<unknown>): Promise<boolean> =>
+  inTime(
+    work.then(() => true),
+    ms,
+    false,
+  )
