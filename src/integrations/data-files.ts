@@ -92,7 +92,9 @@ function streamOf(
   close: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
   let timer: ReturnType<typeof setTimeout> | undefined
+  let isOver = false
   const end = () => {
+    isOver = true
     clearTimeout(timer)
     return close()
   }
@@ -109,6 +111,8 @@ function streamOf(
           timer.unref()
         }
         take.chunk = (bytes) => {
+          // What was on its way when the download ended: the stream takes nothing any more, and would throw.
+          if (isOver) return
           watch()
           controller.enqueue(bytes)
         }
