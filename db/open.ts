@@ -1,12 +1,11 @@
-/** Opens the database: owner-only files, WAL, migrations under a lock, and the only kind of transaction there is. */
+/** Opens the database: owner-only files, WAL, migrations under a lock. Its transactions: db/transactions.ts. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
-import { pause } from '#src/lib/pause.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { createTurn } from '#src/lib/turn.ts'
 import { type BetterSQLite3Database, drizzle, readMigrationFiles } from './orm.ts'
+import { createSharedReads, createTransactions } from './transactions.ts'
 import { TRIGGER_STATEMENTS } from './triggers.ts'
 
 /** What queries are built from: the part of drizzle that other dialects have too. Always awaited. */
@@ -23,6 +22,8 @@ export interface Database {
   q: Query
   /** Runs the body in one immediate transaction, rolled back when it throws. */
   tx<T>(body: TxBody<T>): Promise<T>
+  /** Whether transactions of this process wait in line: what can be put off should be. */
+  isCrowded(): boolean
   /**
    * A statement built once per database, for hot paths. `build` must be a constant function. In a statement made of SQL text a
    * parameter is `+?`: this SQLite plans a statement anew at each run when a bare parameter had a part in its plan
@@ -40,29 +41,9 @@ export interface Database {
   close(): void
 }
 
-interface Step {
-  _prepare(): { execute(): { sync(): unknown } }
-}
-
 /** One query as a step of a transaction. */
 export function* run<T>(query: PromiseLike<T>): Generator<unknown, T, unknown> {
   return (yield query) as T
-}
-
-function drive<T>(body: TxBody<T>, tx: Query): T {
-  const steps = body(tx)
-  let step = steps.next()
-  while (!step.done) {
-    let value: unknown
-    try {
-      value = (step.value as Step)._prepare().execute().sync()
-    } catch (error) {
-      step = steps.throw(error)
-      continue
-    }
-    step = steps.next(value)
-  }
-  return step.value
 }
 
 /** Whether a unique or primary key refused a row. */
@@ -81,9 +62,6 @@ export class DatabaseRefused extends Error {}
 
 /** Whether a write failed for want of space. */
 export const isFull = (error: unknown): boolean => errorCode(error) === 'SQLITE_FULL'
-
-/** Whether another process held the write lock for longer than the busy timeout. */
-export const isBusy = (error: unknown): boolean => /^SQLITE_BUSY/.test(errorCode(error) ?? '')
 
 const MIGRATIONS = join(import.meta.dirname, 'migrations')
 
@@ -202,149 +180,6 @@ export async function withStartLock<T>(path: string, work: () => Promise<T>): Pr
   }
 }
 
-/** How long a transaction waits for another process's; then SQLITE_BUSY. */
-const PATIENCE_MS = 2000
-/** SQLite's own waiting blocks the process: it is cut into pieces, with requests let through between them. */
-const WAIT_MS = 25
-const PAUSE_MS = 25
-
-/** The shared read transaction of a turn: its begin, and its end before the turn's own. */
-function createSharedReads(raw: Sqlite.Database) {
-  const begin = raw.prepare('BEGIN')
-  const commit = raw.prepare('COMMIT')
-  let shared = false
-  const end = () => {
-    if (!shared) return
-    shared = false
-    // An error of a read may have ended it already.
-    if (raw.open && raw.inTransaction) commit.run()
-  }
-  return {
-    end,
-    begin() {
-      if (raw.inTransaction) return
-      begin.run()
-      shared = true
-      setImmediate(end)
-    },
-  }
-}
-
-/** Of a turn of the event loop, for transactions that run at once: those of 50 logins held everything else up for 100 ms. */
-const AT_ONCE_MS = 1
-/** For the bodies of those that then waited and are committed together. */
-const TOGETHER_MS = 5
-
-interface Waiting {
-  body: TxBody<unknown>
-  resolve(value: never): void
-  reject(error: unknown): void
-  /** When it came, on the monotonic clock. */
-  sinceMs: number
-}
-
-/**
- * Transactions that run at once when nobody else writes and their share of the turn is not used up. Else they wait in line and are
- * committed together, each within a savepoint: one that throws is undone alone, and all share the wait for the disk. The line is
- * tried again and again while another process writes.
- */
-function createTransactions(
-  raw: Sqlite.Database,
-  db: BetterSQLite3Database,
-  endSharedReads: () => void,
-): Database['tx'] {
-  const line: Waiting[] = []
-  let running = false
-  /** Since when another process has kept this one from writing. */
-  let blockedMs: number | null = null
-  const turn = createTurn(AT_ONCE_MS)
-  const ownWait = raw.pragma('busy_timeout', { simple: true })
-  /** Null when another process writes for all of `waitMs`. */
-  const attempt = <T>(work: (tx: Query) => T, waitMs: number): { value: T } | null => {
-    let begun = false
-    const startedAt = performance.now()
-    endSharedReads()
-    raw.pragma(`busy_timeout = ${waitMs}`)
-    try {
-      const begin = (tx: Query) => {
-        begun = true
-        blockedMs = null
-        return { value: work(tx) }
-      }
-      return db.transaction(begin, { behavior: 'immediate' })
-    } catch (error) {
-      if (begun || !isBusy(error)) throw error
-      blockedMs ??= startedAt
-      return null
-    } finally {
-      raw.pragma(`busy_timeout = ${ownWait}`)
-      turn.spend(performance.now() - startedAt)
-    }
-  }
-  /** Runs the foremost in a savepoint; what to tell it after the commit. Throws what ended the whole transaction. */
-  const runFirst = ({ body, resolve, reject }: Waiting): (() => void) => {
-    try {
-      const value = db.transaction((tx) => drive(body, tx))
-      return () => resolve(value as never)
-    } catch (error) {
-      if (!raw.inTransaction) throw error
-      return () => reject(error)
-    }
-  }
-  /** How long the foremost still waits: time that it took this process itself does not count. */
-  const leftMs = () => {
-    const now = performance.now()
-    return Math.max(line[0]?.sinceMs ?? now, blockedMs ?? now) + PATIENCE_MS - now
-  }
-  /** Runs as many of the line as have time, in one transaction. False when another process writes. */
-  const runTogether = (): boolean => {
-    const taken: Waiting[] = []
-    const take = () => {
-      const first = line.shift() as Waiting
-      taken.push(first)
-      return first
-    }
-    const runMany = () => {
-      const until = performance.now() + TOGETHER_MS
-      const ends = [runFirst(take())]
-      while (line.length > 0 && performance.now() < until) ends.push(runFirst(take()))
-      return ends
-    }
-    try {
-      const done = attempt(runMany, leftMs() > 0 ? WAIT_MS : 0)
-      for (const end of done?.value ?? []) end()
-      return done !== null
-    } catch (error) {
-      if (taken.length === 0) take()
-      for (const { reject } of taken) reject(error)
-      return true
-    }
-  }
-  const waitOrRefuse = async () => {
-    if (leftMs() > 0) await pause(PAUSE_MS)
-    else line.shift()?.reject(new Sqlite.SqliteError('the database is locked', 'SQLITE_BUSY'))
-  }
-  const runLine = async () => {
-    running = true
-    while (line.length > 0) {
-      if (turn.isOver()) await turn.next()
-      if (!runTogether()) await waitOrRefuse()
-    }
-    running = false
-  }
-  return async (body) => {
-    if (!running && !turn.isOver()) {
-      const outcome = attempt((tx) => drive(body, tx), WAIT_MS)
-      if (outcome) return outcome.value
-    }
-    const sinceMs = performance.now()
-    return new Promise((resolve, reject) => {
-      line.push({ body, resolve, reject, sinceMs })
-      if (!running) void runLine()
-    })
-  }
-}
-
 /** A database handle over an open driver connection. */
 export function wrap(raw: Sqlite.Database): Database {
   const db = drizzle({ client: raw })
@@ -353,7 +188,7 @@ export function wrap(raw: Sqlite.Database): Database {
   return {
     q: db,
     raw,
-    tx: createTransactions(raw, db, reads.end),
+    ...createTransactions(raw, db, reads.end),
     shareReads: reads.begin,
     prepared<S>(build: (q: Query, raw: Sqlite.Database) => S): S {
       let statement = statements.get(build) as S | undefined

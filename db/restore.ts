@@ -1,6 +1,6 @@
 /** The rows of a verified copy take the place of the live ones, in one transaction that other processes only see whole. */
 import Sqlite from 'better-sqlite3'
-import { configure, isBusy } from './open.ts'
+import { configure } from './open.ts'
 import {
   ADD_ONLY_NODES,
   ENV_GENERATION,
@@ -12,6 +12,7 @@ import {
   peekSetting,
 } from './own-settings.ts'
 import { snapshotInto, withConnection } from './snapshot.ts'
+import { isBusy } from './transactions.ts'
 import { columnsOf, restoredTables } from './upload.ts'
 
 export interface RestoreFacts {

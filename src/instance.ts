@@ -4,7 +4,6 @@ import { dirname } from 'node:path'
 import {
   type Database,
   DatabaseRefused,
-  isBusy,
   isDamage,
   isFull,
   openDatabase,
@@ -14,6 +13,7 @@ import { PENDING_ENV, peekInstanceId, peekSetting } from '#db/own-settings.ts'
 import { deletePendingEnv } from '#db/restore.ts'
 import { findInstanceId, putInstanceId } from '#db/settings.ts'
 import { withConnection } from '#db/snapshot.ts'
+import { isBusy } from '#db/transactions.ts'
 import { type Config, ConfigError } from './config.ts'
 import { writeFileAtomic } from './lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'

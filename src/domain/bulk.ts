@@ -1,6 +1,7 @@
 /** One action on many users, with an outcome for each. */
-import { isBusy, isFull, type Query } from '#db/open.ts'
+import { isFull, type Query } from '#db/open.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
+import { isBusy } from '#db/transactions.ts'
 import { readUser } from '#db/users.ts'
 import { ApiError, notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'

@@ -60,6 +60,8 @@ async function attempt(s: Deps, claimed: Claimed, receiver: Receiver): Promise<E
 export function createEventDelivery(s: Deps): Pump {
   return createPump<{ event: Event; receiver: Receiver }, EventResult>({
     slots: SLOTS,
+    // Payments are granted before what they cause is told.
+    isUrgent: s.db.isCrowded,
     async exchange(results, free) {
       const waiting = free > 0 && hasReadyEvents(s.db)
       if (results.length === 0 && !waiting) return []

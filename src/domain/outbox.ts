@@ -112,6 +112,7 @@ export function createMessageSender(s: Deps): Pump {
   }
   return createPump<Letter, Tried>({
     slots: SLOTS,
+    isUrgent: s.db.isCrowded,
     async exchange(tries, free) {
       const now = s.clock.now()
       const at = formatTimestamp(now)

@@ -1,5 +1,6 @@
 /** The one place that turns a thrown value into a response. */
-import { isBusy, isFull } from '#db/open.ts'
+import { isFull } from '#db/open.ts'
+import { isBusy } from '#db/transactions.ts'
 import { ApiError, errorMessage, unavailable } from '#src/lib/errors.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import type { Context, Http } from './context.ts'

@@ -15,10 +15,15 @@ interface Options<Item, Result> {
   exchange(results: Result[], free: number): Promise<Item[]>
   /** Never rejects. */
   work(item: Item): Promise<Result>
+  /** Whether more urgent work waits: an exchange is put off while it does, for a second at most. */
+  isUrgent?: () => boolean
 }
 
 /** What ends or comes within this time shares a transaction; the first one is never in the turn of whoever called `start`. */
 const GATHER_MS = 10
+/** How long urgent work may go first, and how often that is looked at. */
+const URGENT_MS = 1000
+const LOOK_MS = 25
 /** Results are too dear to be dropped for a busy database. */
 const NOTE_TRIES = 5
 const NOTE_AGAIN_MS = 1000
@@ -62,9 +67,13 @@ export function createPump<Item, Result>(options: Options<Item, Result>): Pump {
         return []
       }
     }
+    const letUrgentFirst = async () => {
+      for (let ms = 0; ms < URGENT_MS && options.isUrgent?.(); ms += LOOK_MS) await pause(LOOK_MS)
+    }
     do {
       await something()
       await pause(GATHER_MS)
+      await letUrgentFirst()
       asked = false
       for (const item of await exchange()) void begin(item)
     } while (asked || underWay > 0 || finished.length > 0)

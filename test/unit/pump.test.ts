@@ -11,7 +11,7 @@ afterEach(() => {
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
 /** A pump over a list of numbers; work on a number takes so many milliseconds. */
-function pumpOf(waiting: number[], slots: number) {
+function pumpOf(waiting: number[], slots: number, isUrgent = () => false) {
   const noted: number[][] = []
   const asked: number[] = []
   let under = 0
@@ -19,6 +19,7 @@ function pumpOf(waiting: number[], slots: number) {
   let failures = 0
   const pump = createPump<number, number>({
     slots,
+    isUrgent,
     async exchange(results, free) {
       if (failures > 0) {
         failures--
@@ -183,4 +184,19 @@ test('it gives up only when nothing is under way any more', async () => {
   await pass(2000)
   await failed
   expect([over, noted]).toEqual([true, []])
+})
+
+test('urgent work goes first: nothing is taken up or noted meanwhile, for a second at most', async () => {
+  let urgent = true
+  const { pump, asked, noted } = pumpOf([1, 1], 1, () => urgent)
+  void pump.start()
+  await pass(900)
+  expect(asked).toEqual([])
+  await pass(200)
+  expect(asked).toEqual([1])
+  await pass(900)
+  expect(noted).toEqual([])
+  urgent = false
+  await pass(100)
+  expect(noted).toEqual([[1], [1]])
 })
