@@ -19,10 +19,12 @@ export function giftCodeIn(text: string): string | undefined {
   return CODE.test(code) ? code.toUpperCase() : undefined
 }
 
-type Refusal = keyof Visit['t']['giftRefusal']
+type Refusal = keyof Visit['t']['giftRefusal'] | 'banned'
 
 async function showRefusal(v: Visit, outcome: Refusal): Promise<void> {
-  const text = [v.t.giftRefusal[outcome], supportLines(v)].join('\n\n').trim()
+  const { t } = v
+  const reason = outcome === 'banned' ? t.banned : t.giftRefusal[outcome]
+  const text = [reason, supportLines(v)].join('\n\n').trim()
   await show(v, text, single(v.t.back, 'menu'))
 }
 

@@ -159,7 +159,6 @@ Plan: <b>${plan}</b>`,
     revoked: 'This gift was withdrawn.',
     expired: 'This gift has expired.',
     gone: 'The server or the plan of this gift no longer exists. Please write to support.',
-    banned: 'Your account is blocked. Please write to support.',
   },
 
   // Help.
@@ -298,7 +297,6 @@ ${count === 0 ? 'Пока не подключено ни одно устройс
     revoked: 'Этот подарок отозван.',
     expired: 'Срок этого подарка истёк.',
     gone: 'Сервера или тарифа этого подарка больше нет. Напишите в поддержку.',
-    banned: 'Ваш аккаунт заблокирован. Напишите в поддержку.',
   },
 
   helpText: '❓ <b>Помощь</b>',
