@@ -1,4 +1,4 @@
-/** Single-runner roles: a row says who runs a role until when. */
+/** Single-runner roles: a row says who runs a role until when. A power cut ends all who could hold one. */
 import { type Database, type Query, run } from './open.ts'
 import { and, eq, lte, or, sql } from './orm.ts'
 import { leases } from './schema.ts'
@@ -14,7 +14,7 @@ export async function acquireLease(
   nowMs: number,
   ttlMs: number,
 ): Promise<number | null> {
-  return db.tx(function* (tx: Query) {
+  return db.txVolatile(function* (tx: Query) {
     const [row] = yield* run(
       tx
         .insert(leases)
@@ -41,7 +41,7 @@ export async function acquireLease(
 
 /** Gives the lease up, if it is still this owner's. */
 export async function releaseLease(db: Database, name: string, owner: string): Promise<void> {
-  await db.tx((tx) =>
+  await db.txVolatile((tx) =>
     run(
       tx
         .update(leases)

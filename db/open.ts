@@ -22,6 +22,11 @@ export interface Database {
   q: Query
   /** Runs the body in one immediate transaction, rolled back when it throws. */
   tx<T>(body: TxBody<T>): Promise<T>
+  /**
+   * The same for what is worthless after a power cut, which may undo it: it does not wait for the disk. Leases and heartbeats are
+   * written all the time, by the thread that answers requests, and while a backup fills the disk's queue each wait takes 10 to 100 ms.
+   */
+  txVolatile<T>(body: TxBody<T>): Promise<T>
   /** Whether transactions of this process wait in line: what can be put off should be. */
   isCrowded(): boolean
   /**

@@ -79,7 +79,7 @@ export function createTransactions(
   raw: Sqlite.Database,
   db: BetterSQLite3Database,
   endSharedReads: () => void,
-): Pick<Database, 'tx' | 'isCrowded'> {
+): Pick<Database, 'tx' | 'txVolatile' | 'isCrowded'> {
   const line: Waiting[] = []
   let running = false
   /** Since when another process has kept this one from writing. */
@@ -87,11 +87,17 @@ export function createTransactions(
   const turn = createTurn(AT_ONCE_MS)
   const ownWait = raw.pragma('busy_timeout', { simple: true })
   /** Null when another process writes for all of `waitMs`. */
-  const attempt = <T>(work: (tx: Query) => T, waitMs: number): { value: T } | null => {
+  const attempt = <T>(
+    work: (tx: Query) => T,
+    waitMs: number,
+    durable = true,
+  ): { value: T } | null => {
     let begun = false
     const startedAt = performance.now()
     endSharedReads()
     raw.pragma(`busy_timeout = ${waitMs}`)
+    // Commits in WAL mode stay whole and in order without it, and the next durable one takes this along.
+    if (!durable) raw.pragma('synchronous = NORMAL')
     try {
       const begin = (tx: Query) => {
         begun = true
@@ -104,6 +110,7 @@ export function createTransactions(
       blockedMs ??= startedAt
       return null
     } finally {
+      if (!durable) raw.pragma('synchronous = FULL')
       raw.pragma(`busy_timeout = ${ownWait}`)
       turn.spend(performance.now() - startedAt)
     }
@@ -159,9 +166,9 @@ export function createTransactions(
     }
     running = false
   }
-  const tx = async <T>(body: TxBody<T>): Promise<T> => {
+  const transact = async <T>(body: TxBody<T>, durable: boolean): Promise<T> => {
     if (!running && !turn.isOver()) {
-      const outcome = attempt((tx) => drive(body, tx), WAIT_MS)
+      const outcome = attempt((tx) => drive(body, tx), WAIT_MS, durable)
       if (outcome) return outcome.value
     }
     const sinceMs = performance.now()
@@ -170,5 +177,9 @@ export function createTransactions(
       if (!running) void runLine()
     })
   }
-  return { tx, isCrowded: () => line.length > 0 }
+  return {
+    tx: (body) => transact(body, true),
+    txVolatile: (body) => transact(body, false),
+    isCrowded: () => line.length > 0,
+  }
 }

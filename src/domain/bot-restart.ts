@@ -43,7 +43,7 @@ export async function reportBot(
   s: Deps,
   { running, username }: { running?: number | undefined; username: string | null },
 ): Promise<void> {
-  await s.db.tx((tx) =>
+  await s.db.txVolatile((tx) =>
     putBotReport(tx, {
       heartbeatAt: formatTimestamp(s.clock.now()),
       username,
@@ -54,5 +54,5 @@ export async function reportBot(
 
 /** Says that there is no bot any more, so that nobody waits for one. */
 export async function reportBotGone(s: Pick<Deps, 'db'>): Promise<void> {
-  await s.db.tx((tx) => putBotReport(tx, { heartbeatAt: null, username: null }))
+  await s.db.txVolatile((tx) => putBotReport(tx, { heartbeatAt: null, username: null }))
 }

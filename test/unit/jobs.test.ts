@@ -68,7 +68,8 @@ test('a lease that can not be renewed stops no runner; one that another has does
   let full = false
   const failing: Database = {
     ...db,
-    tx: (body) => (full ? Promise.reject(new Error('database or disk is full')) : db.tx(body)),
+    txVolatile: (body) =>
+      full ? Promise.reject(new Error('database or disk is full')) : db.txVolatile(body),
   }
   const { role, holds, ended } = await hold({ db: failing })
   full = true

@@ -112,6 +112,22 @@ test('a commit that fails is the failure of all that it would have kept', async 
   expect(keys()).toEqual([...kept, 'later'])
 })
 
+test('what a power cut may undo does not wait for the disk, and what comes next does', async () => {
+  const levels: unknown[] = []
+  const look = () => levels.push(db.raw.pragma('synchronous', { simple: true }))
+  await db.txVolatile(function* (tx) {
+    yield* run(tx.insert(settings).values({ key: 'beat', value: '1' }))
+    look()
+  })
+  await put('durable', look)
+  const twice = db.txVolatile((tx) => run(tx.insert(settings).values({ key: 'beat', value: '2' })))
+  await expect(twice).rejects.toThrow()
+  look()
+  const [NORMAL, FULL] = [1, 2]
+  expect(levels).toEqual([NORMAL, FULL, FULL])
+  expect(keys()).toEqual(['beat', 'durable'])
+})
+
 test('while another process writes all wait, and are told after two seconds', async () => {
   const other = new Sqlite(join(dir, 'panel.db'))
   other.exec('begin immediate')

@@ -164,11 +164,12 @@ describe('its end', () => {
 })
 
 test('a database that refuses writes stops neither the bot nor, later, its heartbeat', async () => {
-  const { tx } = w.s.db
-  w.s.db.tx = () => Promise.reject(new Error('database or disk is full'))
+  const { tx, txVolatile } = w.s.db
+  const refuse = () => Promise.reject(new Error('database or disk is full'))
+  Object.assign(w.s.db, { tx: refuse, txVolatile: refuse })
   run(OLD)
   await until('it polls', () => telegram.updates.isPolling(OLD))
   await until('it says so', () => logged('disk is full').length > 0)
-  w.s.db.tx = tx
+  Object.assign(w.s.db, { tx, txVolatile })
   await until('it beats', () => state()?.username === 'old_bot')
 })
