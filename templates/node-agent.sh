@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# The node program, the only thing that touches a proxy core. Its verbs, files and answers: docs/node-program.md.
+# The node program, the only thing that touches the proxy cores. Its verbs, files and answers: docs/node-program.md.
 set -Eeuo pipefail
 export LC_ALL=C PATH="$PATH:/usr/local/bin:/usr/local/sbin:/usr/sbin:/sbin"
 umask 077
 readonly DIR=${SUBPANEL_NODE_DIR:-/var/lib/subpanel-node}
 readonly WORD='[A-Za-z0-9._:-]{1,200}' SHA='[0-9a-f]{64}' UUID='[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' LINES='"lines":([0-9]{1,7})'
+readonly PLAIN='^/[A-Za-z0-9._/@-]+$'
 readonly CONFIGURE_HEADER="^\\{\"owner\":\"($WORD)\",\"config\":\"($SHA)\",$LINES\\}$"
 readonly APPLY_HEADER="^\\{\"owner\":\"($WORD)\",\"from\":\"(any|none|$SHA)\",\"to\":\"($SHA|)\",\"force\":(true|false),$LINES\\}$"
 WORK='' ANSWERED='' FAULT='' OWNER=''
@@ -24,18 +25,28 @@ fail() {
   exit 0
 }
 
+disk_is_full() {
+  local free
+  free=$(stat -f -c %f "$DIR" 2>/dev/null) && ((free < 16))
+}
+
 finish() {
+  local why="the node program failed${FAULT:+ at line $FAULT}"
+  [ -n "$ANSWERED" ] || ! disk_is_full || why='the disk is full'
   [ -z "$WORK" ] || rm -rf "$WORK"
-  [ -n "$ANSWERED" ] || fail fault "the node program failed${FAULT:+ at line $FAULT}"
+  [ -n "$ANSWERED" ] || fail fault "$why"
 }
 
 load_conf() {
-  local line
-  XRAY_BIN=xray API_SOCK=$DIR/api.sock CORE_RESTART='' CONFIG_GROUP=''
+  local line keys='XRAY_BIN|API_SOCK|CORE_RESTART|CORE_STOP|CONFIG_GROUP|HYSTERIA_(BIN|RESTART|STOP|API|SECRET|AUTH)'
+  XRAY_BIN=xray API_SOCK=$DIR/api.sock CORE_RESTART='' CORE_STOP='' CONFIG_GROUP=''
+  HYSTERIA_BIN=hysteria HYSTERIA_RESTART='' HYSTERIA_STOP='' HYSTERIA_API=127.0.0.1:9999 HYSTERIA_SECRET='' HYSTERIA_AUTH=''
   while IFS= read -r line || [ -n "$line" ]; do
-    [[ ! $line =~ ^(XRAY_BIN|API_SOCK|CORE_RESTART|CONFIG_GROUP)=(.+)$ ]] || printf -v "${BASH_REMATCH[1]}" %s "${BASH_REMATCH[2]}"
+    [[ ! $line =~ ^($keys)=(.+)$ ]] || printf -v "${BASH_REMATCH[1]}" %s "${BASH_REMATCH[3]}"
   done < <(cat "$DIR/node.conf" 2>/dev/null)
-  [[ $API_SOCK =~ ^/[A-Za-z0-9._/@-]+$ ]] || fail fault 'API_SOCK is not a plain absolute path'
+  [[ $API_SOCK =~ $PLAIN ]] || fail fault 'API_SOCK is not a plain absolute path'
+  [[ $HYSTERIA_API =~ ^127\.0\.0\.1:[1-9][0-9]{0,4}$ ]] || fail fault 'HYSTERIA_API is not a port of 127.0.0.1'
+  [[ $HYSTERIA_SECRET =~ ^([A-Za-z0-9_-]{16,200})?$ ]] || fail fault 'HYSTERIA_SECRET is malformed'
 }
 
 # A directory for this call's files, beside the state so that `mv` is atomic.
@@ -63,23 +74,45 @@ read_request() {
   [[ $header =~ $1 ]] || fail bad-input 'the header is malformed'
   FIELDS=("${BASH_REMATCH[@]:1}")
   lines=$((10#${FIELDS[-1]}))
-  timeout 120 head -n "$lines" >"$WORK/$2" || true
-  (($(wc -l <"$WORK/$2") == lines)) || fail bad-input 'the input ended early'
+  timeout 120 head -n "$lines" >"$WORK/$2" 2>/dev/null || true
+  (($(wc -l <"$WORK/$2") == lines)) || { ! disk_is_full || fail fault 'the disk is full'; fail bad-input 'the input ended early'; }
   lock
 }
 
 revision() { sha256sum <"$1" | cut -c 1-64; }
 
+# Sets NOW, hundredths of a second since the machine was started: no clock that is set can make a wait longer.
+look_at_clock() {
+  read -r NOW _ </proc/uptime
+  NOW=$((10#${NOW/./}))
+}
+
+# COMMAND of node.conf. Nothing of ours may be inherited: a core started by it would hold the lock and the caller's pipe.
+run_command() { timeout 30 sh -c "$1" </dev/null >/dev/null 2>&1 9>&-; }
+
 # NAME: replaces a state file by the one made in WORK.
 install_file() {
-  [ "$1" != config.json ] || [ -z "$CONFIG_GROUP" ] || { chgrp "$CONFIG_GROUP" "$WORK/$1" && chmod 640 "$WORK/$1"; } || return 1
+  case $1 in
+    config.json | hysteria.yaml | hy2-users)
+      [ -z "$CONFIG_GROUP" ] || { chgrp "$CONFIG_GROUP" "$WORK/$1" && chmod 640 "$WORK/$1"; } || return 1
+      ;;
+  esac
   sync "$WORK/$1" 2>/dev/null || true
   mv -f "$WORK/$1" "$DIR/$1"
 }
 
+# OWNER: makes the caller the owner.
+install_owner() {
+  [ "$OWNER" != "$1" ] || return 0
+  printf '%s\n' "$1" >"$WORK/owner"
+  install_file owner
+}
+
 # TEMPLATE CLIENTS: the template with the clients filled in; status 1 for a malformed placeholder.
 render() {
-  awk -v list="$2" -v api="$API_SOCK,0660" '
+  local dir=''
+  [[ ! $DIR =~ $PLAIN ]] || dir=$DIR
+  awk -v list="$2" -v api="$API_SOCK,0660" -v dir="$dir" '
     /"tag":[ ]*"[A-Za-z0-9._-]+"/ { tagged = 1 }
     $1 == "@clients" {
       if (!tagged || $0 !~ /^[ \t]*@clients [A-Za-z0-9._-]+( [a-z0-9-]+)?@$/) exit 1
@@ -93,12 +126,30 @@ render() {
       }
       close(list); print ""; next
     }
+    /@dir@/ { if (dir == "") exit 1; gsub(/@dir@/, dir) }
     { gsub(/@api@/, api); print }' "$1"
 }
 
-# CLIENTS: puts config.json in place, once there is a base.json.
-write_config() {
-  [ ! -e "$DIR/base.json" ] || { render "$DIR/base.json" "$1" >"$WORK/config.json" && install_file config.json; }
+# TEMPLATE: Hysteria's template filled in; status 1 when node.conf has not what it takes.
+render_hysteria() {
+  local auth=${HYSTERIA_AUTH:-$(realpath "${BASH_SOURCE[0]%/*}")/hy2-auth}
+  [[ -n $HYSTERIA_SECRET && $DIR =~ $PLAIN && $auth =~ $PLAIN ]] || return 1
+  # Arguments can be read by every user of the machine, the environment can not.
+  SECRET=$HYSTERIA_SECRET awk -v dir="$DIR" -v auth="$auth" -v api="$HYSTERIA_API" '{
+    gsub(/@dir@/, dir); gsub(/@auth@/, auth); gsub(/@api@/, api); gsub(/@secret@/, ENVIRON["SECRET"]); print
+  }' "$1"
+}
+
+# CLIENTS: makes what the cores read of their clients in WORK: config.json, once there is a base.json, and hy2-users.
+make_files() {
+  [ ! -e "$DIR/base.json" ] || render "$DIR/base.json" "$1" >"$WORK/config.json" || return 1
+  awk 'NF == 3 { print $3, $1 }' "$1" >"$WORK/hy2-users"
+}
+
+# Puts in place what make_files made. A node that never had a user of Hysteria gets no file of them.
+install_files() {
+  [ ! -e "$WORK/config.json" ] || install_file config.json || return 1
+  { [ ! -s "$WORK/hy2-users" ] && [ ! -e "$DIR/hy2-users" ]; } || install_file hy2-users
 }
 
 # "TAG GROUP FLOW" of every placeholder to WORK/inbounds, without FLOW where there is none.
@@ -119,17 +170,20 @@ api() {
 # Sets UPTIME, empty when the core does not answer. The core leaves zeros out of its JSON.
 ask_core() { UPTIME=$(api 2 statssys | awk '/"Uptime"/ { s = $2 + 0 } END { print s + 0 }') || UPTIME=''; [ -n "$UPTIME" ]; }
 
-# As JSON, null without a binary.
-core_version() {
+# BINARY: its version as JSON, null without one.
+version_of() {
   local version
-  version=$(timeout 2 "$XRAY_BIN" version 2>/dev/null 9>&- | awk 'NR == 1 { print $2 }') || true
+  version=$(timeout 2 "$1" version 2>/dev/null 9>&- | awk '/^Xray / || $1 == "Version:" { sub(/^v/, "", $2); print $2; exit }') || true
   if [[ $version =~ ^$WORD$ ]]; then printf '"%s"' "$version"; else printf null; fi
 }
 
 # Names one run of the core. It binds its API socket once, so the socket's inode and birth tell runs apart, also two
 # whose starts lie within a second, and stay the same when the machine's clocks drift or it was suspended.
 core_run() {
-  [ ! -S "$API_SOCK" ] || printf '%s.%s' "$(</proc/sys/kernel/random/boot_id)" "$(stat -c '%i.%.9Y' "$API_SOCK")"
+  local birth
+  # It may go between the two looks.
+  [ ! -S "$API_SOCK" ] || ! birth=$(stat -c '%i.%.9Y' "$API_SOCK" 2>/dev/null) ||
+    printf '%s.%s' "$(</proc/sys/kernel/random/boot_id)" "$birth"
 }
 
 # FUNCTION: runs it as FUNCTION TAG GROUP FLOW for all inbounds at once; status 1 when one of them failed.
@@ -179,7 +233,7 @@ push_difference() {
 # Compares the users of an inbound one by one with the file and takes the differences to it.
 reconcile() {
   api 10 inbounduser "-tag=$1" | awk -F'"' -v group="$2" '$2 == "email" { print $4, group }' | sort >"$WORK/running.$1" || return 1
-  awk -v group="$2" '$2 == group' "$DIR/clients" >"$WORK/wanted.$1"
+  awk -v group="$2" '$2 == group { print $1, $2 }' "$DIR/clients" >"$WORK/wanted.$1"
   comm -23 "$WORK/running.$1" "$WORK/wanted.$1" >"$WORK/remove.$1"
   comm -13 "$WORK/running.$1" "$WORK/wanted.$1" >"$WORK/add.$1"
   push_users "$@"
@@ -188,11 +242,28 @@ reconcile() {
 # Brings files and core together after an interrupted call or a drift. Status 1: they may still differ.
 repair() {
   : >"$DIR/dirty"
-  write_config "$DIR/clients" || return 1
-  each_inbound reconcile || return 1
+  { make_files "$DIR/clients" && install_files && each_inbound reconcile; } || return 1
   cut_connections others "$DIR/clients" >/dev/null
   rm "$DIR/dirty"
 }
+
+# COMMAND CHECK…: runs a core's restart command and waits for CHECK; sets RESTARTED and LIVE.
+restart() {
+  local deadline
+  RESTARTED=false LIVE=false
+  # A command that failed found no core to restart: whoever starts one reads the new files.
+  { [ -n "$1" ] && run_command "$1"; } || return 0
+  RESTARTED=true
+  look_at_clock
+  deadline=$((NOW + 1000))
+  until { "${@:2}" && LIVE=true; } || ((NOW > deadline)); do
+    sleep 0.1
+    look_at_clock
+  done
+}
+
+# FORMER_RUN
+core_is_new() { [ "$(core_run)" != "$1" ] && ask_core && each_inbound same_count; }
 
 # FILTER [OPTION]: "LOCAL PEER" of the matching TCP sockets
 list_sockets() {
@@ -220,48 +291,138 @@ cut_connections() {
   printf '%s' "$closed"
 }
 
-verb_version() { reply '{"ok":true,"program":1,"core_version":%s}' "$(core_version)"; }
+# METHOD PATH [BODY]: asks Hysteria's API and prints the body of its answer; BODY is a file. bash itself talks, because not
+# every server has curl; HTTP/1.0, because then the answer ends with the connection.
+# shellcheck disable=SC2016
+readonly HYSTERIA_CALL='set -e
+  length=0; [ -z "$3" ] || length=$(wc -c <"$3")
+  exec 3<>"/dev/tcp/127.0.0.1/$PORT"
+  printf "%s %s HTTP/1.0\r\nAuthorization: %s\r\nContent-Length: %d\r\n\r\n" "$1" "$2" "$SECRET" "$length" >&3
+  [ -z "$3" ] || cat "$3" >&3
+  read -r line <&3; [[ $line == "HTTP/1."?" 200 "* ]]
+  while [ "$line" != $'"'\r'"' ]; do IFS= read -r line <&3; done
+  exec cat <&3'
+
+hysteria_api() {
+  [ -e "$DIR/hysteria.yaml" ] || return 1
+  PORT=${HYSTERIA_API#*:} SECRET=$HYSTERIA_SECRET timeout -k 1 3 bash -c "$HYSTERIA_CALL" hysteria "$1" "$2" "${3:-}" 2>/dev/null 9>&-
+}
+
+# Names one run of Hysteria by the inode of the socket on which its API listens (proc(5), /proc/net/tcp; 0A is LISTEN).
+hysteria_run() {
+  local address inode
+  printf -v address '0100007F:%04X' "${HYSTERIA_API#*:}"
+  inode=$(awk -v address="$address" '$2 == address && $4 == "0A" { print $10; exit }' /proc/net/tcp) || inode=''
+  [ -z "$inode" ] || printf '%s.%s' "$(</proc/sys/kernel/random/boot_id)" "$inode"
+}
+
+# FORMER_RUN
+hysteria_is_new() {
+  local run
+  run=$(hysteria_run)
+  [ -n "$run" ] && [ "$run" != "$1" ] && hysteria_api GET /online >/dev/null
+}
+
+# The SHA-256 of hysteria.base, empty unless Hysteria was started with what it makes.
+hysteria_config() {
+  [ ! -e "$DIR/unread.hysteria" ] && [ -e "$DIR/hysteria.base" ] || return 0
+  ! render_hysteria "$DIR/hysteria.base" | cmp -s - "$DIR/hysteria.yaml" || revision "$DIR/hysteria.base"
+}
+
+# these|others FILE TIME: kicks the clients whose UUID opens a line of FILE, or those that no line of FILE gives an AUTH,
+# and prints how many of their connections ended. One kick ends one connection of a client, when it next carries a byte
+# (Hysteria, extras/trafficlogger), so what is online is kicked again until TIME hundredths of a second bring no end of one.
+kick() {
+  local begin deadline first='' online=0 before=0
+  look_at_clock
+  begin=$NOW deadline=$((NOW + $3))
+  while hysteria_api GET /online >"$WORK/online"; do
+    before=$online
+    online=$(tr , '\n' <"$WORK/online" | awk -F'"' -v which="$1" -v list="$2" -v kicked="$WORK/kicked" '
+      BEGIN { while ((getline line < list) > 0) if (split(line, field, " ") == 3 || which == "these") listed[field[1]] = 1 }
+      length($2) == 36 && ($2 in listed) == (which == "these") {
+        printf "%s\"%s\"", comma ? "," : "[", $2 > kicked
+        comma = 1; gsub(/[^0-9]/, "", $3); n += $3
+      }
+      END { if (comma) print "]" > kicked; print n + 0 }')
+    : "${first:=$online}"
+    if ((online == 0)) || ! hysteria_api POST /kick "$WORK/kicked" >/dev/null; then break; fi
+    look_at_clock
+    ((online >= before)) || deadline=$((NOW + $3))
+    ((NOW < deadline && NOW < begin + 1000)) || break
+    sleep 0.03
+  done
+  printf '%d' $((${first:-0} > online ? first - online : 0))
+}
+
+verb_version() {
+  reply '{"ok":true,"program":1,"core_version":%s,"hysteria_version":%s}' "$(version_of "$XRAY_BIN")" "$(version_of "$HYSTERIA_BIN")"
+}
 
 verb_list() {
   lock
   reply '{"ok":true,"clients":"%s","lines":[%s]}' "$(revision "$DIR/clients")" \
-    "$(awk '{ printf "%s[\"%s\",\"%s\"]", comma, $1, $2; comma = "," }' "$DIR/clients")"
+    "$(awk '{ printf "%s[\"%s\",\"%s\"%s]", comma, $1, $2, NF == 3 ? ",\"" $3 "\"" : ""; comma = "," }' "$DIR/clients")"
 }
 
 verb_status() {
   lock
-  local ack=${1:-} reading=0 known='' base=/dev/null epoch id='' counters='' live=false up=false config='' queries=()
-  local core='"uptime_s":null,"epoch":null'
+  local ack=${1:-} reading=0 epoch run='' id='' counters='' live=false up=false config='' hysteria=null queries=()
+  local core='"uptime_s":null,"epoch":null' hysteria_up=false
   epoch=$(core_run)
   # Two queries, because the reply to one would pass the 4 MiB limit of the core's client at some 26,000 clients.
   { api 3 statsquery -pattern '>>>traffic>>>uplink' >"$WORK/uplink" || rm "$WORK/uplink"; } & queries+=($!)
   { api 3 statsquery -pattern '>>>traffic>>>downlink' >"$WORK/downlink" || rm "$WORK/downlink"; } & queries+=($!)
+  if [ -e "$DIR/hysteria.yaml" ]; then
+    run=$(hysteria_run)
+    { hysteria_api GET /traffic >"$WORK/traffic" || rm "$WORK/traffic"; } & queries+=($!)
+  fi
   if ask_core; then
     up=true
     if { [ ! -e "$DIR/dirty" ] && each_inbound same_count; } || repair; then live=true; fi
+  elif [ -e "$DIR/dirty" ]; then
+    make_files "$DIR/clients"
+    install_files
   fi
   wait "${queries[@]}"
   # A core that started anew meanwhile may have answered in part: it counts from the next call on.
   if $up && [ "$(core_run)" = "$epoch" ]; then core="\"uptime_s\":$UPTIME,\"epoch\":\"$epoch\""; else up=false live=false; fi
-  # "# ID EPOCH" opens the file of a reading and sorts before all UUIDs.
+  if [ -n "$run" ] && [ -e "$WORK/traffic" ] && [ "$(hysteria_run)" = "$run" ]; then hysteria_up=true; fi
+  # "# ID EPOCH HYSTERIA_EPOCH" opens the file of a reading and sorts before all UUIDs.
   [ ! -e "$DIR/pending" ] || read -r _ id _ <"$DIR/pending" || true
   [ -z "$ack" ] || [ "$ack" != "$id" ] || mv -f "$DIR/pending" "$DIR/acked"
-  [ ! -e "$DIR/acked" ] || read -r _ reading known <"$DIR/acked" || true
-  if [ "$ack" != "$reading" ]; then reading=0; elif [ "$known" = "$epoch" ]; then base=$DIR/acked; fi
-  if $up && [ -e "$WORK/uplink" ] && [ -e "$WORK/downlink" ]; then
-    id=$(</proc/sys/kernel/random/uuid)
-    { printf '# %s %s\n' "$id" "$epoch"; list_counters | sort; } >"$WORK/pending"
-    counters=$(comm -13 "$base" "$WORK/pending" | awk '!/^#/ { printf "%s[\"%s\",%s,%s]", comma, $1, $2, $3; comma = "," }')
-    [ -z "$counters" ] || { mv -f "$WORK/pending" "$DIR/pending"; reading=$id; }
-  fi
+  [ ! -e "$DIR/acked" ] || read -r _ reading _ <"$DIR/acked" || true
+  [ "$ack" = "$reading" ] || reading=0
+  list_acked "$reading" "$epoch" "$run" >"$WORK/base"
+  [ -e "$WORK/uplink" ] && [ -e "$WORK/downlink" ] && $up || epoch=''
+  $hysteria_up || run=''
+  id=$(</proc/sys/kernel/random/uuid)
+  { printf '# %s %s %s\n' "$id" "${epoch:--}" "${run:--}"; list_counters "$epoch" "$run" | sort; } >"$WORK/pending"
+  comm -13 "$WORK/base" "$WORK/pending" >"$WORK/news"
+  counters=$(awk '!/^[#~]/ { printf "%s[\"%s\",%s,%s]", comma, $1, $2, $3; comma = "," }' "$WORK/news")
+  [ "$(wc -l <"$WORK/news")" = 1 ] || { mv -f "$WORK/pending" "$DIR/pending"; reading=$id; }
   [ ! -e "$DIR/base.json" ] || config=$(revision "$DIR/base.json")
-  reply '{"ok":true,"owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{"up":%s,"version":%s,%s},"reading":"%s","counters":[%s]}' \
-    "$OWNER" "$config" "$(revision "$DIR/clients")" "$(wc -l <"$DIR/clients")" "$live" "$up" "$(core_version)" "$core" "$reading" "$counters"
+  if [ -e "$DIR/hysteria.yaml" ]; then
+    kick others "$DIR/clients" 30 >/dev/null
+    hysteria=$(awk '/^~/ { printf "%s[\"%s\",%s,%s]", comma, substr($1, 2), $2, $3; comma = "," }' "$WORK/news")
+    hysteria="{\"config\":\"$(hysteria_config)\",\"up\":$hysteria_up,\"epoch\":$([ -z "$run" ] && echo null || echo "\"$run\""),\"counters\":[$hysteria]}"
+  fi
+  reply '{"ok":true,"owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{"up":%s,"version":%s,%s},"reading":"%s","counters":[%s],"hysteria":%s}' \
+    "$OWNER" "$config" "$(revision "$DIR/clients")" "$(wc -l <"$DIR/clients")" "$live" "$up" "$(version_of "$XRAY_BIN")" "$core" "$reading" \
+    "$counters" "$hysteria"
 }
 
-# "UUID UP DOWN" of the core's counters. Numbers stay text: an awk with 32-bit formats must not touch them.
+# READING EPOCH HYSTERIA_EPOCH: the numbers of the acknowledged reading that belong to the present runs of the cores.
+list_acked() {
+  [ "$1" = 0 ] || awk -v epoch="$2" -v run="$3" '
+    NR == 1 { same = $3 == epoch; hysteria = $4 == run; next }
+    /^~/ ? hysteria : same' "$DIR/acked"
+}
+
+# EPOCH HYSTERIA_EPOCH: "UUID UP DOWN" of Xray's counters and "~UUID UP DOWN" of Hysteria's, of those that have an epoch.
+# Numbers stay text: an awk with 32-bit formats must not touch them.
 list_counters() {
-  awk -F'>>>' '
+  [ -z "$1" ] || awk -F'>>>' '
     NF == 4 { uuid = $2; upward = $4 ~ /^up/ }
     /"value":/ && length(uuid) == 36 && uuid ~ /^[0-9a-f-]+$/ {
       if (!(uuid in up)) up[uuid] = down[uuid] = "0"
@@ -270,6 +431,12 @@ list_counters() {
     }
     END { for (uuid in up) print uuid, up[uuid], down[uuid] }
   ' "$WORK/uplink" "$WORK/downlink"
+  # {"UUID":{"tx":1,"rx":2},…}: tx is what came from the client (Hysteria, core/server/copy.go).
+  [ -z "$2" ] || tr '}' '\n' <"$WORK/traffic" | awk -F'"' '
+    length($2) == 36 && $2 ~ /^[0-9a-f-]+$/ && $4 == "tx" && $6 == "rx" {
+      gsub(/[^0-9]/, "", $5); gsub(/[^0-9]/, "", $7)
+      print "~" $2, $5, $7
+    }'
 }
 
 # CLIENTS BODY: the list that the operations make of the old one; status 1 and the line number in WORK/malformed.
@@ -277,61 +444,82 @@ operate() {
   awk -F'"' -v list="$1" -v malformed="$WORK/malformed" '
     BEGIN {
       x = "[0-9a-f]"; q = x x x x; uuid = "^" q q "-" q "-" q "-" q "-" q q q "$"
-      while ((getline line < list) > 0) { split(line, field, " "); group[field[1]] = field[2] }
+      while ((getline line < list) > 0) group[substr(line, 1, 36)] = substr(line, 38)
     }
     $1 == "[" && $3 == "," && $4 ~ uuid {
       if (NF == 5 && $2 == "-" && $5 == "]") { delete group[$4]; next }
-      if (NF == 7 && $2 == "+" && $5 == "," && $6 ~ /^[A-Za-z0-9._-]+$/ && length($6) <= 64 && $7 == "]") { group[$4] = $6; next }
+      if (NF >= 7 && $2 == "+" && $5 == "," && $6 ~ /^[A-Za-z0-9._-]+$/ && length($6) <= 64) {
+        if (NF == 7 && $7 == "]") { group[$4] = $6; next }
+        if (NF == 9 && $7 == "," && $8 ~ /^[A-Za-z0-9_-]+$/ && length($8) >= 16 && length($8) <= 64 && $9 == "]") { group[$4] = $6 " " $8; next }
+      }
     }
     { printf "%d", NR > malformed; failed = 1; exit }
     END { if (failed) exit 1; for (uuid in group) print uuid, group[uuid] }
   ' "$2" | sort
 }
 
+# What Xray must learn between the old and the new list: it knows nothing of an AUTH.
+list_differences() {
+  awk '{ print $1, $2 }' "$DIR/clients" >"$WORK/old"
+  awk '{ print $1, $2 }' "$WORK/clients" >"$WORK/new"
+  comm -13 "$WORK/old" "$WORK/new" >"$WORK/added"
+  comm -23 "$WORK/old" "$WORK/new" >"$WORK/removed"
+}
+
 verb_apply() {
   read_request "$APPLY_HEADER" body
   local owner=${FIELDS[0]} from=${FIELDS[1]} to=${FIELDS[2]} force=${FIELDS[3]}
-  local current wanted base=$DIR/clients added removed live=false dropped=0 was_dirty=false
+  local current wanted base=$DIR/clients added removed live=false dropped=0 was_dirty=false kicking
   current=$(revision "$DIR/clients")
   [[ $from == any || $from == none || $from == "$current" ]] || fail stale 'the clients have changed' ",\"clients\":\"$current\""
   [ "$from" != none ] || base=/dev/null
   operate "$base" "$WORK/body" >"$WORK/clients" || fail bad-input "operation $(<"$WORK/malformed") is malformed"
   wanted=$(revision "$WORK/clients")
   [ -z "$to" ] || [ "$to" = "$wanted" ] || fail bad-input 'the operations do not result in the revision "to"'
-  comm -13 "$DIR/clients" "$WORK/clients" >"$WORK/added"
-  comm -23 "$DIR/clients" "$WORK/clients" >"$WORK/removed"
-  added=$(wc -l <"$WORK/added") removed=$(wc -l <"$WORK/removed")
+  added=$(comm -13 "$DIR/clients" "$WORK/clients" | wc -l) removed=$(comm -23 "$DIR/clients" "$WORK/clients" | wc -l)
   if [ -n "$OWNER" ] && [ "$OWNER" != "$owner" ] && ! $force; then
     ((removed == 0)) || fail owner 'another panel owns this node' ",\"owner\":\"$OWNER\""
     owner=$OWNER
   fi
   [ ! -e "$DIR/dirty" ] || was_dirty=true
-  printf '%s\n' "$owner" >"$WORK/owner"
-  [ "$OWNER" = "$owner" ] || install_file owner
+  list_differences
+  # All that may need room on the disk comes before the first change.
+  make_files "$WORK/clients"
+  install_owner "$owner"
   if [ "$wanted" != "$current" ]; then
     : >"$DIR/dirty"
-    write_config "$WORK/clients"
+    install_files
     install_file clients
   fi
+  # Meanwhile, because Xray takes its time.
+  if ((removed > 0)); then kick others "$DIR/clients" 100; else printf 0; fi >"$WORK/ended" & kicking=$!
   if ask_core; then
     if ! $was_dirty && each_inbound push_difference && each_inbound same_count; then live=true; fi
-    ((removed == 0)) || dropped=$(cut_connections these "$WORK/removed")
+    [ ! -s "$WORK/removed" ] || dropped=$(cut_connections these "$WORK/removed")
     if $live; then rm -f "$DIR/dirty"; elif repair; then live=true; fi
   fi
+  wait "$kicking"
+  dropped=$((dropped + $(<"$WORK/ended")))
   reply '{"ok":true,"clients":"%s","count":%d,"added":%d,"removed":%d,"live":%s,"dropped":%d}' \
     "$wanted" "$(wc -l <"$DIR/clients")" "$added" "$removed" "$live" "$dropped"
 }
 
+# NAME: reads a request with a configuration, which it leaves in WORK/NAME, and sets NEW_OWNER and CONFIG.
+read_configuration() {
+  read_request "$CONFIGURE_HEADER" "$1"
+  NEW_OWNER=${FIELDS[0]} CONFIG=${FIELDS[1]}
+  [ "$(revision "$WORK/$1")" = "$CONFIG" ] || fail bad-input 'the text does not have the SHA-256 "config"'
+  [ -z "$OWNER" ] || [ "$OWNER" = "$NEW_OWNER" ] || fail owner 'another panel owns this node' ",\"owner\":\"$OWNER\""
+}
+
 verb_configure() {
-  read_request "$CONFIGURE_HEADER" base.json
-  local owner=${FIELDS[0]} config=${FIELDS[1]} restarted=false live=false before deadline
-  [ "$(revision "$WORK/base.json")" = "$config" ] || fail bad-input 'the text does not have the SHA-256 "config"'
-  [ -z "$OWNER" ] || [ "$OWNER" = "$owner" ] || fail owner 'another panel owns this node' ",\"owner\":\"$OWNER\""
+  read_configuration base.json
+  local live=false
   command -v "$XRAY_BIN" >/dev/null || fail no-core 'there is no core binary'
   # Nothing to do for the same text, unless a core runs that was started before it.
-  if [ -e "$DIR/config.json" ] && [ "$(revision "$DIR/base.json")" = "$config" ] && { [ ! -e "$DIR/unread" ] || ! ask_core; }; then
+  if [ -e "$DIR/config.json" ] && [ "$(revision "$DIR/base.json")" = "$CONFIG" ] && { [ ! -e "$DIR/unread" ] || ! ask_core; }; then
     ! { ask_core && each_inbound same_count; } || live=true
-    reply '{"ok":true,"config":"%s","restarted":false,"live":%s}' "$config" "$live"
+    reply '{"ok":true,"config":"%s","restarted":false,"live":%s}' "$CONFIG" "$live"
     return
   fi
   render "$WORK/base.json" "$DIR/clients" >"$WORK/config.json" || fail bad-config 'a placeholder is malformed'
@@ -339,41 +527,110 @@ verb_configure() {
     fail bad-config "$({ grep -m 1 -i failed "$WORK/test" || tail -n 1 "$WORK/test"; } | head -c 500)"
   : >"$DIR/dirty"
   : >"$DIR/unread"
-  printf '%s\n' "$owner" >"$WORK/owner"
-  install_file owner
+  install_owner "$NEW_OWNER"
   install_file base.json
   install_file config.json
   list_inbounds
-  if [ -n "$CORE_RESTART" ]; then
-    before=$(core_run)
-    # Nothing of ours may be inherited: a core started by the command would hold the lock and the caller's pipe.
-    ! timeout 30 sh -c "$CORE_RESTART" </dev/null >/dev/null 2>&1 9>&- || restarted=true
-    # A command that failed found no core to restart: whoever starts one reads the new files.
-    deadline=$((SECONDS + 10))
-    ! $restarted || until { [ "$(core_run)" != "$before" ] && ask_core && each_inbound same_count && live=true; } || ((SECONDS > deadline)); do
-      sleep 0.1
-    done
-    ! $live || rm -f "$DIR/dirty" "$DIR/unread"
+  restart "$CORE_RESTART" core_is_new "$(core_run)"
+  ! $LIVE || rm -f "$DIR/dirty" "$DIR/unread"
+  reply '{"ok":true,"config":"%s","restarted":%s,"live":%s}' "$CONFIG" "$RESTARTED" "$LIVE"
+}
+
+verb_hysteria() {
+  read_configuration hysteria.base
+  RESTARTED=false LIVE=false
+  if [ ! -s "$WORK/hysteria.base" ]; then
+    [ ! -e "$DIR/hysteria.base" ] || stop_core "$HYSTERIA_STOP"
+    rm -f "$DIR"/{hysteria.yaml,hysteria.base,unread.hysteria}
+  elif [ -z "$HYSTERIA_SECRET" ] || ! command -v "$HYSTERIA_BIN" >/dev/null; then
+    fail no-core 'there is no Hysteria'
+  elif [ "$(hysteria_config)" = "$CONFIG" ]; then
+    ! hysteria_api GET /online >/dev/null || LIVE=true
+  else
+    render_hysteria "$WORK/hysteria.base" >"$WORK/hysteria.yaml" || fail bad-config 'DIR or HYSTERIA_AUTH is not a plain absolute path'
+    awk 'NF == 3 { print $3, $1 }' "$DIR/clients" >"$WORK/hy2-users"
+    [ -z "$HYSTERIA_RESTART" ] || : >"$DIR/unread.hysteria"
+    install_owner "$NEW_OWNER"
+    install_file hy2-users
+    install_file hysteria.base
+    install_file hysteria.yaml
+    restart "$HYSTERIA_RESTART" hysteria_is_new "$(hysteria_run)"
+    ! $LIVE || rm -f "$DIR/unread.hysteria"
   fi
-  reply '{"ok":true,"config":"%s","restarted":%s,"live":%s}' "$config" "$restarted" "$live"
+  reply '{"ok":true,"config":"%s","restarted":%s,"live":%s}' "$CONFIG" "$RESTARTED" "$LIVE"
+}
+
+# COMMAND
+stop_core() { [ -z "$1" ] || run_command "$1" || fail fault 'a core could not be stopped'; }
+
+verb_retire() {
+  lock
+  local removed
+  [ -z "$OWNER" ] || [ "$OWNER" = "$1" ] || fail owner 'another panel owns this node' ",\"owner\":\"$OWNER\""
+  removed=$(wc -l <"$DIR/clients")
+  : >"$DIR/dirty"
+  : >"$WORK/clients"
+  list_differences
+  make_files "$WORK/clients"
+  install_files
+  install_file clients
+  if ask_core; then
+    each_inbound push_difference || each_inbound reconcile || true
+    cut_connections others "$DIR/clients" >/dev/null
+  fi
+  kick others "$DIR/clients" 100 >/dev/null
+  stop_core "$CORE_STOP"
+  stop_core "$HYSTERIA_STOP"
+  rm -f "$DIR"/{base.json,config.json,hysteria.base,hysteria.yaml,hy2-users,acked,pending,unread,unread.hysteria,dirty,owner}
+  reply '{"ok":true,"removed":%d}' "$removed"
 }
 
 verb_drop() {
-  local uuid
+  local uuid dropped
   for uuid; do [[ $uuid =~ ^$UUID$ ]] || fail bad-input 'not a UUID'; done
   printf '%s\n' "$@" >"$WORK/drop"
-  reply '{"ok":true,"dropped":%d}' "$(cut_connections these "$WORK/drop")"
+  dropped=$(cut_connections these "$WORK/drop")
+  reply '{"ok":true,"dropped":%d}' $((dropped + $(kick these "$WORK/drop" 20)))
 }
 
 verb_metrics() {
-  local memory uptime load up=false clients=0 format='"mem_total_mb":%d,"mem_used_mb":%d'
+  local memory load up=false clients=0 format='"mem_total_mb":%d,"mem_used_mb":%d' hysteria='"hysteria_version":null,"hysteria_up":null'
   memory=$(awk -v f="$format" '{ mb[$1] = $2 / 1024 } END { printf f, mb["MemTotal:"], mb["MemTotal:"] - mb["MemAvailable:"] }' /proc/meminfo)
-  read -r uptime _ </proc/uptime
+  look_at_clock
   read -r load _ </proc/loadavg
   ! ask_core || up=true
+  if [ -e "$DIR/hysteria.yaml" ]; then
+    hysteria="\"hysteria_version\":$(version_of "$HYSTERIA_BIN"),\"hysteria_up\":$(hysteria_api GET /online >/dev/null && echo true || echo false)"
+  fi
   [ ! -e "$DIR/clients" ] || clients=$(wc -l <"$DIR/clients")
-  reply '{"ok":true,%s,"uptime_s":%d,"load1":%s,"cpu_count":%d,"core_version":%s,"core_up":%s,"clients":%d}' \
-    "$memory" "${uptime%.*}" "$load" "$(nproc)" "$(core_version)" "$up" "$clients"
+  reply '{"ok":true,%s,"uptime_s":%d,"load1":%s,"cpu_count":%d,"core_version":%s,"core_up":%s,%s,"clients":%d}' \
+    "$memory" $((NOW / 100)) "$load" "$(nproc)" "$(version_of "$XRAY_BIN")" "$up" "$hysteria" "$clients"
+}
+
+# HOST PORT [OPTION]…: what openssl says of a handshake with TLS 1.3.
+shake_hands() { timeout 4 openssl s_client -connect "$1:$2" -servername "$1" -tls1_3 "${@:3}" </dev/null 2>&1 || true; }
+
+verb_probe_sni() {
+  [[ $1 =~ ^([A-Za-z0-9][A-Za-z0-9._-]*)(:([1-9][0-9]{0,4}))?$ ]] || fail bad-input 'neither HOST nor HOST:PORT'
+  command -v openssl >/dev/null || fail fault 'openssl is missing'
+  local host=${BASH_REMATCH[1]} port=${BASH_REMATCH[3]:-443} text tls13=false x25519=false flight=0 reason='' limit=8192
+  # Only X25519 is offered: a site that wants another key share, and so a second hello, does not get through.
+  text=$(shake_hands "$host" "$port" -groups X25519)
+  if [[ $text == *'New, TLSv1.3'* ]]; then
+    tls13=true x25519=true
+    # Counted when the handshake ends: the session tickets come later.
+    [[ ! $text =~ SSL\ handshake\ has\ read\ ([0-9]+)\ bytes ]] || flight=${BASH_REMATCH[1]}
+    # XTLS/REALITY, tls.go: the record buffer of the target's first flight.
+    ((flight <= limit)) || reason="its first flight has $flight bytes, more than $limit"
+  elif [[ $text != *CONNECTED* ]]; then
+    reason='no connection'
+  elif [[ $(shake_hands "$host" "$port") == *'New, TLSv1.3'* ]]; then
+    tls13=true reason='no X25519 key share'
+  else
+    reason='no TLS 1.3'
+  fi
+  reply '{"ok":true,"suits":%s,"tls13":%s,"x25519":%s,"first_flight":%d,"reason":"%s"}' \
+    "$([ -z "$reason" ] && echo true || echo false)" "$tls13" "$x25519" "$flight" "$reason"
 }
 
 # Takes no lock: `configure` holds it while the core that it restarts calls this.
@@ -395,11 +652,11 @@ main() {
   for word in "${words[@]}"; do [[ $word =~ ^$WORD$ ]] || fail bad-input 'a word is malformed'; done
   load_conf
   case ${words[0]:-}:${#words[@]} in
-    status:[12] | list:1 | apply:1 | configure:1 | drop:*) prepare ;;
-    version:1 | metrics:1 | prestart:1) ;;
+    status:[12] | list:1 | apply:1 | configure:1 | hysteria:1 | retire:2 | drop:*) prepare ;;
+    version:1 | metrics:1 | probe-sni:2 | prestart:1) ;;
     *) fail unknown-verb 'no such verb, or not with so many words' ;;
   esac
-  "verb_${words[0]}" "${words[@]:1}"
+  "verb_${words[0]//-/_}" "${words[@]:1}"
 }
 
 main "$@"

@@ -1,22 +1,27 @@
 /** The clients of one core: what it should hold, what it holds, and how the one becomes the other. */
+import { listNodes } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
-import { findAddOnlyNodes } from '#db/settings.ts'
-import { listClientsOfNode, listServed } from '#db/subscriptions.ts'
+import { type AddOnlyNodes, findAddOnlyNodes } from '#db/settings.ts'
+import { listClientsOfNode, listOnOtherNodes, listServed } from '#db/subscriptions.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { ApplyRequest, ClientMap, Core, CoreStatus, Services } from '#src/services.ts'
-import { brakeRemovals, diffClients, joinLines, splitLines } from './client-sets.ts'
+import { brakeRemovals, diffClients, groupOf, joinLines, splitLines } from './client-sets.ts'
+import { valuesOf } from './client-values.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'instanceId'>
+
+type ApplyDeps = Deps & Pick<Services, 'cores'>
 
 export const STATUS_TIMEOUT_MS = 10_000
 
 /** The lines of all clients that the core must serve, sorted as the node program sorts them. */
 function wantedLines(s: Deps, nodes: Node[], now: string): string[] {
-  const lines = nodes.flatMap((node) =>
-    listClientsOfNode(s.db, node.code, now).map((uuid) => `${uuid} ${node.code}`),
-  )
+  const lines = nodes.flatMap((node) => {
+    const valueFor = valuesOf(node)
+    return listClientsOfNode(s.db, node.code, now).map((uuid) => `${uuid} ${valueFor(uuid)}`)
+  })
   return nodes.length > 1 ? lines.sort() : lines
 }
 
@@ -37,33 +42,50 @@ export interface Pass {
   remove: boolean
   /** One time for the whole pass: whoever let it remove knew no later one, and the clock may be set while it runs. */
   now: string
+  /** The add-only nodes as they were when an admin forced this. */
+  held: AddOnlyNodes | undefined
 }
 
 export interface ClientChanges {
-  add: [uuid: string, group: string][]
+  add: [uuid: string, value: string][]
   /** The groups of the removed clients. */
   removedFrom: string[]
   /** Codes of nodes whose removals are held back. */
   blocked: Set<string>
+  /** Whether the running core took the changes; null where there were none. */
+  live: boolean | null
 }
 
-const NO_CHANGES: ClientChanges = { add: [], removedFrom: [], blocked: new Set() }
+const NO_CHANGES: ClientChanges = { add: [], removedFrom: [], blocked: new Set(), live: null }
 
 /** Whether the core belongs to another instance of the panel, whose clients are not ours to remove. */
 export const isForeign = (s: Deps, status: CoreStatus) =>
   status.owner !== '' && status.owner !== s.instanceId()
 
+/**
+ * What the removal brake lets go. Who is on another node by his subscription is no loss: an admin has moved him, and a wrong or
+ * empty database does not know him.
+ */
+function brake(s: Deps, nodes: Node[], present: ClientMap, remove: string[]) {
+  const braked = brakeRemovals(present, remove, new Set())
+  if (braked.blocked.size === 0) return braked
+  const codes = nodes.map((node) => node.code)
+  return brakeRemovals(present, remove, listOnOtherNodes(s.db, remove, codes))
+}
+
 /** What a pass without force may remove, and the groups of which an admin must decide. */
 function restrain(
+  s: Deps,
+  nodes: Node[],
   present: ClientMap,
-  wanted: ClientMap,
   remove: string[],
   pass: { foreign: boolean; remove: boolean; held: Set<string> },
 ): { remove: string[]; blocked: Set<string> } {
   if (pass.held.size > 0) return { remove: [], blocked: pass.held }
-  if (pass.foreign)
-    return { remove: [], blocked: new Set(remove.map((id) => present.get(id) as string)) }
-  const braked = brakeRemovals(present, wanted, remove)
+  if (pass.foreign) {
+    return { remove: [], blocked: new Set(remove.map((id) => groupOf(present.get(id) as string))) }
+  }
+  const braked = brake(s, nodes, present, remove)
   return pass.remove ? braked : { ...braked, remove: [] }
 }
 
@@ -79,13 +101,17 @@ async function trySync(
   core: Core,
   nodes: Node[],
   status: CoreStatus,
-  pass: Pass,
+  asked: Pass,
 ): Promise<ClientChanges> {
-  const lines = wantedLines(s, nodes, pass.now)
+  const lines = wantedLines(s, nodes, asked.now)
   const text = lines.length === 0 ? '' : `${lines.join('\n')}\n`
   const revision = sha256Hex(text)
   const foreign = isForeign(s, status)
-  // Read after the lines: of a restore that comes between, nothing is removed by rows that it brought.
+  // Read after the lines: of a restore that comes between, nothing is removed by rows that it brought. Nor by force that an admin
+  // asked for before it came.
+  const since = findAddOnlyNodes(s.db)
+  const force = asked.force && (!since || since.generation === asked.held?.generation)
+  const pass = { ...asked, force }
   const held = pass.force ? new Set<string>() : heldNodes(s, nodes)
   if (status.clients === revision && !(pass.force && foreign))
     return { ...NO_CHANGES, blocked: held }
@@ -94,7 +120,7 @@ async function trySync(
   const difference = diffClients(present, wanted)
   const { remove, blocked } = pass.force
     ? { remove: difference.remove, blocked: new Set<string>() }
-    : restrain(present, wanted, difference.remove, { foreign, remove: pass.remove, held })
+    : restrain(s, nodes, present, difference.remove, { foreign, remove: pass.remove, held })
   if (difference.add.length + remove.length === 0 && !pass.force) return { ...NO_CHANGES, blocked }
   const after = new Map(present)
   for (const uuid of remove) after.delete(uuid)
@@ -108,10 +134,10 @@ async function trySync(
     add: difference.add,
     remove,
   }
-  await core.program.apply(request)
+  const { live } = await core.program.apply(request)
   core.known = { revision: to, clients: after }
-  const removedFrom = remove.map((uuid) => present.get(uuid) as string)
-  return { add: difference.add, removedFrom, blocked }
+  const removedFrom = remove.map((uuid) => groupOf(present.get(uuid) as string))
+  return { add: difference.add, removedFrom, blocked, live }
 }
 
 /** Puts the clients right, looking again when another process changed the node between our look and our change. */
@@ -135,14 +161,24 @@ export async function syncClients(
   }
 }
 
-/** What the database says of these clients now: those that must be served, with their groups. */
-const served = (s: Deps, uuids: string[]) => listServed(s.db, uuids, formatTimestamp(s.clock.now()))
+/** What the database says of these clients now: those that this core must serve. */
+function servedBy(s: ApplyDeps, core: Core, uuids: string[]): ClientMap {
+  const now = formatTimestamp(s.clock.now())
+  const nodes = listNodes(s.db).filter((node) => s.cores.of(node)?.name === core.name)
+  const values = new Map(nodes.map((node) => [node.code, valuesOf(node)]))
+  const served: ClientMap = new Map()
+  for (const [uuid, code] of listServed(s.db, uuids, now)) {
+    const valueFor = values.get(code)
+    if (valueFor) served.set(uuid, valueFor(uuid))
+  }
+  return served
+}
 
 /** Notes in our picture of the core that these clients are as `now` has them; its revision is computed when needed. */
 function noteClients(core: Core, uuids: string[], now: ClientMap): void {
   if (!core.known) return
   for (const uuid of uuids) core.known.clients.delete(uuid)
-  for (const [uuid, group] of now) core.known.clients.set(uuid, group)
+  for (const [uuid, value] of now) core.known.clients.set(uuid, value)
   core.known.revision = ''
 }
 
@@ -150,9 +186,9 @@ function noteClients(core: Core, uuids: string[], now: ClientMap): void {
  * Puts single clients of a core right; true when the running core has them. What changed while the node was being told is told
  * again, so that the last word is the database's.
  */
-export async function applyClients(s: Deps, core: Core, uuids: string[]): Promise<boolean> {
+export async function applyClients(s: ApplyDeps, core: Core, uuids: string[]): Promise<boolean> {
   for (let attempt = 0; attempt < 3; attempt++) {
-    const before = served(s, uuids)
+    const before = servedBy(s, core, uuids)
     const remove = uuids.filter((uuid) => !before.has(uuid))
     const request = {
       owner: s.instanceId(),
@@ -164,7 +200,7 @@ export async function applyClients(s: Deps, core: Core, uuids: string[]): Promis
     }
     const result = await core.program.apply(request)
     noteClients(core, uuids, before)
-    if (joinLines(before) === joinLines(served(s, uuids))) return result.live
+    if (joinLines(before) === joinLines(servedBy(s, core, uuids))) return result.live
   }
   return false
 }

@@ -8,8 +8,11 @@ import type { NodeShell } from './node-shell.ts'
 const uuid = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/))
 const group = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,32}$/))
 const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const auth = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{16,64}$/))
 const sha = v.pipe(v.string(), v.regex(/^([0-9a-f]{64})?$/))
 const short = v.pipe(v.string(), v.maxLength(200))
+
+const counters = v.array(v.strictTuple([uuid, bytes, bytes]))
 
 const statusAnswer = v.object({
   owner: short,
@@ -24,10 +27,15 @@ const statusAnswer = v.object({
     epoch: v.nullable(short),
   }),
   reading: short,
-  counters: v.array(v.strictTuple([uuid, bytes, bytes])),
+  counters,
+  hysteria: v.optional(
+    v.nullable(v.object({ config: sha, up: v.boolean(), epoch: v.nullable(short), counters })),
+    null,
+  ),
 })
 
-const listAnswer = v.object({ clients: sha, lines: v.array(v.strictTuple([uuid, group])) })
+const listLine = v.union([v.strictTuple([uuid, group]), v.strictTuple([uuid, group, auth])])
+const listAnswer = v.object({ clients: sha, lines: v.array(listLine) })
 
 const applyAnswer = v.object({
   clients: sha,
@@ -45,6 +53,7 @@ const metricsAnswer = v.object({
   cpu_count: v.number(),
   core_version: v.nullable(short),
   core_up: v.boolean(),
+  hysteria_up: v.optional(v.nullable(v.boolean()), null),
   clients: v.number(),
 })
 
@@ -57,6 +66,15 @@ const refusal = v.object({
 /** The program waits up to 20 s for its lock; a busy machine takes 10 ms for a client. */
 const APPLY_BASE_MS = 25_000
 const APPLY_MS_PER_CLIENT = 10
+
+/** The program's own limits: 20 s for the lock, 30 s for the command that restarts, 10 s until the core answers. */
+const CONFIGURE_MS = 60_000
+
+/** A configuration as `configure` and `hysteria` read it. */
+function configuration(owner: string, base: string): string {
+  const header = { owner, config: sha256Hex(base), lines: base.split('\n').length - 1 }
+  return `${JSON.stringify(header)}\n${base}`
+}
 
 function parseAnswer<T>(schema: v.GenericSchema<unknown, T>, verb: string, text: string): T {
   let json: unknown
@@ -92,21 +110,27 @@ export function nodeProgram(shell: NodeShell): NodeProgram {
     },
     async list() {
       const answer = await call(['list'], listAnswer, 30_000)
-      return { clients: answer.clients, lines: new Map(answer.lines) }
+      const lines = answer.lines.map(([id, ...value]): [string, string] => [id, value.join(' ')])
+      return { clients: answer.clients, lines: new Map(lines) }
     },
     async apply({ owner, from, to, force, add, remove }) {
       const header = { owner, from, to, force, lines: add.length + remove.length }
       const lines = [
         JSON.stringify(header),
         ...remove.map((id) => `["-","${id}"]`),
-        ...add.map(([id, nodes]) => `["+","${id}","${nodes}"]`),
+        ...add.map(([id, value]) => `["+","${id}","${value.replace(' ', '","')}"]`),
       ]
       const limit = APPLY_BASE_MS + APPLY_MS_PER_CLIENT * header.lines
       return call(['apply'], applyAnswer, limit, `${lines.join('\n')}\n`)
     },
     async configure(owner, base) {
-      const header = { owner, config: sha256Hex(base), lines: base.split('\n').length - 1 }
-      await call(['configure'], v.object({}), 30_000, `${JSON.stringify(header)}\n${base}`)
+      await call(['configure'], v.object({}), CONFIGURE_MS, configuration(owner, base))
+    },
+    async hysteria(owner, base) {
+      await call(['hysteria'], v.object({}), CONFIGURE_MS, configuration(owner, base))
+    },
+    async retire(owner, timeoutMs) {
+      await call(['retire', owner], v.object({}), timeoutMs)
     },
     async metrics(timeoutMs) {
       const answer = await call(['metrics'], metricsAnswer, timeoutMs)
@@ -118,6 +142,7 @@ export function nodeProgram(shell: NodeShell): NodeProgram {
         cpuCount: answer.cpu_count,
         coreVersion: answer.core_version,
         coreUp: answer.core_up,
+        hysteriaUp: answer.hysteria_up,
         clients: answer.clients,
       }
     },

@@ -2,7 +2,7 @@
 import { joinLines } from '#src/domain/client-sets.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
-import type { ApplyRequest, ClientMap, NodeProgram } from '#src/services.ts'
+import type { ApplyRequest, ClientMap, Counters, NodeProgram } from '#src/services.ts'
 
 export interface FakeNode {
   program: NodeProgram
@@ -11,6 +11,12 @@ export interface FakeNode {
   counters: Map<string, [up: number, down: number]>
   owner: string
   config: string
+  /** Hysteria's configuration and counters; null: the node has none. */
+  hysteria: {
+    config: string
+    epoch: string
+    counters: Map<string, [up: number, down: number]>
+  } | null
   epoch: string
   up: boolean
   /** What every verb that is called does instead of answering. */
@@ -22,6 +28,9 @@ export interface FakeNode {
   /** The core dies and comes back: numbers from zero, a new epoch. */
   restart(): void
 }
+
+const listCounters = (counters: Map<string, [up: number, down: number]>): Counters =>
+  Array.from(counters, ([uuid, [up, down]]) => [uuid, up, down])
 
 export function createFakeNode(): FakeNode {
   let restarts = 0
@@ -52,7 +61,13 @@ export function createFakeNode(): FakeNode {
           epoch: node.up ? node.epoch : null,
         },
         reading: `r${++readings}`,
-        counters: Array.from(node.counters, ([uuid, [up, down]]) => [uuid, up, down]),
+        counters: listCounters(node.counters),
+        hysteria: node.hysteria && {
+          config: sha256Hex(node.hysteria.config),
+          up: true,
+          epoch: node.hysteria.epoch,
+          counters: listCounters(node.hysteria.counters),
+        },
       }
     },
     async list() {
@@ -80,6 +95,18 @@ export function createFakeNode(): FakeNode {
       if (node.owner === '') node.owner = owner
       node.config = sha256Hex(base)
     },
+    async hysteria(owner, base) {
+      enter('hysteria')
+      if (node.owner === '') node.owner = owner
+      const epoch = `hysteria-${++restarts}`
+      node.hysteria = base === '' ? null : { config: base, epoch, counters: new Map() }
+    },
+    async retire() {
+      enter('retire')
+      node.clients.clear()
+      node.hysteria = null
+      Object.assign(node, { owner: '', config: '', up: false })
+    },
     async metrics() {
       enter('metrics')
       return {
@@ -90,6 +117,7 @@ export function createFakeNode(): FakeNode {
         cpuCount: 2,
         coreVersion: node.up ? '26.7.28' : null,
         coreUp: node.up,
+        hysteriaUp: node.hysteria && true,
         clients: node.clients.size,
       }
     },
@@ -100,6 +128,7 @@ export function createFakeNode(): FakeNode {
     counters: new Map(),
     owner: '',
     config: '',
+    hysteria: null,
     epoch: 'epoch-0',
     up: true,
     failure: null,

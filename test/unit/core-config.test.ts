@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema.ts'
 import { coreConfig, servedNodes } from '#src/domain/core-config.ts'
 
+const WS = { type: 'ws', port: 8443, path: '/ws' } as const
+const XHTTP = { type: 'xhttp', port: 443, path: '/xh' } as const
+
 const node = (fields: Partial<Node> = {}): Node =>
   ({
     code: 'de1',
@@ -11,8 +14,10 @@ const node = (fields: Partial<Node> = {}): Node =>
     shortId: '0123456789abcdef',
     sni: 'target.test',
     flow: 'xtls-rprx-vision',
+    kind: 'managed',
+    transportsJson: [],
     ...fields,
-  }) as Node
+  }) as unknown as Node
 
 const target = (row: Node) => `${row.sni}:443`
 
@@ -66,6 +71,61 @@ describe('coreConfig', () => {
     const text = coreConfig([node({ sni: nasty, shortId: nasty })], target)
     expect(text).not.toMatch(/^@clients evil/m)
     expect(filled(text).inbounds).toHaveLength(1)
+  })
+})
+
+describe('WS and XHTTP', () => {
+  const inbounds = (...nodes: Node[]) =>
+    // biome-ignore lint/suspicious/noExplicitAny: Xray's config is checked field by field
+    filled(coreConfig(nodes, target)).inbounds as any[]
+  const tags = (...nodes: Node[]) => inbounds(...nodes).map(({ tag }) => tag)
+
+  test('XHTTP listens behind the REALITY port, on a socket of its own per node, without flow', () => {
+    const rows = [node({ transportsJson: [XHTTP] }), node({ code: 'b', port: 444 })]
+    const [reality, xhttp, other] = inbounds(...rows)
+    expect(reality.settings.fallbacks).toEqual([{ dest: '@subpanel.de1.xhttp', xver: 2 }])
+    expect(xhttp).toMatchObject({
+      tag: 'de1.xhttp',
+      listen: '@subpanel.de1.xhttp',
+      streamSettings: { xhttpSettings: { path: '/xh' }, sockopt: { acceptProxyProtocol: true } },
+    })
+    expect(xhttp).not.toHaveProperty('port')
+    expect(other.settings).not.toHaveProperty('fallbacks')
+    const clients = coreConfig(rows, target).match(/^@clients.*@$/gm)
+    expect(clients).toEqual([
+      '@clients de1 xtls-rprx-vision@',
+      '@clients de1@',
+      '@clients b xtls-rprx-vision@',
+    ])
+  })
+
+  test('WS has a port and the certificate of the node', () => {
+    const [, ws] = inbounds(node({ transportsJson: [WS] }))
+    expect(ws).toMatchObject({
+      tag: 'de1.ws',
+      port: 8443,
+      streamSettings: {
+        network: 'ws',
+        security: 'tls',
+        tlsSettings: {
+          certificates: [{ certificateFile: '@dir@/tls/node.crt', keyFile: '@dir@/tls/node.key' }],
+        },
+        wsSettings: { path: '/ws' },
+      },
+    })
+  })
+
+  test('WS is left out where its port is in use, and where nobody made a certificate', () => {
+    const transportsJson = [WS]
+    expect(tags(node({ port: 8443, transportsJson }))).toEqual(['de1.reality'])
+    expect(tags(node({ kind: 'local', transportsJson }))).toEqual(['de1.reality'])
+    const two = [node({ transportsJson }), node({ code: 'b', port: 444, transportsJson })]
+    expect(tags(...two)).toEqual(['de1.reality', 'de1.ws', 'b.reality'])
+  })
+
+  test('a path without its slash is the path of the lists', () => {
+    const [, ws] = inbounds(node({ transportsJson: [{ ...WS, path: 'ws' }] }))
+    expect(ws.streamSettings.wsSettings.path).toBe('/ws')
   })
 })
 

@@ -1,0 +1,105 @@
+/** A server of the lab driven by the panel's own code: our configurations, clients and lists, without a panel around them. */
+import { join } from 'node:path'
+import type { Node } from '#db/schema.ts'
+import { valuesOf } from '#src/domain/client-values.ts'
+import { renderList } from '#src/domain/connection-list.ts'
+import { coreConfig } from '#src/domain/core-config.ts'
+import { hysteriaConfig } from '#src/domain/hysteria-config.ts'
+import { listEntries } from '#src/domain/list-entries.ts'
+import { generateRealityKeys } from '#src/domain/provisioning.ts'
+import { nodeProgram } from '#src/integrations/node-program.ts'
+import type { NodeShell } from '#src/integrations/node-shell.ts'
+import { NodeError } from '#src/lib/errors.ts'
+import type { Counters, NodeProgram } from '#src/services.ts'
+import type { Lab, Target } from './lab.ts'
+import { type ClientCore, type EntryKind, FORMATS, runListClient } from './list-clients.ts'
+import type { NodeServer } from './node-lab.ts'
+import { ROOT } from './process.ts'
+import type { Client } from './service.ts'
+
+export const OWNER = 'panel-1'
+
+export interface DrivenNode {
+  row: Node
+  program: NodeProgram
+  /** Gives both configurations. */
+  configure(row?: Node): Promise<void>
+  add(...uuids: string[]): Promise<void>
+  remove(...uuids: string[]): Promise<void>
+  client(uuid: string, spoken: [ClientCore, EntryKind]): Client
+}
+
+/** A row as provisioning makes it, with every transport. */
+export async function managedRow(server: NodeServer, target: Target): Promise<Node> {
+  const cert = server.certificate
+  return {
+    code: server.code,
+    label: 'Node',
+    kind: 'managed',
+    address: server.address,
+    port: 443,
+    sni: target.serverName,
+    flow: 'xtls-rprx-vision',
+    shortId: '0123456789abcdef',
+    ...(await generateRealityKeys()),
+    sharedUuid: null,
+    coreVersion: '26.7.28',
+    hysteriaPort: 443,
+    hysteriaPassword: 'the password of the node',
+    hysteriaObfsPassword: 'the password of the disguise',
+    transportsJson: [
+      { type: 'ws', port: 8443, path: '/0123456789abcdef', cert },
+      { type: 'xhttp', port: 443, path: '/fedcba9876543210' },
+      { type: 'hysteria2', port: 443, cert },
+    ],
+  } as unknown as Node
+}
+
+/** The node program of a server, run in its namespace as sshd would run it. */
+export function labShell(lab: Lab, server: NodeServer): NodeShell {
+  const program = join(ROOT, 'templates/node-agent.sh')
+  return async (words, input, timeoutMs) => {
+    const env = { SUBPANEL_NODE_DIR: server.dir }
+    const options = { machine: server.machine, input, timeoutMs, env }
+    const { code, stdout, stderr } = await lab.exec('bash', [program, ...words], options)
+    if (code !== 0 || stderr !== '')
+      throw new NodeError('garbage', `${words[0]}: ${code} ${stderr}`)
+    return stdout
+  }
+}
+
+/** Drives a server that was booted. */
+export async function driveNode(lab: Lab, server: NodeServer, target: Target): Promise<DrivenNode> {
+  const program = nodeProgram(labShell(lab, server))
+  const row = await managedRow(server, target)
+  const apply = async (add: string[], remove: string[]) => {
+    const valueFor = valuesOf(row)
+    const lines = add.map((uuid): [string, string] => [uuid, valueFor(uuid)])
+    await program.apply({ owner: OWNER, from: 'any', to: '', force: false, add: lines, remove })
+  }
+  return {
+    row,
+    program,
+    async configure(wanted = row) {
+      await program.configure(
+        OWNER,
+        coreConfig([wanted], () => target.address),
+      )
+      await program.hysteria(OWNER, hysteriaConfig(wanted) ?? '')
+    },
+    add: (...uuids) => apply(uuids, []),
+    remove: (...uuids) => apply([], uuids),
+    client(uuid, spoken) {
+      const node = { ...row, transports: row.transportsJson }
+      const options = { brandName: 'Lab', singboxVersion: '1.13.2', wsAndXhttp: true }
+      const entries = listEntries([{ uuid, planLabel: '', node }])
+      return runListClient(lab, renderList(FORMATS[spoken[0]], entries, options), 'Node', spoken)
+    },
+  }
+}
+
+/** What a client has moved by these counters. */
+export const bytesOf = (counters: Counters | undefined, uuid: string) => {
+  const [, up = 0, down = 0] = counters?.find(([id]) => id === uuid) ?? []
+  return { up, down }
+}
