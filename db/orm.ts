@@ -19,6 +19,7 @@ export const {
   count,
   desc,
   eq,
+  exists,
   gt,
   inArray,
   isNotNull,
@@ -32,5 +33,5 @@ export const {
   sql,
   sum,
 } = load('drizzle-orm') as typeof import('drizzle-orm')
-export type { SQL } from 'drizzle-orm'
+export type { SQL, SQLWrapper } from 'drizzle-orm'
 export type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'

@@ -1,5 +1,5 @@
 /**
- * All tables. SQL names are the interface's names; row types are inferred here and declared nowhere else.
+ * All tables but those of ssh-schema.ts. SQL names are the interface's names; row types are inferred here and declared nowhere else.
  * Timestamps are text, `YYYY-MM-DDTHH:MM:SS` in UTC, and compare as they sort.
  */
 import {
@@ -113,13 +113,20 @@ export const nodes = table('nodes', {
   hysteriaObfsPassword: text('hysteria_obfs_password'),
   provisionToken: text('provision_token').unique(),
   provisionExpiresAt: text('provision_expires_at'),
+  /** An install command waits to be run: the first one of the node, or one given out again. Null: none since an activation. */
+  provisioning: oneOf('provisioning', ['first', 'again']),
   sshPort: int('ssh_port').notNull().default(22),
   sshUser: text('ssh_user'),
+  /** The pinned host keys, `type base64` in lines. */
   hostKey: text('host_key'),
+  /** The key that was presented last, where it is none of the pinned ones. */
+  presentedHostKey: text('presented_host_key'),
   coreVersion: text('core_version'),
   lastSeenAt: text('last_seen_at'),
   lastError: text('last_error'),
   syncBlocked: bool('sync_blocked').notNull().default(false),
+  /** Above 0: the node may lack a change, and is tried again soon. Counted up, so that an end that is noted late is noticed. */
+  behind: int('behind').notNull().default(0),
   createdAt: text('created_at').notNull(),
 })
 
@@ -353,26 +360,6 @@ export const auditLog = table(
   (t) => [index('audit_log_at').on(t.at)],
 )
 
-export const knownHosts = table(
-  'known_hosts',
-  {
-    host: text('host').notNull(),
-    port: int('port').notNull(),
-    keyType: text('key_type').notNull(),
-    key: text('key').notNull(),
-    createdAt: text('created_at').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.host, t.port, t.keyType] })],
-)
-
-/** One row: the ed25519 key with which the panel manages its nodes. */
-export const managementKey = table('management_key', {
-  id: int('id').primaryKey(),
-  privateKey: text('private_key').notNull(),
-  publicKey: text('public_key').notNull(),
-  createdAt: text('created_at').notNull(),
-})
-
 export const trafficSamples = table(
   'traffic_samples',
   {
@@ -428,16 +415,22 @@ export const leases = table('leases', {
   expiresAt: int('expires_at').notNull(),
 })
 
-/** Deleted nodes whose server is still to be cleaned. */
-export const retiredNodes = table('retired_nodes', {
-  code: text('code').primaryKey(),
-  address: text('address').notNull(),
-  sshPort: int('ssh_port').notNull(),
-  sshUser: text('ssh_user'),
-  hostKey: text('host_key'),
-  tries: int('tries').notNull().default(0),
-  createdAt: text('created_at').notNull(),
-})
+/** Deleted nodes whose server is still to be cleaned. A server is one address with one port of its sshd. */
+export const retiredNodes = table(
+  'retired_nodes',
+  {
+    code: text('code').notNull(),
+    address: text('address').notNull(),
+    sshPort: int('ssh_port').notNull(),
+    sshUser: text('ssh_user'),
+    hostKey: text('host_key'),
+    tries: int('tries').notNull().default(0),
+    nextTryAt: text('next_try_at').notNull(),
+    lastError: text('last_error'),
+    createdAt: text('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.address, t.sshPort] })],
+)
 
 export type User = typeof users.$inferSelect
 export type Subscription = typeof subscriptions.$inferSelect
@@ -452,3 +445,4 @@ export type PendingLogin = typeof pendingLogins.$inferSelect
 export type OutboxMessage = typeof outbox.$inferSelect
 export type Event = typeof events.$inferSelect
 export type AuditEntry = typeof auditLog.$inferSelect
+export type RetiredNode = typeof retiredNodes.$inferSelect

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { findNode } from '#db/nodes.ts'
 import { isDamage, withStartLock } from '#db/open.ts'
-import { currentInstanceId } from '#db/settings.ts'
+import { currentInstanceId, findManagementKey } from '#db/settings.ts'
 import type { Config } from './config.ts'
 import { createSeenDevices } from './domain/devices.ts'
 import {
@@ -15,6 +15,8 @@ import {
   seedPlans,
   seedWebhookSecret,
 } from './domain/first-start.ts'
+import { admitHostKey, pinnedKeys } from './domain/host-keys.ts'
+import { createKnownHosts } from './domain/known-hosts.ts'
 import { createSending } from './domain/sending.ts'
 import { createNodeSync } from './domain/sync.ts'
 import { openInstance } from './instance.ts'
@@ -24,7 +26,10 @@ import { createDataFiles } from './integrations/data-files.ts'
 import { dial } from './integrations/dial.ts'
 import { freeShare } from './integrations/disk.ts'
 import { createGateways } from './integrations/gateways.ts'
+import { createInstallFiles } from './integrations/install-files.ts'
+import { knownHostsFile } from './integrations/known-hosts-file.ts'
 import { localCorePaths } from './integrations/local-node.ts'
+import { createManagedCores } from './integrations/managed-cores.ts'
 import { generateManagementKey } from './integrations/management-key.ts'
 import { nodeProgram } from './integrations/node-program.ts'
 import { localShell, socketShell } from './integrations/node-shell.ts'
@@ -35,6 +40,7 @@ import { createTelegram } from './integrations/telegram.ts'
 import { createEventSender } from './integrations/webhook.ts'
 import { createBackground } from './lib/background.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
+import { LOCAL_CORE } from './lib/core-name.ts'
 import { errorMessage } from './lib/errors.ts'
 import { createLimiter } from './lib/limiter.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -50,16 +56,38 @@ const HASHES_AT_A_TIME = Math.min(4, Math.max(1, availableParallelism() - 1))
 /** About 6 s of hashing: who would wait longer is told to come again. */
 const HASHES_WAITING = 250
 
-/** The cores that this machine drives. */
-export function createCores(config: Config): Cores {
-  const { core, on, socket } = config.localNode
-  if (!on) return { of: () => null }
+/** The core of this machine, and those of the managed nodes. */
+export function createCores(
+  s: Pick<Services, 'config' | 'db' | 'clock' | 'log' | 'writeKnownHosts'>,
+): Cores {
+  const { core, on, socket } = s.config.localNode
+  const managed = createManagedCores({
+    clock: s.clock,
+    async privateKey() {
+      const key = await findManagementKey(s.db)
+      if (!key) throw new Error('the database has no management key')
+      return key.privateKey
+    },
+    hostKeysOf: (code) => ({
+      pinned: () => pinnedKeys(s, code),
+      admit: (key) => admitHostKey(s, code, key),
+    }),
+  })
   const shell =
     core === 'system'
       ? socketShell(socket)
-      : localShell(NODE_PROGRAM, localCorePaths(config.dataDir).directory, config.searchPath)
-  const local: Core = { name: 'local', program: nodeProgram(shell), known: null }
-  return { of: (node) => (node.kind === 'local' ? local : null) }
+      : localShell(NODE_PROGRAM, localCorePaths(s.config.dataDir).directory, s.config.searchPath)
+  const local: Core | null = on
+    ? { name: LOCAL_CORE, program: nodeProgram(shell), known: null }
+    : null
+  return { ...managed, of: (node) => (node.kind === 'local' ? local : managed.of(node)) }
+}
+
+/** Keeps `known_hosts` of this installation. */
+export function createHostFile(
+  s: Pick<Services, 'config' | 'db' | 'clock' | 'log' | 'fatal'>,
+): Services['writeKnownHosts'] {
+  return createKnownHosts(s, knownHostsFile(join(s.config.dataDir, 'known_hosts')))
 }
 
 /** The systems outside, at the addresses of the configuration. */
@@ -101,7 +129,8 @@ export async function compose(
       fatal(error)
       log.error('background work failed', { work: name, reason: errorMessage(error) })
     })
-    const cores = createCores(config)
+    const writeKnownHosts = createHostFile({ config, db, clock, log, fatal })
+    const cores = createCores({ config, db, clock, log, writeKnownHosts })
     const outside = createOutsideSystems(config, clock, log)
     const instanceId = () => currentInstanceId(db)
     const dataFiles = createDataFiles({ config, log })
@@ -110,6 +139,7 @@ export async function compose(
     await seedManagementKey(seed, generateManagementKey)
     await seedLocalNode(seed, canBind)
     await seedWebhookSecret(seed)
+    await writeKnownHosts()
     // Last: of a first start that is killed before it could show the password, nothing of the account may stay.
     const firstStart = await seedAdmin(seed)
     const services: Services = {
@@ -119,11 +149,13 @@ export async function compose(
       log,
       background,
       cores,
+      writeKnownHosts,
       dial,
       ...outside,
       ...createSending({ db, config, clock, log, background, ...outside }),
       freeDiskShare: () => freeShare(config.dataDir),
       dataFiles,
+      installFiles: createInstallFiles({ config }),
       snapshots: createSnapshots(config, dataFiles),
       instanceId,
       fatal,

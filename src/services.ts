@@ -1,10 +1,11 @@
 /** Types only: what a process is made of, and what outside systems must offer it. */
 import type { Database } from '#db/open.ts'
-import type { Node, Payment } from '#db/schema.ts'
+import type { Node, Payment, RetiredNode } from '#db/schema.ts'
 import type { Config } from './config.ts'
 import type { Background } from './lib/background.ts'
 import type { Batch } from './lib/batch.ts'
 import type { Clock } from './lib/clock.ts'
+import type { Arch } from './lib/elf.ts'
 import type { Limiter } from './lib/limiter.ts'
 import type { Log } from './lib/log.ts'
 import type { SingleFlight } from './lib/single-flight.ts'
@@ -30,6 +31,8 @@ export interface Services {
   background: Background
   cores: Cores
   nodeSync: NodeSync
+  /** Puts the pinned host keys of all nodes into `known_hosts`, table and file: call it after a commit that concerns them. Never throws. */
+  writeKnownHosts(): Promise<void>
   /** Whether something listens at an address; false after `timeoutMs`. */
   dial: (address: string, port: number, timeoutMs: number) => Promise<boolean>
   telegram: Telegram
@@ -51,6 +54,7 @@ export interface Services {
   hashing: Limiter
   /** Ids of known devices that fetched a list, written together after the answers. */
   seenDevices: Batch<number>
+  installFiles: InstallFiles
   dataFiles: DataFiles
   snapshots: Snapshots
   /** INSTANCE_ID as it is now: whose clients the nodes hold. A restore changes it. */
@@ -185,30 +189,53 @@ export interface Snapshots {
   copy(name: string, command: string): Promise<string | null>
 }
 
-/** Clients of a core by uuid; the value is the group (node code) whose inbounds they may use. */
+/** The programs that a managed node runs. */
+export type CoreProgram = 'xray' | 'hysteria'
+
+/** What a managed node is made of. */
+export interface InstallFiles {
+  /** The install script with its placeholders, and the scripts that it puts in place. */
+  scripts(): { install: string; agent: string; hysteriaAuth: string }
+  /** SHA-256 of the program for such machines, hex, computed from the file itself; null when there is none. */
+  digest(program: CoreProgram, arch: Arch): Promise<string | null>
+  /** The program itself; null when there is none. */
+  open(
+    program: CoreProgram,
+    arch: Arch,
+  ): Promise<{ bytes: number; stream: ReadableStream<Uint8Array> } | null>
+}
+
+/**
+ * Clients of a core by uuid; the value is the group (node code) whose inbounds they may use, with the client's Hysteria2
+ * password behind a space where the node has Hysteria2.
+ */
 export type ClientMap = Map<string, string>
 
 export interface CoreStatus {
   owner: string
   /** SHA-256 of the configuration without clients; empty before the first one. */
   config: string
-  /** SHA-256 of the sorted `UUID GROUP` lines. */
+  /** SHA-256 of the sorted lines of clients. */
   clients: string
   count: number
   /** Whether the running core holds exactly these clients. */
   live: boolean
   core: { up: boolean; version: string | null; uptimeS: number | null; epoch: string | null }
   reading: string
-  /** Absolute bytes since the core's start: [uuid, up, down]. */
-  counters: [string, number, number][]
+  counters: Counters
+  /** Hysteria beside the core, with counters of its own; null where the node has none. */
+  hysteria: { config: string; up: boolean; epoch: string | null; counters: Counters } | null
 }
+
+/** Absolute bytes since a core's start. */
+export type Counters = [uuid: string, up: number, down: number][]
 
 export interface ApplyRequest {
   owner: string
   from: string
   to: string
   force: boolean
-  add: [uuid: string, group: string][]
+  add: [uuid: string, value: string][]
   remove: string[]
 }
 
@@ -228,6 +255,8 @@ export interface HostMetrics {
   cpuCount: number
   coreVersion: string | null
   coreUp: boolean
+  /** Null where the node has no Hysteria. */
+  hysteriaUp: boolean | null
   clients: number
 }
 
@@ -237,6 +266,10 @@ export interface NodeProgram {
   list(): Promise<{ clients: string; lines: ClientMap }>
   apply(request: ApplyRequest): Promise<ApplyResult>
   configure(owner: string, base: string): Promise<void>
+  /** Gives Hysteria its configuration; an empty text ends it. */
+  hysteria(owner: string, base: string): Promise<void>
+  /** Takes everybody's access away and stops the cores. */
+  retire(owner: string, timeoutMs: number): Promise<void>
   metrics(timeoutMs: number): Promise<HostMetrics>
 }
 
@@ -250,8 +283,14 @@ export interface Core {
 }
 
 export interface Cores {
-  /** The core of a node; null for external nodes and while the local node is off. */
-  of(node: Pick<Node, 'code' | 'kind'>): Core | null
+  /** The core of a node; null for external nodes, for managed ones before their first activation, and while the local node is off. */
+  of(node: Node): Core | null
+  /** Ends the connection to a node that is gone, or is another server from now on. */
+  forget(code: string): void
+  /** The node program on the server of a deleted node. */
+  retired(node: RetiredNode): NodeProgram
+  /** Ends all connections. */
+  close(): void
 }
 
 export interface NodeSyncResult {
@@ -262,12 +301,25 @@ export interface NodeSyncResult {
   error: string | null
 }
 
+export interface PassOptions {
+  /** Past the removal brake. */
+  force: boolean
+  remove: boolean
+  only?: string[]
+  timeoutMs?: number
+}
+
 /** Keeps the clients of every core equal to the active subscriptions. */
 export interface NodeSync {
   /** Puts these clients right on their nodes. True when all of them are in place; false within `timeoutMs` otherwise. */
   touch(subscriptions: { uuid: string; node: string }[], timeoutMs?: number): Promise<boolean>
-  /** One pass over all nodes: configuration, clients, traffic. */
-  syncAll(options: { force: boolean; remove: boolean }): Promise<NodeSyncResult[]>
+  /**
+   * One pass over all nodes, or over the cores of the nodes `only`: configuration, clients, traffic. Cores are passed side by side.
+   * What takes a core longer than `timeoutMs` goes on, and its nodes are told as not done.
+   */
+  syncAll(options: PassOptions): Promise<NodeSyncResult[]>
+  /** Begins a pass over each core that is known to be behind and whose time to be tried again has come. */
+  retryBehind(options: { remove: boolean }): void
   /** Reads the counters of every core, bounded in time. */
   readTraffic(timeoutMs: number): Promise<void>
   /** Reads one node's core now; false when it did not answer. */

@@ -9,11 +9,16 @@ export type NodeShell = (words: string[], input: string, timeoutMs: number) => P
 /** No answer of the program is longer: 100,000 clients are 5 MB. */
 const MAX_OUTPUT = 32 * 1024 * 1024
 
-const timedOut = (words: string[], timeoutMs: number) =>
+/** That no answer came in time. */
+export const timedOut = (words: string[], timeoutMs: number) =>
   new NodeError(
     'timeout',
     `the node program did not answer "${words[0]}" within ${timeoutMs / 1000} s`,
   )
+
+/** That the program ended with something else than 0; with what it wrote to stderr. */
+export const endedWith = (code: number | string | null, complaint: string) =>
+  new NodeError('garbage', `the node program ended with ${code}: ${complaint.trim().slice(0, 300)}`)
 
 /** The program as a child of this process, with its state in `directory`. */
 export function localShell(program: string, directory: string, searchPath: string): NodeShell {
@@ -55,13 +60,7 @@ export function localShell(program: string, directory: string, searchPath: strin
       child.on('close', (code) => {
         clearTimeout(timer)
         if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'))
-        else
-          reject(
-            new NodeError(
-              'garbage',
-              `the node program ended with ${code}: ${complaint.trim().slice(0, 300)}`,
-            ),
-          )
+        else reject(endedWith(code, complaint))
       })
       child.stdin.end(input)
     })

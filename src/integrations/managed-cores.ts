@@ -1,0 +1,99 @@
+/** The cores of managed nodes: each has its own server, which the node program is driven on over SSH. */
+import type { Node, RetiredNode } from '#db/schema.ts'
+import type { Clock } from '#src/lib/clock.ts'
+import { managedCoreName } from '#src/lib/core-name.ts'
+import { splitHostKeys } from '#src/lib/host-key.ts'
+import type { Core, Cores } from '#src/services.ts'
+import { nodeProgram } from './node-program.ts'
+import { type SshShell, sshShell } from './ssh.ts'
+import type { HostKeys, SshServer } from './ssh-connection.ts'
+
+/** The account that the install script makes. */
+const DEFAULT_USER = 'subpanel'
+/** A deleted node is visited rarely. */
+const RETIRED_IDLE_MS = 10_000
+
+interface Deps {
+  clock: Clock
+  privateKey(): Promise<string>
+  hostKeysOf(code: string): HostKeys
+}
+
+interface Kept {
+  /** What makes it another server. */
+  place: string
+  shell: SshShell
+  core: Core
+}
+
+const serverOf = ({ address, sshPort, sshUser }: Node | RetiredNode): SshServer => ({
+  address,
+  port: sshPort,
+  user: sshUser ?? DEFAULT_USER,
+})
+
+/** A server that has not been set up has nothing to be driven; one that is set up again goes on until then. */
+const isDriven = ({ kind, status, lastSeenAt }: Node) =>
+  kind === 'managed' && (status === 'active' || lastSeenAt !== null)
+
+/** The pins of a deleted node stay as they were; where it never had any, the first key counts while this process runs. */
+function retiredHostKeys({ hostKey }: RetiredNode): HostKeys {
+  const pinned = splitHostKeys(hostKey)
+  return {
+    pinned: () => pinned,
+    async admit(key) {
+      if (pinned.length === 0) pinned.push(key)
+      return pinned.includes(key)
+    },
+  }
+}
+
+/** `of` gives the same core for a node until its address, SSH port or user changes. */
+export function createManagedCores({ clock, privateKey, hostKeysOf }: Deps): Cores {
+  const cores = new Map<string, Kept>()
+  const leaving = new Map<string, SshShell>()
+
+  const keep = (node: Node): Core => {
+    const { code } = node
+    const server = serverOf(node)
+    const place = JSON.stringify(server)
+    const known = cores.get(code)
+    if (known?.place === place) return known.core
+    known?.shell.close()
+    const shell = sshShell({ server, hostKeys: hostKeysOf(code), privateKey }, clock)
+    const core: Core = {
+      name: managedCoreName(code),
+      program: nodeProgram(shell.run),
+      known: null,
+    }
+    cores.set(code, { place, shell, core })
+    return core
+  }
+  const forget = (code: string) => {
+    cores.get(code)?.shell.close()
+    cores.delete(code)
+  }
+  return {
+    of(node) {
+      if (isDriven(node)) return keep(node)
+      forget(node.code)
+      return null
+    },
+    forget,
+    retired(node) {
+      const server = serverOf(node)
+      const place = JSON.stringify(server)
+      leaving.get(place)?.close()
+      const access = { server, hostKeys: retiredHostKeys(node), privateKey }
+      const shell = sshShell(access, clock, RETIRED_IDLE_MS)
+      leaving.set(place, shell)
+      return nodeProgram(shell.run)
+    },
+    close() {
+      for (const { shell } of cores.values()) shell.close()
+      for (const shell of leaving.values()) shell.close()
+      cores.clear()
+      leaving.clear()
+    },
+  }
+}

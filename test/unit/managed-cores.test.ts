@@ -1,0 +1,78 @@
+import { afterEach, expect, test } from 'vitest'
+import type { Node } from '#db/schema.ts'
+import { createManagedCores } from '#src/integrations/managed-cores.ts'
+import { systemClock } from '#src/lib/clock.ts'
+
+const cores = createManagedCores({
+  clock: systemClock,
+  privateKey: async () => 'none',
+  hostKeysOf: () => ({ pinned: () => [], admit: async () => false }),
+})
+afterEach(() => cores.close())
+
+const node = (more: Partial<Node> = {}) =>
+  ({
+    code: 'far',
+    kind: 'managed',
+    status: 'active',
+    address: '127.0.0.1',
+    sshPort: 9,
+    sshUser: 'subpanel',
+    lastSeenAt: null,
+    ...more,
+  }) as Node
+
+test('a managed node has one core of its name, whatever else of it changes', () => {
+  const core = cores.of(node())
+  expect(core?.name).toBe('far')
+  expect(cores.of(node({ label: 'x', hostKey: 'y', port: 1, enabled: false }))).toBe(core)
+  expect(cores.of(node({ code: 'near' }))).not.toBe(core)
+})
+
+test('the core of a node with the code `local` is not taken for the core of this machine', () => {
+  expect(cores.of(node({ code: 'local' }))?.name).toBe('managed/local')
+})
+
+test.each([{ address: 'far.test' }, { sshPort: 2222 }, { sshUser: null }, { sshUser: 'root' }])(
+  'another server is another core: %j',
+  (more) => {
+    const core = cores.of(node({ sshUser: 'admin' }))
+    expect(cores.of(node({ sshUser: 'admin', ...more }))).not.toBe(core)
+  },
+)
+
+test('a node that was forgotten gets another core', () => {
+  const core = cores.of(node())
+  cores.forget('far')
+  expect(cores.of(node())).not.toBe(core)
+})
+
+test.each<[string, Partial<Node>]>([
+  ['an external one', { kind: 'external' }],
+  ['a local one', { kind: 'local' }],
+  ['one that waits for its first activation', { status: 'pending' }],
+  ['one whose first installation failed', { status: 'failed' }],
+])('no core: %s', (_name, more) => {
+  expect(cores.of(node(more))).toBeNull()
+})
+
+test.each(['pending', 'failed'] as const)(
+  'a core while a server that was there before is set up again: %s',
+  (status) => {
+    expect(cores.of(node({ status, lastSeenAt: '2026-01-01T00:00:00' }))?.name).toBe('far')
+  },
+)
+
+test('a core that was given up answers no more', async () => {
+  const core = cores.of(node())
+  cores.of(node({ address: '127.0.0.2' }))
+  await expect(core?.program.metrics(1000)).rejects.toMatchObject({ failure: 'unreachable' })
+})
+
+test('a server that nobody reaches is told by its address', async () => {
+  const at = '127.0.0.1:9'
+  await expect(cores.of(node())?.program.metrics(2000)).rejects.toMatchObject({
+    failure: 'unreachable',
+    message: expect.stringContaining(at),
+  })
+})
