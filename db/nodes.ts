@@ -1,7 +1,7 @@
 /** Nodes in their display order. */
 import { hot, input } from './hot.ts'
 import { type Database, type Query, run } from './open.ts'
-import { and, asc, eq, inArray, ne, sql } from './orm.ts'
+import { and, asc, eq, gt, inArray, ne, sql } from './orm.ts'
 import { type Node, nodes, payments } from './schema.ts'
 
 const ordered = (q: Query) =>
@@ -20,6 +20,34 @@ const byCode = (q: Query) =>
 
 export function findNode(db: Database, code: string): Node | undefined {
   return db.prepared(byCode).get({ code })
+}
+
+/** The node whose install command carries this token; undefined once the token has run out. */
+export function findNodeByToken(db: Database, token: string, now: string): Node | undefined {
+  return db.prepared(byToken).get({ token, now })
+}
+
+const byToken = (q: Query) =>
+  q
+    .select()
+    .from(nodes)
+    .where(
+      and(
+        eq(nodes.provisionToken, sql.placeholder('token')),
+        gt(nodes.provisionExpiresAt, sql.placeholder('now')),
+      ),
+    )
+    .prepare()
+
+/** The same inside a transaction. */
+export function* readNodeByToken(tx: Query, token: string, now: string) {
+  const [node] = yield* run(
+    tx
+      .select()
+      .from(nodes)
+      .where(and(eq(nodes.provisionToken, token), gt(nodes.provisionExpiresAt, now))),
+  )
+  return node
 }
 
 const read = hot<{ code: string }, Node[]>((q) =>
@@ -98,6 +126,38 @@ export async function recordHealth(
   health: Partial<Pick<Node, 'lastSeenAt' | 'lastError' | 'coreVersion'>>,
 ): Promise<void> {
   await db.tx((tx) => run(tx.update(nodes).set(health).where(inArray(nodes.code, codes))))
+}
+
+/** Notes that a change may not have reached these nodes. */
+export async function noteBehind(db: Database, codes: string[]): Promise<void> {
+  const behind = sql`${nodes.behind} + 1`
+  await db.tx((tx) => run(tx.update(nodes).set({ behind }).where(inArray(nodes.code, codes))))
+}
+
+/** Notes that these nodes are behind no more, unless something has missed them since their rows were read. */
+export async function noteInStep(
+  db: Database,
+  rows: Pick<Node, 'code' | 'behind'>[],
+): Promise<void> {
+  const late = rows.filter((row) => row.behind > 0)
+  if (late.length === 0) return
+  await db.tx(function* (tx) {
+    for (const { code, behind } of late) {
+      yield* run(
+        tx
+          .update(nodes)
+          .set({ behind: 0 })
+          .where(and(eq(nodes.code, code), eq(nodes.behind, behind))),
+      )
+    }
+  })
+}
+
+const behindNodes = (q: Query) => q.select().from(nodes).where(gt(nodes.behind, 0)).prepare()
+
+/** The nodes that may lack a change. */
+export function listBehind(db: Database): Node[] {
+  return db.prepared(behindNodes).all()
 }
 
 /** Sets or clears the removal brake's alarm; true when this changed it. */

@@ -2,7 +2,8 @@
 import { type Database, type Query, run } from './open.ts'
 import { eq, inArray } from './orm.ts'
 import { ADD_ONLY_NODES, INSTANCE_ID } from './own-settings.ts'
-import { managementKey, nodes, revisions, settings } from './schema.ts'
+import { nodes, revisions, settings } from './schema.ts'
+import { managementKey } from './ssh-schema.ts'
 
 const every = (q: Query) => q.select().from(settings).prepare()
 

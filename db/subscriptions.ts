@@ -1,7 +1,20 @@
 /** Subscriptions: the owner's list, the admin's listing, the clients of a node, and the conditional changes. */
 import { field, hot } from './hot.ts'
 import { type Database, type Query, run } from './open.ts'
-import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from './orm.ts'
+import {
+  and,
+  desc,
+  eq,
+  exists,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  type SQL,
+  sql,
+} from './orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 import {
   counters,
@@ -290,6 +303,21 @@ export function listServed(db: Database, uuids: string[], now: string): Map<stri
   return new Map(db.prepared(served).all(JSON.stringify(uuids), now))
 }
 
+const onOtherNodes = (_q: Query, raw: Database['raw']) =>
+  raw
+    .prepare<[uuids: string, codes: string], string>(
+      `select uuid from subscriptions
+       where uuid in (select value from json_each(+?))
+         and node in (select code from nodes where code not in (select value from json_each(+?)))`,
+    )
+    .pluck()
+
+/** Which of these clients have their subscription on a node that is none of `codes`. */
+export function listOnOtherNodes(db: Database, uuids: string[], codes: string[]): Set<string> {
+  const found = db.prepared(onOtherNodes).all(JSON.stringify(uuids), JSON.stringify(codes))
+  return new Set(found)
+}
+
 /** Unrevoked and still to be served: held subscriptions keep their time, so they never run out. */
 const unexpired = (node: string, now: string) =>
   and(
@@ -330,6 +358,39 @@ export function* moveExpiry(tx: Query, uuid: string, expiresAt: string, reminded
       .returning(),
   )
   return moved as Subscription | undefined
+}
+
+/** Puts a subscription on another node; pending payments for its renewal follow. */
+export function* moveSubscription(tx: Query, uuid: string, to: string) {
+  yield* run(tx.update(subscriptions).set({ node: to }).where(eq(subscriptions.uuid, uuid)))
+  yield* run(
+    tx
+      .update(payments)
+      .set({ node: to })
+      .where(and(eq(payments.renewsUuid, uuid), eq(payments.status, 'pending'))),
+  )
+}
+
+/** Puts all unrevoked subscriptions of a node on another one, and pending payments for their renewal; those that were moved. */
+export function* moveSubscriptions(tx: Query, from: string, to: string) {
+  const moved = yield* run(
+    tx
+      .update(subscriptions)
+      .set({ node: to })
+      .where(and(eq(subscriptions.node, from), eq(subscriptions.active, true)))
+      .returning(),
+  )
+  const renewed = tx
+    .select({ uuid: subscriptions.uuid })
+    .from(subscriptions)
+    .where(and(eq(subscriptions.uuid, payments.renewsUuid), eq(subscriptions.node, to)))
+  yield* run(
+    tx
+      .update(payments)
+      .set({ node: to })
+      .where(and(eq(payments.status, 'pending'), eq(payments.node, from), exists(renewed))),
+  )
+  return moved as Subscription[]
 }
 
 /**

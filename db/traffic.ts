@@ -1,6 +1,6 @@
 /** Traffic: counted once from the cores' readings, read as stored totals. */
 import { type Database, type Query, run } from './open.ts'
-import { and, desc, eq, gt, inArray, sql } from './orm.ts'
+import { and, desc, eq, gt, inArray, type SQLWrapper, sql } from './orm.ts'
 import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema.ts'
 
 export interface CounterReading {
@@ -58,13 +58,17 @@ export function* putBase(tx: Query, core: string, epoch: string, reading: Counte
   )
 }
 
+/** A sum that stays a number of JavaScript, whatever nodes report. */
+const sum = (column: SQLWrapper, more: number) =>
+  sql`min(${column} + ${more}, ${Number.MAX_SAFE_INTEGER})`
+
 export function* addTraffic(tx: Query, uuid: string, up: number, down: number) {
   yield* run(
     tx
       .update(subscriptions)
       .set({
-        upBytes: sql`${subscriptions.upBytes} + ${up}`,
-        downBytes: sql`${subscriptions.downBytes} + ${down}`,
+        upBytes: sum(subscriptions.upBytes, up),
+        downBytes: sum(subscriptions.downBytes, down),
       })
       .where(eq(subscriptions.uuid, uuid)),
   )
@@ -77,17 +81,17 @@ export function* addSample(tx: Query, node: string, day: string, up: number, dow
       .values({ node, day, up, down })
       .onConflictDoUpdate({
         target: [trafficSamples.node, trafficSamples.day],
-        set: { up: sql`${trafficSamples.up} + ${up}`, down: sql`${trafficSamples.down} + ${down}` },
+        set: { up: sum(trafficSamples.up, up), down: sum(trafficSamples.down, down) },
       }),
   )
 }
 
-/** Sets the totals of a subscription to zero; the core's next reading, a full one, becomes the base. */
-export function* resetTraffic(tx: Query, uuid: string, core: string) {
+/** Sets the totals of a subscription to zero; the core's next reading, a full one, becomes the base of each of `bases`. */
+export function* resetTraffic(tx: Query, uuid: string, core: string, bases: string[]) {
   yield* run(
     tx.update(subscriptions).set({ upBytes: 0, downBytes: 0 }).where(eq(subscriptions.uuid, uuid)),
   )
-  yield* putBase(tx, core, RESET_EPOCH, { uuid, up: 0, down: 0 })
+  for (const base of bases) yield* putBase(tx, base, RESET_EPOCH, { uuid, up: 0, down: 0 })
   yield* run(tx.delete(readings).where(eq(readings.core, core)))
 }
 

@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { raiseWantedGeneration } from '#db/bot-state.ts'
 import { withStartLock } from '#db/open.ts'
+import { createHostFile } from '#src/compose.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { completeRestore, makeFolders, openInstance } from '#src/instance.ts'
 import { createDataFiles } from '#src/integrations/data-files.ts'
@@ -38,6 +39,7 @@ async function restore(config: Config, archive: string, init: boolean): Promise<
     const request = { at: now, admin: null, ip: 'local', sessionId: null }
     const outcome = await createDataFiles({ config, log }).restore(archive, request)
     await db.tx(raiseWantedGeneration)
+    await createHostFile({ config, db, clock: systemClock, log, fatal: () => {} })()
     return outcome
   } finally {
     db.close()

@@ -7,11 +7,12 @@ import { wrap } from '#db/open.ts'
 import { withConnection } from '#db/snapshot.ts'
 import { rebuild, UploadRefused } from '#db/upload.ts'
 import { findFaults } from '#db/verify.ts'
-import { createCores } from '#src/compose.ts'
+import { createCores, createHostFile } from '#src/compose.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { compareNodes } from '#src/domain/verify.ts'
 import { ArchiveRefused, unpackArchive } from '#src/integrations/archive.ts'
 import { systemClock } from '#src/lib/clock.ts'
+import { createLog } from '#src/lib/log.ts'
 import { DAY_MS, timestampBefore } from '#src/lib/time.ts'
 import { readArguments, runCommand } from './operator.ts'
 
@@ -53,9 +54,14 @@ function isGzip(path: string): boolean {
 
 async function faultsOnNodes(config: Config): Promise<string[]> {
   const db = wrap(new Sqlite(config.databasePath, { fileMustExist: true }))
+  const clock = systemClock
+  const log = createLog(config.logLevel, clock.now, (line) => process.stderr.write(`${line}\n`))
+  const writeKnownHosts = createHostFile({ config, db, clock, log, fatal: () => {} })
+  const cores = createCores({ config, db, clock, log, writeKnownHosts })
   try {
-    return await compareNodes({ db, clock: systemClock, cores: createCores(config) })
+    return await compareNodes({ db, clock, cores })
   } finally {
+    cores.close()
     db.close()
   }
 }

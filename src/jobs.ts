@@ -5,6 +5,7 @@ import { watchDisk } from '#src/domain/disk-alert.ts'
 import { auditProviderA } from '#src/domain/payment-audit.ts'
 import { type ReconcilerDeps, reconcilePayments } from '#src/domain/payment-reconciler.ts'
 import { remindOwners } from '#src/domain/reminders.ts'
+import { cleanRetiredNodes } from '#src/domain/retired-nodes.ts'
 import { createSweep } from '#src/domain/sending.ts'
 import { keepSnapshots } from '#src/domain/snapshots.ts'
 import { errorMessage } from '#src/lib/errors.ts'
@@ -171,6 +172,19 @@ const SENDING_LOOK_MS = 5 * SECOND_MS
 const DISK_LOOK_MS = 5 * MINUTE_MS
 const REMINDER_LOOK_MS = 5 * MINUTE_MS
 
+const BEHIND_LOOK_MS = SECOND_MS
+const RETIRED_LOOK_MS = 5 * SECOND_MS
+
+/** Tries nodes that are behind again. For two passes after the clock was set nothing is removed, as these spare it too. */
+function createRetries(s: Pick<Services, 'clock' | 'config' | 'nodeSync'>): Job['run'] {
+  let sparedUntilMs = Number.NEGATIVE_INFINITY
+  return async ({ clockJumped }) => {
+    const now = s.clock.monotonicMs()
+    if (clockJumped) sparedUntilMs = now + 2 * s.config.syncIntervalMs
+    s.nodeSync.retryBehind({ remove: now >= sparedUntilMs })
+  }
+}
+
 /** Once a day of what is asked for oftener; until `work` gives true it is done each time. */
 function daily(s: Pick<Deps, 'clock'>, work: () => Promise<boolean>): () => Promise<void> {
   let doneMs = Number.NEGATIVE_INFINITY
@@ -180,10 +194,13 @@ function daily(s: Pick<Deps, 'clock'>, work: () => Promise<boolean>): () => Prom
   }
 }
 
-/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`; snapshots, what waits to be sent, reminders, the disk, payments. */
+/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`; nodes behind or retired, snapshots, what waits to be sent, reminders, the disk, payments. */
 export function startJobs(
   s: Deps &
-    Pick<Services, 'config' | 'nodeSync' | 'snapshots' | 'nudge' | 'freeDiskShare'> &
+    Pick<
+      Services,
+      'config' | 'nodeSync' | 'cores' | 'instanceId' | 'snapshots' | 'nudge' | 'freeDiskShare'
+    > &
     ReconcilerDeps,
   hold: Hold,
 ): Runner {
@@ -193,8 +210,18 @@ export function startJobs(
       name: 'sync',
       intervalMs,
       spared: 'removing clients',
-      run: ({ clockJumped }) => s.nodeSync.syncAll({ force: false, remove: !clockJumped }),
+      // Not waited for: a node that is slow would put off the next look at all others.
+      run: async ({ clockJumped }) => {
+        const pass = { force: false, remove: !clockJumped }
+        s.background.run('sync', () => s.nodeSync.syncAll(pass))
+      },
     },
+    {
+      name: 'nodes behind',
+      intervalMs: Math.min(BEHIND_LOOK_MS, intervalMs),
+      run: createRetries(s),
+    },
+    { name: 'retired nodes', intervalMs: RETIRED_LOOK_MS, run: () => cleanRetiredNodes(s) },
     {
       name: 'cleanup',
       intervalMs,

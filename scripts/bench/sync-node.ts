@@ -108,7 +108,10 @@ async function measure(clients: number): Promise<SyncTimes | null> {
   if (!findXray(config)) return null
   const { services } = await compose(config, { init: false })
   const core = countingCore(config)
-  const cores = { of: (node: { kind: string }) => (node.kind === 'local' ? core : null) }
+  const cores: Services['cores'] = {
+    ...services.cores,
+    of: (node) => (node.kind === 'local' ? core : null),
+  }
   const s: Services = { ...services, cores, nodeSync: createNodeSync({ ...services, cores }) }
   const supervisor = superviseCore({
     config,

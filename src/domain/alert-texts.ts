@@ -13,6 +13,7 @@ export type Alert =
   | { about: 'node-down'; node: string; reason: string }
   | { about: 'node-back'; node: string }
   | { about: 'removals-held-back'; node: string }
+  | { about: 'server-not-cleaned'; node: string; address: string }
   | { about: 'snapshot-failed'; reason: string }
   | { about: 'disk-low'; freePercent: number }
   | { about: 'host-key-changed'; node: string }
@@ -35,6 +36,8 @@ const en: Texts = {
   'node-back': ({ node }) => `🟢 Node <b>${node}</b> is back`,
   'removals-held-back': ({ node }) =>
     `⚠️ Node <b>${node}</b>: removals are held back. Too many clients would go at once, or the node belongs to another installation. Find out why, then send the sync with force.`,
+  'server-not-cleaned': ({ node, address }) =>
+    `⚠️ The server ${address} of the deleted node <b>${node}</b> could not be reached for 30 days and is left alone. Whoever was a client there may still get in: shut it down.`,
   'snapshot-failed': ({ reason }) => `⚠️ The hourly snapshot failed: ${reason}`,
   'disk-low': ({ freePercent }) =>
     `⚠️ ${freePercent} % of the disk is free. When it is full, nothing can be sold or changed.`,
@@ -54,6 +57,8 @@ const ru: Texts = {
   'node-back': ({ node }) => `🟢 Узел <b>${node}</b> снова работает`,
   'removals-held-back': ({ node }) =>
     `⚠️ Узел <b>${node}</b>: удаление клиентов остановлено. Их было бы слишком много сразу, или узел принадлежит другой установке. Выясните причину и отправьте синхронизацию с force.`,
+  'server-not-cleaned': ({ node, address }) =>
+    `⚠️ Сервер ${address} удалённого узла <b>${node}</b> был недоступен 30 дней, попытки прекращены. Его прежние клиенты, возможно, ещё подключаются: выключите его.`,
   'snapshot-failed': ({ reason }) => `⚠️ Ежечасный снимок не удался: ${reason}`,
   'disk-low': ({ freePercent }) =>
     `⚠️ На диске свободно ${freePercent} %. Когда он заполнится, ничего нельзя будет продать или изменить.`,

@@ -26,7 +26,15 @@ export async function downloadBackup(
 
 type Deps = Pick<
   Services,
-  'db' | 'clock' | 'config' | 'log' | 'dataFiles' | 'nodeSync' | 'background' | 'seenDevices'
+  | 'db'
+  | 'clock'
+  | 'config'
+  | 'log'
+  | 'dataFiles'
+  | 'nodeSync'
+  | 'background'
+  | 'seenDevices'
+  | 'writeKnownHosts'
 >
 
 /**
@@ -47,6 +55,7 @@ export async function restoreBackup(
     copies: outcome.safetyCopies.join(' '),
     reviews: outcome.reviews,
   })
+  await s.writeKnownHosts()
   s.background.run('sync after a restore', () =>
     s.nodeSync.syncAll({ force: false, remove: false }),
   )

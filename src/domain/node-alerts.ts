@@ -9,7 +9,11 @@ type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 const DOWN_MS = 3 * MINUTE_MS
 
 /** The names of a node's states (alerts.ts). */
-export const nodeStates = (code: string) => ({ down: `node:${code}`, brake: `brake:${code}` })
+export const nodeStates = (code: string) => ({
+  down: `node:${code}`,
+  brake: `brake:${code}`,
+  hostKey: `host-key:${code}`,
+})
 
 export interface NodeAlerts {
   /** What a pass found of nodes: their trouble, or null where all is well. */

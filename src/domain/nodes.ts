@@ -4,7 +4,6 @@ import {
   deleteNode,
   findNode,
   insertNode,
-  listNodes,
   readNode,
   readNodeCodes,
   reorderNodes,
@@ -15,7 +14,6 @@ import type { Node } from '#db/schema.ts'
 import { countUnexpired } from '#db/subscriptions.ts'
 import { badRequest, NodeError, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
-import { inTime } from '#src/lib/pause.ts'
 import { randomHex } from '#src/lib/random.ts'
 import { formatTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { HostMetrics, NodeSyncResult, Services } from '#src/services.ts'
@@ -26,12 +24,21 @@ import { emit, nodeData } from './events.ts'
 import { LOCAL_NODE } from './first-start.ts'
 import { nodeStates } from './node-alerts.ts'
 import { generateRealityKeys } from './provisioning.ts'
+import { retireIn } from './retired-nodes.ts'
 import { readSettings } from './settings.ts'
 import { PENDING_PAYMENT_MS } from './users.ts'
 
 type Deps = Pick<
   Services,
-  'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores' | 'dial' | 'nudge'
+  | 'db'
+  | 'config'
+  | 'clock'
+  | 'background'
+  | 'nodeSync'
+  | 'cores'
+  | 'dial'
+  | 'nudge'
+  | 'writeKnownHosts'
 >
 
 const DIAL_MS = 5000
@@ -54,16 +61,23 @@ type NodeFields = Pick<
 
 const notFoundNode = () => notFound('node not found')
 
-/** Throws 400 for a local node whose fields the core would refuse. */
-function checkLocal(node: Pick<Node, 'kind' | 'shortId' | 'flow'>): void {
-  const refusal = node.kind === 'local' ? coreRefusal(node) : null
+type Served = Pick<Node, 'kind' | 'shortId' | 'flow' | 'sni'> & Partial<Pick<Node, 'privateKey'>>
+
+/** Throws 400 for a node of ours whose fields its core would refuse: it would serve nobody. */
+function checkServed(node: Served): void {
+  const isSetUp = node.kind === 'managed' && Boolean(node.privateKey)
+  if (node.kind !== 'local' && !isSetUp) return
+  const refusal = coreRefusal(node)
   if (refusal) throw badRequest(refusal)
+  if (isSetUp && node.sni === '') throw badRequest('sni must not be empty on a managed node')
 }
 
 /** Puts the configuration and clients of changed nodes right, without holding the answer up. */
-function syncSoon(s: Deps): void {
+function syncSoon(s: Deps, { code, kind }: Pick<Node, 'code' | 'kind'>): void {
+  if (kind === 'external') return
+  const only = [kind === 'local' ? LOCAL_NODE : code]
   s.background.run('sync after a node change', () =>
-    s.nodeSync.syncAll({ force: false, remove: false }),
+    s.nodeSync.syncAll({ force: false, remove: false, only }),
   )
 }
 
@@ -72,7 +86,7 @@ function syncSoon(s: Deps): void {
  * Throws 400 when the code is taken, or the core would refuse the fields of a local node.
  */
 export async function createNode(s: Deps, actor: Actor, fields: NodeFields): Promise<Node> {
-  checkLocal(fields)
+  checkServed(fields)
   const now = formatTimestamp(s.clock.now())
   const settings = readSettings(s)
   const own =
@@ -87,7 +101,7 @@ export async function createNode(s: Deps, actor: Actor, fields: NodeFields): Pro
       return inserted
     })
     s.nudge('events')
-    if (node.kind === 'local') syncSoon(s)
+    syncSoon(s, node)
     return node
   } catch (error) {
     if (isUniqueViolation(error)) throw badRequest('node code is taken')
@@ -115,12 +129,14 @@ export async function editNode(
     if (!present) throw notFoundNode()
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
-    checkLocal({ ...present, ...fields })
+    checkServed({ ...present, ...fields })
     const updated = yield* updateNode(tx, code, fields)
     yield* audit(tx, actor, now, { action: 'node.edit', object: code, detail: keys.join(' ') })
     return updated as Node
   })
-  if (node.kind === 'local') syncSoon(s)
+  syncSoon(s, node)
+  // The key stays pinned: it is the node's, wherever that is.
+  if (node.hostKey !== null && changes.address !== undefined) await s.writeKnownHosts()
   return node
 }
 
@@ -138,7 +154,10 @@ export async function orderNodes(s: Deps, actor: Actor, codes: string[]): Promis
   })
 }
 
-/** Deletes a node that nobody needs any more. Throws 404, or 400 with the reason. */
+/**
+ * Deletes a node that nobody needs any more; the server of a managed one is cleaned as soon as it answers. Throws 404, or 400 with
+ * the reason.
+ */
 export async function removeNode(s: Deps, actor: Actor, code: string): Promise<void> {
   const at = s.clock.now()
   const now = formatTimestamp(at)
@@ -154,11 +173,16 @@ export async function removeNode(s: Deps, actor: Actor, code: string): Promise<v
       throw badRequest('node has pending payments')
     }
     yield* deleteNode(tx, code)
+    yield* retireIn(tx, node, now)
     yield* forgetStates(tx, Object.values(nodeStates(code)))
     yield* audit(tx, actor, now, { action: 'node.delete', object: code })
     return node.kind
   })
-  if (kind === 'local') syncSoon(s)
+  if (kind === 'local') syncSoon(s, { code, kind })
+  if (kind === 'managed') {
+    s.cores.forget(code)
+    await s.writeKnownHosts()
+  }
 }
 
 /** Whether the node's port accepts a connection within 5 s. Throws 404. */
@@ -174,23 +198,30 @@ export interface NodeMetrics {
   metrics: HostMetrics | null
 }
 
+function measuredTrouble({ coreUp, coreVersion, hysteriaUp }: HostMetrics): string | null {
+  if (coreUp) return hysteriaUp === false ? 'Hysteria is not running' : null
+  return coreVersion === null
+    ? 'no proxy core is installed: run `npm run cores`'
+    : 'the proxy core is not running'
+}
+
 /** The state of a node's machine; an unreachable one is reported, never thrown. Throws 404 for an unknown node. */
 export async function nodeMetrics(s: Deps, code: string): Promise<NodeMetrics> {
   const node = findNode(s.db, code)
   if (!node) throw notFoundNode()
   const core = s.cores.of(node)
   if (!core) {
-    const error = node.kind === 'external' ? null : 'the node is not managed by this machine'
+    const error =
+      node.kind === 'external'
+        ? null
+        : node.kind === 'managed'
+          ? 'the node has not been set up yet'
+          : 'the node is not managed by this machine'
     return { ok: false, error, metrics: null }
   }
   try {
     const metrics = await core.program.metrics(METRICS_MS)
-    const error = metrics.coreUp
-      ? null
-      : metrics.coreVersion === null
-        ? 'no proxy core is installed: run `npm run cores`'
-        : 'the proxy core is not running'
-    return { ok: true, error, metrics }
+    return { ok: true, error: measuredTrouble(metrics), metrics }
   } catch (error) {
     if (!(error instanceof NodeError)) throw error
     return { ok: false, error: error.message, metrics: null }
@@ -211,11 +242,5 @@ export async function syncNow(
   await s.db.tx((tx) =>
     audit(tx, actor, now, { action: 'nodes.sync', detail: force ? 'force' : '' }),
   )
-  const pass = s.nodeSync.syncAll({ force, remove: true })
-  s.background.run('sync asked for', () => pass)
-  const error = `not done within ${timeoutMs / 1000} s, it goes on`
-  const unfinished = listNodes(s.db)
-    .filter((node) => s.cores.of(node))
-    .map(({ code }) => ({ code, ok: false, added: 0, removed: 0, error }))
-  return inTime(pass, timeoutMs, unfinished)
+  return s.nodeSync.syncAll({ force, remove: true, timeoutMs })
 }

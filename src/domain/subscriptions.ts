@@ -13,8 +13,8 @@ import {
   resumeSubscription,
   revokeSubscription,
 } from '#db/subscriptions.ts'
-import { resetTraffic } from '#db/traffic.ts'
 import { ensureUser } from '#db/users.ts'
+import { LOCAL_CORE, managedCoreName } from '#src/lib/core-name.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { randomToken, randomUuid } from '#src/lib/random.ts'
 import { DAY_MS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
@@ -22,6 +22,7 @@ import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { type EventName, emit, subscriptionData } from './events.ts'
 import { readSettings } from './settings.ts'
+import { resetTrafficIn } from './traffic.ts'
 
 type Deps = Pick<
   Services,
@@ -238,7 +239,7 @@ export async function resetSubscriptionTraffic(
     if (!found) throw notFound('subscription not found')
     const own = yield* readNode(tx, found.row.node)
     if (!own) throw notFound('node not found')
-    yield* resetTraffic(tx, uuid, own.kind === 'local' ? 'local' : own.code)
+    yield* resetTrafficIn(tx, uuid, own.kind === 'local' ? LOCAL_CORE : managedCoreName(own.code))
     yield* audit(tx, actor, now, { action: 'subscription.reset-traffic', object: uuid })
     return own
   })

@@ -210,7 +210,7 @@ scenarios('PATCH /admin/api/subscriptions/{uuid}', [
     given: given(),
     request: edit({ expires_at: '2026-03-11T12:00:00', node: 'nl1' }),
     status: 400,
-    error: 'node cannot be changed',
+    error: 'unknown node',
   },
   {
     name: '400 for a revoked one',

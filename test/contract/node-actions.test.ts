@@ -233,7 +233,7 @@ scenarios('GET /admin/api/nodes/{code}/metrics', [
     given: (w) => addNode(w, 'far', { kind: 'managed' }),
     request: metrics('far'),
     status: 200,
-    body: { ...NOTHING, error: 'the node is not managed by this machine' },
+    body: { ...NOTHING, error: 'the node has not been set up yet' },
   },
   {
     name: '200 with the machine and the fault when no core is installed',

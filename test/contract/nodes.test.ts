@@ -23,7 +23,15 @@ const FIELDS = [
     'ssh_port',
     'ssh_user',
   ],
-  ...['host_key', 'core_version', 'last_seen_at', 'last_error', 'sync_blocked', 'created_at'],
+  ...[
+    'host_key',
+    'presented_host_key',
+    'core_version',
+    'last_seen_at',
+    'last_error',
+    'sync_blocked',
+    'created_at',
+  ],
 ].sort()
 
 const created = (more: object = {}) => ({
@@ -43,6 +51,7 @@ const created = (more: object = {}) => ({
   ssh_port: 22,
   ssh_user: null,
   host_key: null,
+  presented_host_key: null,
   core_version: null,
   last_seen_at: null,
   last_error: null,
@@ -304,6 +313,14 @@ scenarios('PATCH /admin/api/nodes/{code}', [
     name: '400 for a short id on a local node that would cost the core its whole configuration',
     given: (w) => w.admin(NODES, { body: { ...NEW, kind: 'local', port: 8443 } }),
   },
+  ...(['short_id', 'flow', 'sni'] as const).map((field) => ({
+    ...refusesEdit(
+      { [field]: field === 'sni' ? '' : 'zz' },
+      new RegExp(`^${field} .* on a managed node$`),
+    ),
+    name: `400 for a ${field} with which a managed node's core would serve nobody`,
+    given: (w: World) => addNode(w, 'nl-1', { kind: 'managed', private_key: 'K'.repeat(43) }),
+  })),
   refusesEdit({ port: 0 }, /^port /, 'de1'),
   refusesEdit([], 'the body must be a JSON object'),
   {

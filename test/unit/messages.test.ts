@@ -85,6 +85,7 @@ const ALERTS: Alert[] = [
   { about: 'node-down', node: HOSTILE, reason: HOSTILE },
   { about: 'node-back', node: HOSTILE },
   { about: 'removals-held-back', node: HOSTILE },
+  { about: 'server-not-cleaned', node: HOSTILE, address: HOSTILE },
   { about: 'snapshot-failed', reason: HOSTILE },
   { about: 'disk-low', freePercent: 9 },
   { about: 'host-key-changed', node: HOSTILE },

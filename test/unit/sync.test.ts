@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readSubscription, resumeSubscription } from '#db/subscriptions.ts'
 import { syncNow } from '#src/domain/nodes.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
+import { addNode, addSubscription, addUser, putSettings } from '#test/support/records.ts'
 import { createWorld, grantUser, type World } from '#test/support/world.ts'
 
 let w: World
@@ -142,6 +143,54 @@ describe('removal brake', () => {
       ok: true,
       nodes: [{ code: 'de1', ok: true, added: 0, removed: 100, error: null }],
     })
+  })
+
+  test('force that was asked for before a restore does not go on after it', async () => {
+    strangers(100)
+    const { program } = w.node
+    const { status } = program
+    program.status = async (...args) => {
+      const answer = await status(...args)
+      putSettings(w, { ADD_ONLY_NODES: 'restored de1' })
+      return answer
+    }
+    await sync(true)
+    expect(w.node.clients.size).toBe(100)
+    program.status = status
+    expect((await sync(true))[0]).toMatchObject({ removed: 100 })
+  })
+
+  /** Clients on the node whose subscriptions are on another one by now. */
+  const moved = (count: number, node = 'nl') => {
+    addUser(w, 9)
+    return Array.from({ length: count }, () => {
+      const uuid = addSubscription(w, 9, { node })
+      w.node.clients.set(uuid, 'de1')
+      return uuid
+    })
+  }
+
+  test('whoever was moved to another node is no loss, whatever became of him there', async () => {
+    addNode(w, 'nl')
+    const uuids = moved(60)
+    w.change('update subscriptions set active = 0 where uuid = ?', uuids[0])
+    w.change('update subscriptions set expires_at = created_at where uuid = ?', uuids[1])
+    strangers(20)
+    expect((await sync())[0]).toMatchObject({ removed: 80, error: null })
+  })
+
+  test('of the others as many are held back as ever, while the moved ones go', async () => {
+    addNode(w, 'nl')
+    const uuids = moved(10)
+    strangers(30)
+    expect((await sync())[0]).toMatchObject({ removed: 10, error: 'removals held back' })
+    expect(w.node.clients.size).toBe(30)
+    for (const uuid of uuids) expect(w.node.clients.has(uuid)).toBe(false)
+  })
+
+  test('a subscription on a node that does not exist is no proof of a move', async () => {
+    moved(60)
+    expect((await sync())[0]).toMatchObject({ removed: 0, error: 'removals held back' })
   })
 
   test('after a clock jump a sync only adds', async () => {

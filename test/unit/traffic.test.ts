@@ -3,6 +3,8 @@ import { countReading, trafficDelta } from '#src/domain/traffic.ts'
 import type { CoreStatus } from '#src/services.ts'
 import { createWorld, grantUser, type World } from '#test/support/world.ts'
 
+const HERE = { core: 'local', nodes: ['de1'], acknowledged: '' }
+
 describe('trafficDelta', () => {
   const base = { epoch: 'a', up: 10, down: 20 }
   const cases: [
@@ -94,8 +96,8 @@ describe('counting', () => {
       return w.node.program.status('', 1000)
     }
     const [early, late] = [await reading(5000), await reading(6000)]
-    await countReading(w.s, 'local', '', late)
-    await countReading(w.s, 'local', '', early)
+    await countReading(w.s, HERE, late)
+    await countReading(w.s, HERE, early)
     expect(w.rows('SELECT up_bytes FROM subscriptions')).toEqual([{ up_bytes: 6000 }])
     w.node.counters.set(subscription.uuid, [7000, 0])
     expect(await totals()).toEqual([[7000, 0]])
@@ -109,7 +111,7 @@ describe('counting', () => {
     ])
     let turns = 0
     const timer = setInterval(() => turns++, 0)
-    await countReading(w.s, 'local', '', { ...(await w.node.program.status('', 1000)), counters })
+    await countReading(w.s, HERE, { ...(await w.node.program.status('', 1000)), counters })
     clearInterval(timer)
     expect(turns).toBeGreaterThan(1)
   })
@@ -128,7 +130,7 @@ test('an older reading that comes late moves no base back, so nothing is counted
   const w = await createWorld()
   const { subscription } = await grantUser(w, 1)
   const read = (reading: string, up: number) =>
-    countReading(w.s, 'local', '', {
+    countReading(w.s, HERE, {
       owner: '',
       config: '',
       clients: '',
@@ -137,6 +139,7 @@ test('an older reading that comes late moves no base back, so nothing is counted
       core: { up: true, version: null, uptimeS: null, epoch: 'run' },
       reading,
       counters: [[subscription.uuid, up, 0]],
+      hysteria: null,
     })
   await read('newer', 100)
   w.change('delete from readings')

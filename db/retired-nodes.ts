@@ -1,0 +1,58 @@
+/** Deleted nodes whose server is still to be cleaned. */
+import { type Database, type Query, run } from './open.ts'
+import { and, asc, eq, lte } from './orm.ts'
+import { nodes, type RetiredNode, retiredNodes } from './schema.ts'
+
+/** Every one of them, oldest first. */
+export async function listRetired(db: Database): Promise<RetiredNode[]> {
+  return db.q.select().from(retiredNodes).orderBy(asc(retiredNodes.createdAt))
+}
+
+/** Those that are to be tried now. */
+export async function listRetiredDue(db: Database, now: string): Promise<RetiredNode[]> {
+  return db.q.select().from(retiredNodes).where(lte(retiredNodes.nextTryAt, now))
+}
+
+/** A server that was retired before begins anew. */
+export function* insertRetired(tx: Query, row: typeof retiredNodes.$inferInsert) {
+  const { address, sshPort, ...rest } = row
+  yield* run(
+    tx
+      .insert(retiredNodes)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [retiredNodes.address, retiredNodes.sshPort],
+        set: { ...rest, tries: 0, lastError: null },
+      }),
+  )
+}
+
+const sameServer = ({ address, sshPort }: Pick<RetiredNode, 'address' | 'sshPort'>) =>
+  and(eq(retiredNodes.address, address), eq(retiredNodes.sshPort, sshPort))
+
+/** Forgets a retired server; whether it was still there. */
+export function* deleteRetired(tx: Query, row: Pick<RetiredNode, 'address' | 'sshPort'>) {
+  const rows = yield* run(
+    tx.delete(retiredNodes).where(sameServer(row)).returning({ code: retiredNodes.code }),
+  )
+  return rows.length > 0
+}
+
+export function* putRetiredTry(
+  tx: Query,
+  row: Pick<RetiredNode, 'address' | 'sshPort'>,
+  result: Pick<RetiredNode, 'tries' | 'nextTryAt' | 'lastError'>,
+) {
+  yield* run(tx.update(retiredNodes).set(result).where(sameServer(row)))
+}
+
+/** The managed nodes, with what tells their servers apart. */
+export function* readManaged(tx: Query) {
+  const { code, status, address, sshPort, hostKey } = nodes
+  return yield* run(
+    tx
+      .select({ code, status, address, sshPort, hostKey })
+      .from(nodes)
+      .where(eq(nodes.kind, 'managed')),
+  )
+}

@@ -1,0 +1,306 @@
+/** Subscribers who are taken from one node to another, alone or all of them. */
+import { expect, test } from 'vitest'
+import {
+  addNode,
+  addPayment,
+  addSubscription,
+  addUser,
+  auditOf,
+  DAY,
+  eventsOf,
+  inSeconds,
+} from '#test/support/records.ts'
+import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { createWorld, type World } from '#test/support/world.ts'
+
+const LIST = '/admin/api/subscriptions'
+const NODES = '/admin/api/nodes'
+
+const node = (w: World, code: string) => {
+  addNode(w, code, { kind: 'managed', private_key: 'K'.repeat(43) })
+  return w.remote(code)
+}
+
+/** User 7 with a subscription on the managed node `a`; `b` is another one, `x` is external. */
+const given = async (w: World, more: Record<string, string | number | null> = {}) => {
+  addUser(w, 7, { username: 'alice' })
+  node(w, 'a')
+  node(w, 'b')
+  addNode(w, 'x')
+  const uuid = addSubscription(w, 7, { node: 'a', ...more })
+  await w.s.nodeSync.syncAll({ force: false, remove: true })
+  return uuid
+}
+
+const edit = (body: unknown) => (uuid: string) => ({
+  path: `${LIST}/${uuid}`,
+  method: 'PATCH',
+  body,
+})
+const nodeOf = (w: World, uuid: string) =>
+  w.rows('select node from subscriptions where uuid = ?', uuid)[0].node
+const clientsOf = (w: World, code: string) => [...w.remote(code).clients]
+const renewal = (w: World, uuid: string, more = {}) =>
+  addPayment(w, { tg_id: 7, node: 'a', renews_uuid: uuid, ...more })
+const nodesOfPayments = (w: World) =>
+  w.rows('select node from payments order by rowid').map((row) => row.node)
+
+scenarios('PATCH /admin/api/subscriptions/{uuid} {node}', [
+  {
+    name: '200 with the one view of its new node; the same client and time, both nodes right before the answer',
+    given,
+    request: edit({ node: 'b' }),
+    status: 200,
+    effects: (w, uuid, { json }) => {
+      expect(json).toMatchObject({ uuid, node: 'b', node_label: 'Label of b' })
+      expect(json.expires_at).toBe(inSeconds(w, 30 * DAY))
+      expect([clientsOf(w, 'a'), clientsOf(w, 'b')]).toEqual([[], [[uuid, 'b']]])
+      expect(w.rows('select action, object, detail from audit_log')).toEqual([
+        { action: 'subscription.edit', object: uuid, detail: 'tg_id=7 node=b' },
+      ])
+      expect(eventsOf(w)).toEqual([])
+    },
+  },
+  {
+    name: '200 together with another time, as one change',
+    given,
+    request: edit({ node: 'b', expires_at: '2027-01-01T00:00:00' }),
+    status: 200,
+    effects: (w, uuid, { json }) => {
+      expect(json).toMatchObject({ node: 'b', expires_at: '2027-01-01T00:00:00' })
+      expect(w.rows('select detail from audit_log')).toEqual([
+        { detail: 'tg_id=7 expires_at=2027-01-01T00:00:00 node=b' },
+      ])
+      expect(clientsOf(w, 'b')).toEqual([[uuid, 'b']])
+    },
+  },
+  {
+    name: '200 to and from a node that others manage: only the row moves, its own node is put right',
+    given,
+    request: edit({ node: 'x' }),
+    status: 200,
+    effects: async (w, uuid) => {
+      expect([nodeOf(w, uuid), clientsOf(w, 'a')]).toEqual(['x', []])
+      await w.admin(`${LIST}/${uuid}`, { method: 'PATCH', body: { node: 'de1' } })
+      expect([...w.node.clients]).toEqual([[uuid, 'de1']])
+    },
+  },
+  {
+    name: '200 from a node that is gone',
+    given: (w) => given(w, { node: 'gone' }),
+    request: edit({ node: 'b' }),
+    status: 200,
+    effects: (w, uuid) => expect(clientsOf(w, 'b')).toEqual([[uuid, 'b']]),
+  },
+  ...(['held_at', 'expires_at'] as const).map((column) => ({
+    name: `200 with a past ${column}: it moves, and no client is made`,
+    given: (w: World) => given(w, { [column]: inSeconds(w, -5) }),
+    request: edit({ node: 'b' }),
+    status: 200,
+    effects: (w: World, uuid: string) => {
+      expect([nodeOf(w, uuid), clientsOf(w, 'b')]).toEqual(['b', []])
+    },
+  })),
+  {
+    name: '200 and what is paid for its renewal later lengthens it there; the old node can be deleted',
+    given: async (w) => {
+      const uuid = await given(w)
+      renewal(w, uuid)
+      renewal(w, uuid, { status: 'paid' })
+      addPayment(w, { tg_id: 7, node: 'b' })
+      return uuid
+    },
+    request: edit({ node: 'b' }),
+    status: 200,
+    effects: async (w) => {
+      expect(nodesOfPayments(w)).toEqual(['b', 'a', 'b'])
+      expect((await w.admin(`${NODES}/a`, { method: 'DELETE' })).status).toBe(200)
+    },
+  },
+  {
+    name: '200 without a change for the node that it is on, also a revoked one',
+    given: (w) => given(w, { active: 0 }),
+    request: edit({ node: 'a' }),
+    status: 200,
+    effects: (w) => expect(auditOf(w)).toEqual([]),
+  },
+  {
+    name: '200 when both nodes are down: they are put right by the sync',
+    given: async (w) => {
+      const uuid = await given(w)
+      for (const code of ['a', 'b']) w.remote(code).failure = 'unreachable'
+      return uuid
+    },
+    request: edit({ node: 'b' }),
+    status: 200,
+    effects: async (w, uuid) => {
+      expect(clientsOf(w, 'a')).toEqual([[uuid, 'a']])
+      for (const code of ['a', 'b']) w.remote(code).failure = null
+      await w.s.nodeSync.syncAll({ force: false, remove: true })
+      expect([clientsOf(w, 'a'), clientsOf(w, 'b')]).toEqual([[], [[uuid, 'b']]])
+    },
+  },
+  ...(
+    [
+      ['an unknown node', {}, { node: 'nope' }, 'unknown node'],
+      ['an empty one', {}, { node: '' }, 'unknown node'],
+      ['a revoked one', { active: 0 }, { node: 'b' }, 'subscription is revoked'],
+      ['a number', {}, { node: 5 }, 'node must be a string'],
+      [
+        'an unknown node, and the time stays too',
+        {},
+        { node: 'nope', expires_at: '2027-01-01T00:00:00' },
+        'unknown node',
+      ],
+    ] as const
+  ).map(
+    ([name, more, body, error]): Scenario => ({
+      name: `400 for ${name}`,
+      given: (w) => given(w, more),
+      request: edit(body),
+      status: 400,
+      error,
+    }),
+  ),
+  {
+    name: '404 for an unknown subscription',
+    given,
+    request: edit({ node: 'b' })('00000000-0000-4000-8000-ffffffffffff'),
+    status: 404,
+    error: 'subscription not found',
+  },
+])
+
+const move = (body: unknown, code = 'a') => ({ path: `${NODES}/${code}/move`, body })
+
+scenarios('POST /admin/api/nodes/{code}/move', [
+  {
+    name: '200 with the number of all that are not revoked; clients of those that run',
+    given: async (w) => {
+      const uuids = [await given(w)]
+      for (const more of [{}, { held_at: inSeconds(w, -1) }, { expires_at: inSeconds(w, -1) }]) {
+        uuids.push(addSubscription(w, 7, { node: 'a', ...more }))
+      }
+      addSubscription(w, 7, { node: 'a', active: 0 })
+      addSubscription(w, 7, { node: 'b' })
+      await w.s.nodeSync.syncAll({ force: false, remove: true })
+      return uuids
+    },
+    request: move({ to: 'b' }),
+    status: 200,
+    body: { moved: 4 },
+    effects: (w, uuids) => {
+      expect(w.rows("select active from subscriptions where node = 'a'")).toEqual([{ active: 0 }])
+      expect(clientsOf(w, 'a')).toEqual([])
+      expect(w.remote('b').clients.size).toBe(3)
+      for (const uuid of uuids.slice(0, 2)) expect(w.remote('b').clients.has(uuid)).toBe(true)
+      expect(w.rows('select action, object, detail from audit_log')).toEqual([
+        { action: 'node.move', object: 'a', detail: 'to=b moved=4' },
+      ])
+      expect(eventsOf(w)).toEqual([])
+    },
+  },
+  {
+    name: '200 and pending renewals follow, new purchases of the node do not',
+    given: async (w) => {
+      renewal(w, await given(w))
+      renewal(w, addSubscription(w, 7, { node: 'b' }), { node: 'b' })
+      addPayment(w, { tg_id: 7, node: 'a' })
+    },
+    request: move({ to: 'x' }),
+    status: 200,
+    effects: (w) => expect(nodesOfPayments(w)).toEqual(['x', 'b', 'a']),
+  },
+  {
+    name: '200 with none',
+    given: async (w) => {
+      await given(w)
+    },
+    request: move({ to: 'a' }, 'b'),
+    status: 200,
+    body: { moved: 0 },
+    effects: (w) => expect(auditOf(w)).toEqual(['node.move']),
+  },
+  {
+    name: '200 between local nodes of one core',
+    given: async (w) => {
+      const uuid = await given(w, { node: 'de1' })
+      addNode(w, 'de2', { kind: 'local', port: 8443, private_key: 'K'.repeat(43) })
+      return uuid
+    },
+    request: move({ to: 'de2' }, 'de1'),
+    status: 200,
+    effects: (w, uuid) => expect([...w.node.clients]).toEqual([[uuid, 'de2']]),
+  },
+  ...(
+    [
+      [{ to: 'a' }, 'to must be another node'],
+      [{ to: 'nope' }, 'unknown node'],
+      [{ to: 5 }, 'to must be a string'],
+      [{}, 'to is missing or of the wrong type'],
+    ] as const
+  ).map(
+    ([body, error]): Scenario => ({
+      name: `400 for ${JSON.stringify(body)}`,
+      given,
+      request: move(body),
+      status: 400,
+      error,
+    }),
+  ),
+  {
+    name: '400 for no JSON',
+    given,
+    request: { path: `${NODES}/a/move`, raw: 'to=b' },
+    status: 400,
+    error: 'invalid JSON',
+  },
+  {
+    name: '404 for an unknown node, whatever the body',
+    request: move({}, 'nope'),
+    status: 404,
+    error: 'node not found',
+  },
+])
+
+test('what was moved until now is counted first, what the old node tells later is not', async () => {
+  const w = await createWorld()
+  const uuid = await given(w)
+  w.remote('a').counters.set(uuid, [100, 1000])
+  await w.admin(`${NODES}/a/move`, { body: { to: 'b' } })
+  const totals = () => w.rows('select up_bytes, down_bytes from subscriptions')[0]
+  expect(totals()).toEqual({ up_bytes: 100, down_bytes: 1000 })
+  w.remote('a').counters.set(uuid, [500, 5000])
+  w.remote('b').counters.set(uuid, [1, 2])
+  await w.s.nodeSync.syncAll({ force: false, remove: true })
+  expect(totals()).toEqual({ up_bytes: 101, down_bytes: 1002 })
+  const samples = 'select node, up, down from traffic_samples order by node'
+  expect(w.rows(samples)).toEqual([
+    { node: 'a', up: 100, down: 1000 },
+    { node: 'b', up: 1, down: 2 },
+  ])
+  // Back again, it goes on where it was.
+  await w.admin(`${NODES}/b/move`, { body: { to: 'a' } })
+  w.remote('a').counters.set(uuid, [501, 5001])
+  await w.s.nodeSync.syncAll({ force: false, remove: true })
+  expect(totals()).toEqual({ up_bytes: 502, down_bytes: 5003 })
+  expect(w.log.filter((line) => line.includes('what cannot be'))).toEqual([])
+  w.close()
+})
+
+test('two thousand are moved off a node that is down, and the brake lets them go when it is back', async () => {
+  const w = await createWorld()
+  addUser(w, 7)
+  const [a, b] = [node(w, 'a'), node(w, 'b')]
+  for (let i = 0; i < 2000; i++) addSubscription(w, 7, { node: 'a' })
+  await w.s.nodeSync.syncAll({ force: false, remove: true })
+  a.failure = 'timeout'
+  expect((await w.admin(`${NODES}/a/move`, { body: { to: 'b' } })).json).toEqual({ moved: 2000 })
+  await w.s.background.idle()
+  expect([a.clients.size, b.clients.size]).toEqual([2000, 2000])
+  expect(b.calls.filter(({ verb }) => verb === 'apply')).toHaveLength(1)
+  a.failure = null
+  const [, result] = await w.s.nodeSync.syncAll({ force: false, remove: true })
+  expect(result).toMatchObject({ code: 'a', ok: true, removed: 2000, error: null })
+  w.close()
+})
