@@ -2,17 +2,10 @@
 import { sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError, loadConfig } from '../src/config.ts'
+import { ARCHS, type Arch } from '../src/lib/elf.ts'
 import { buildXray } from './cores/build.ts'
 import { readCoreFiles } from './cores/files.ts'
-import {
-  ARCHS,
-  type Arch,
-  type Binary,
-  CORES,
-  installCore,
-  openWorkFolder,
-  ownArch,
-} from './cores/install.ts'
+import { type Binary, CORES, installCore, openWorkFolder, ownArch } from './cores/install.ts'
 import { checkAddress, fetchRelease } from './cores/releases.ts'
 
 const HELP = `Brings the proxy cores (Xray, Hysteria) into CORES_DIR/<arch>/, by default data/cores/<arch>/.

@@ -1,7 +1,8 @@
 /** Cores that are already at hand in a folder: DIR/xray, DIR/hysteria, or the same in DIR/<arch>/. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { ARCHS, type Arch, archOf, type Binary, CORES, MAX_CORE_BYTES } from './install.ts'
+import { ARCHS, type Arch, archOf } from '#src/lib/elf.ts'
+import { type Binary, CORES, MAX_CORE_BYTES } from './install.ts'
 
 function readProgram(path: string): Uint8Array | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })

@@ -14,18 +14,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { type Arch, archOf } from '#src/lib/elf.ts'
 
 export const CORES = ['xray', 'hysteria'] as const
 export type CoreName = (typeof CORES)[number]
-export const ARCHS = ['amd64', 'arm64'] as const
-export type Arch = (typeof ARCHS)[number]
 export type Progress = (line: string) => void
 
 export const MAX_CORE_BYTES = 256 * 1024 * 1024
-const MACHINES = new Map<number, Arch>([
-  [62, 'amd64'],
-  [183, 'arm64'],
-])
 const SUMS = 'SHA256SUMS'
 const WORK = '.incoming-'
 const STALE_MS = 3_600_000
@@ -42,17 +37,6 @@ export interface Binary {
 export function ownArch(): Arch | undefined {
   if (process.platform !== 'linux') return undefined
   return process.arch === 'x64' ? 'amd64' : process.arch === 'arm64' ? 'arm64' : undefined
-}
-
-/** The architecture of an ELF program (e_machine, System V ABI). Throws when it is no 64-bit Linux program. */
-export function archOf(content: Uint8Array): Arch {
-  const view = new DataView(content.buffer, content.byteOffset, content.byteLength)
-  const isElf = content.length > 64 && view.getUint32(0) === 0x7f454c46
-  if (!isElf || content[4] !== 2 || content[5] !== 1) throw new Error('not a 64-bit Linux program')
-  const machine = view.getUint16(18, true)
-  const arch = MACHINES.get(machine)
-  if (!arch) throw new Error(`a program for another kind of machine (ELF machine ${machine})`)
-  return arch
 }
 
 /** `26.7.28` of `v26.7.28`, `2.12.1` of `app/v2.12.1`. */

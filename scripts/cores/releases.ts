@@ -1,6 +1,7 @@
 /** Downloads a core's pinned release and checks it against the digests that the release itself publishes. */
 import { createHash } from 'node:crypto'
-import type { Arch, Binary, CoreName, Progress } from './install.ts'
+import type { Arch } from '#src/lib/elf.ts'
+import type { Binary, CoreName, Progress } from './install.ts'
 import { MAX_CORE_BYTES } from './install.ts'
 import { readZipFile } from './zip.ts'
 

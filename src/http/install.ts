@@ -1,18 +1,117 @@
-/** What nodes fetch: the public half of the management key. */
+/** What servers fetch on their way to being nodes, and their report: authorised by the token of the install command. */
 import type { Hono } from 'hono'
+import * as v from 'valibot'
 import { findManagementKey } from '#db/settings.ts'
+import { certificateOf, type Report, registerNode } from '#src/domain/provisioning-registration.ts'
+import { installScript, requireToken } from '#src/domain/provisioning-script.ts'
+import { ARCHS } from '#src/lib/elf.ts'
+import { notFound } from '#src/lib/errors.ts'
+import { parseHostKey } from '#src/lib/host-key.ts'
+import { jsonObject } from '#src/lib/json.ts'
 import { apiHeaders } from '#src/web/csp.ts'
 import type { AppEnv, Http } from './context.ts'
+import { ipOf } from './context.ts'
+import { check, integer, JSON_LIMIT_BYTES, readBody, readQuery } from './validate.ts'
+
+const NO_STORE = 'private, no-store'
+
+const textHeaders = (cache: string) => ({
+  ...apiHeaders,
+  'Content-Type': 'text/plain; charset=utf-8',
+  'Cache-Control': cache,
+})
+
+export const coreQuery = v.object({ arch: v.picklist(ARCHS, 'must be amd64 or arm64') })
+
+export const coreProgram = v.picklist(['xray', 'hysteria'])
+
+/** A line for people; what is no printable ASCII is left out. */
+const note = (max: number) =>
+  v.pipe(
+    v.string('must be a string'),
+    v.transform((text) => text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, max)),
+  )
+
+const version = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^[A-Za-z0-9._-]{0,40}$/, 'must be a version'),
+)
+
+const hostKey = v.pipe(
+  v.string('must be a string'),
+  v.maxLength(8000, 'must be an SSH public key'),
+  v.check((text) => parseHostKey(text) !== null, 'must be an SSH public key'),
+  v.transform((text) => parseHostKey(text) as string),
+)
+
+const transport = v.object({
+  type: v.picklist(['ws', 'xhttp', 'hysteria2'], 'must be ws, xhttp or hysteria2'),
+  cert: v.pipe(
+    v.string('must be a string'),
+    v.maxLength(16_384, 'must be a certificate as PEM'),
+    v.check((text) => certificateOf(text) !== null, 'must be a certificate as PEM'),
+    v.transform((text) => certificateOf(text) as string),
+  ),
+})
+
+/** Beside `status` everything is optional; a status that is not known counts as none. */
+export const registration = v.object({
+  status: v.optional(v.unknown()),
+  step: v.optional(note(60)),
+  reason: v.optional(note(300)),
+  arch: v.optional(v.picklist(ARCHS, 'must be amd64 or arm64')),
+  core: v.optional(version),
+  hysteria: v.optional(version),
+  ssh_port: v.optional(integer(1, 65_535)),
+  host_keys: v.optional(v.pipe(v.array(hostKey), v.maxLength(20, 'must have at most 20 items'))),
+  transports: v.optional(v.pipe(v.array(transport), v.maxLength(10, 'must have at most 10 items'))),
+})
+
+function reportOf(body: v.InferOutput<typeof registration>): Report | null {
+  const { status, step, reason, core, ssh_port, host_keys = [], transports = [] } = body
+  if (status !== 'active' && status !== 'failed') return null
+  return {
+    status,
+    step,
+    reason,
+    core: core || undefined,
+    sshPort: ssh_port,
+    hostKeys: [...new Set(host_keys)],
+    certificates: transports,
+  }
+}
 
 export function mountInstall(app: Hono<AppEnv>, s: Http): void {
   app.get('/mgmt-pubkey.txt', async () => {
     const key = await findManagementKey(s.db)
-    return new Response(`${key?.publicKey ?? ''}\n`, {
+    return new Response(`${key?.publicKey ?? ''}\n`, { headers: textHeaders('no-cache') })
+  })
+  app.get('/install/:script{[^/]+\\.sh}', async (c) => {
+    const token = c.req.param('script').slice(0, -'.sh'.length)
+    return new Response(await installScript(s, token), { headers: textHeaders(NO_STORE) })
+  })
+  app.get('/install/:token/core/:program', async (c) => {
+    requireToken(s, c.req.param('token'))
+    const program = v.safeParse(coreProgram, c.req.param('program'))
+    if (!program.success) throw notFound()
+    const { arch } = readQuery(c, coreQuery)
+    const file = await s.installFiles.open(program.output, arch)
+    if (!file) throw notFound()
+    return new Response(file.stream, {
       headers: {
         ...apiHeaders,
-        'Content-Type': 'text/plain; charset=utf-8',
-        'Cache-Control': 'no-cache',
+        'Content-Type': 'application/octet-stream',
+        'Content-Length': String(file.bytes),
+        'Cache-Control': NO_STORE,
       },
     })
+  })
+  app.post('/nodes/register/:token', async (c) => {
+    const token = c.req.param('token')
+    requireToken(s, token)
+    // The interface: a body that can't be read counts as empty.
+    const body = jsonObject(await readBody(c.req.raw, JSON_LIMIT_BYTES)) ?? {}
+    await registerNode(s, token, ipOf(s, c), reportOf(check(registration, body)))
+    return c.json({ ok: true })
   })
 }

@@ -39,8 +39,9 @@ const entriesOf = (document: ReturnType<typeof createDocument>): Entry[] =>
     })),
   )
 
-/** Method and path without the names of the parameters, which the router has its own for. */
-const shape = (method: string, path: string) => `${method} ${path.replace(/:\w+|\{\w+\}/g, '*')}`
+/** Method and path without the names of the parameters, which the router has its own for; there the ending of one is a pattern. */
+const shape = (method: string, path: string) =>
+  `${method} ${path.replace(/:\w+\{\[\^\/\]\+\\(\.\w+)\}/g, '*$1').replace(/:\w+|\{\w+\}/g, '*')}`
 
 /** What the router of a host with all roles serves, middleware apart. */
 function servedBy(world: World): string[] {

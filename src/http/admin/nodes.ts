@@ -2,6 +2,9 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findNode, listNodes } from '#db/nodes.ts'
+import { listRetired } from '#db/retired-nodes.ts'
+import { trustHostKey } from '#src/domain/host-keys.ts'
+import { moveNode } from '#src/domain/moves.ts'
 import {
   checkNode,
   createNode,
@@ -14,7 +17,7 @@ import { notFound } from '#src/lib/errors.ts'
 import { formatMemory, formatUptime } from '#src/lib/format.ts'
 import type { AppEnv, Http } from '../context.ts'
 import { flag, integer, plainText, readJson, requiredText } from '../validate.ts'
-import { nodeView } from '../views.ts'
+import { nodeView, retiredNodeView } from '../views.ts'
 
 const port = integer(1, 65_535)
 const flow = v.pipe(
@@ -79,9 +82,14 @@ export const ordering = v.object({
   ),
 })
 
+export const move = v.object({ to: v.string('must be a string') })
+
+export const trust = v.object({ fingerprint: requiredText(100) })
+
 export function nodeRoutes(s: Http) {
   return new Hono<AppEnv>()
     .get('/', (c) => c.json(listNodes(s.db).map(nodeView)))
+    .get('/retired', async (c) => c.json((await listRetired(s.db)).map(retiredNodeView)))
     .post('/', async (c) => {
       const { public_key, short_id, shared_uuid, ...rest } = await readJson(c, creation)
       const fields = { ...rest, publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid }
@@ -101,6 +109,18 @@ export function nodeRoutes(s: Http) {
     .delete('/:code', async (c) => {
       await removeNode(s, c.get('actor'), c.req.param('code'))
       return c.json({ ok: true })
+    })
+    .post('/:code/trust-host-key', async (c) => {
+      const code = c.req.param('code')
+      if (!findNode(s.db, code)) throw notFound('node not found')
+      await trustHostKey(s, c.get('actor'), code, (await readJson(c, trust)).fingerprint)
+      return c.json({ ok: true })
+    })
+    .post('/:code/move', async (c) => {
+      const code = c.req.param('code')
+      if (!findNode(s.db, code)) throw notFound('node not found')
+      const { to } = await readJson(c, move)
+      return c.json({ moved: await moveNode(s, c.get('actor'), code, to) })
     })
     .post('/:code/check', async (c) => c.json({ alive: await checkNode(s, c.req.param('code')) }))
     .get('/:code/status', (c) => {
@@ -123,6 +143,7 @@ export function nodeRoutes(s: Http) {
         ...(m && {
           core_version: m.coreVersion,
           core_up: m.coreUp,
+          ...(m.hysteriaUp === null ? {} : { hysteria_up: m.hysteriaUp }),
           clients: m.clients,
           load1: m.load1,
           cpu_count: m.cpuCount,

@@ -1,9 +1,19 @@
 /** Nodes and their clients. */
 import * as v from 'valibot'
-import { creation, edition, ordering } from '#src/http/admin/nodes.ts'
+import { creation, edition, move, ordering, trust } from '#src/http/admin/nodes.ts'
+import { guide } from '#src/http/admin/provisioning.ts'
 import { syncBody } from '#src/http/admin/stats.ts'
 import { code, ok } from '#src/http/schemas/fields.ts'
-import { node, nodeCheck, nodeMetrics, nodeState, syncReport } from '#src/http/schemas/node.ts'
+import {
+  installCommand,
+  moved,
+  node,
+  nodeCheck,
+  nodeMetrics,
+  nodeState,
+  retiredNode,
+  syncReport,
+} from '#src/http/schemas/node.ts'
 import { adminOperations } from './operation.ts'
 
 const params = { code }
@@ -12,11 +22,32 @@ export const nodeOperations = adminOperations('Nodes', [
   { method: 'get', path: '/nodes', summary: 'List the nodes in their order', ok: v.array(node) },
   { method: 'post', path: '/nodes', summary: 'Add a node', body: creation, ok: node },
   {
+    method: 'get',
+    path: '/nodes/retired',
+    summary: 'Deleted nodes whose server is still to be cleaned',
+    ok: v.array(retiredNode),
+  },
+  {
     method: 'post',
     path: '/nodes/reorder',
     summary: 'Put the nodes in this order; every one once',
     body: ordering,
     ok,
+  },
+  {
+    method: 'post',
+    path: '/nodes/provision-guide',
+    summary: 'Prepare a node and get the command that sets its server up',
+    body: guide,
+    ok: installCommand,
+  },
+  {
+    method: 'post',
+    path: '/nodes/{code}/provision',
+    summary: 'Get the install command of a managed node anew; the old one stops',
+    params,
+    ok: installCommand,
+    refusals: [400],
   },
   {
     method: 'patch',
@@ -36,10 +67,27 @@ export const nodeOperations = adminOperations('Nodes', [
   },
   {
     method: 'post',
+    path: '/nodes/{code}/move',
+    summary: 'Put all subscriptions of a node that are not revoked on another one',
+    params,
+    body: move,
+    ok: moved,
+  },
+  {
+    method: 'post',
     path: '/nodes/{code}/check',
     summary: 'Whether the port of a node answers',
     params,
     ok: nodeCheck,
+  },
+  {
+    method: 'post',
+    path: '/nodes/{code}/trust-host-key',
+    summary: 'Take the SSH host key that a node presented last for its own from now on',
+    params,
+    body: trust,
+    ok,
+    refusals: [400],
   },
   {
     method: 'get',

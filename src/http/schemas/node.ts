@@ -1,7 +1,8 @@
 /** Nodes as the API shows them. */
 import * as v from 'valibot'
+import type { InstallCommand } from '#src/domain/provisioning-guide.ts'
 import type { NodeSyncResult } from '#src/services.ts'
-import type { nodeView } from '../views.ts'
+import type { nodeView, retiredNodeView } from '../views.ts'
 import { code, count, describes, timestamp } from './fields.ts'
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))
@@ -12,6 +13,12 @@ const transport = v.strictObject({
   path: v.exactOptional(v.string()),
   cert: v.exactOptional(v.string()),
 })
+
+/** SHA-256 of host keys, as `ssh-keygen -l` shows it. */
+const fingerprints = v.pipe(
+  v.string(),
+  v.regex(/^(?:(?:SHA256:[A-Za-z0-9+/]{43}|unreadable)(?: |$))+$/),
+)
 
 export const nodeStatus = v.picklist(['pending', 'active', 'failed'])
 
@@ -37,7 +44,8 @@ export const node = describes<ReturnType<typeof nodeView>>()(
     provision_expires_at: v.nullable(timestamp),
     ssh_port: port,
     ssh_user: v.nullable(v.string()),
-    host_key: v.nullable(v.string()),
+    host_key: v.nullable(fingerprints),
+    presented_host_key: v.nullable(fingerprints),
     core_version: v.nullable(v.string()),
     last_seen_at: v.nullable(timestamp),
     last_error: v.nullable(v.string()),
@@ -46,13 +54,32 @@ export const node = describes<ReturnType<typeof nodeView>>()(
   }),
 )
 
+/** What an operator runs on the server, as root. */
+export const installCommand = describes<InstallCommand>()(
+  v.strictObject({ code, command: v.pipe(v.string(), v.minLength(1)) }),
+)
+
+export const retiredNode = describes<ReturnType<typeof retiredNodeView>>()(
+  v.strictObject({
+    code,
+    address: v.string(),
+    ssh_port: port,
+    tries: count,
+    next_try_at: timestamp,
+    last_error: v.nullable(v.string()),
+    created_at: timestamp,
+  }),
+)
+
+export const moved = v.strictObject({ moved: count })
+
 export const nodeState = v.strictObject({ status: nodeStatus, enabled: v.boolean() })
 
 export const nodeCheck = v.strictObject({ alive: v.boolean() })
 
 const measured = v.nullable(v.pipe(v.number(), v.minValue(0)))
 
-/** Without the fields from `core_version` on where the machine could not be asked. */
+/** Without the fields from `core_version` on where the machine could not be asked, and without `hysteria_up` where there is none. */
 export const nodeMetrics = v.strictObject({
   ok: v.boolean(),
   mem_total_mb: measured,
@@ -62,6 +89,7 @@ export const nodeMetrics = v.strictObject({
   uptime_fmt: v.string(),
   core_version: v.exactOptional(v.nullable(v.string())),
   core_up: v.exactOptional(v.boolean()),
+  hysteria_up: v.exactOptional(v.boolean()),
   clients: v.exactOptional(v.nullable(count)),
   load1: v.exactOptional(measured),
   cpu_count: v.exactOptional(v.nullable(count)),

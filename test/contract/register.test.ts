@@ -1,0 +1,271 @@
+import { expect, test } from 'vitest'
+import type { Core } from '#src/services.ts'
+import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
+import { createFakeNode } from '#test/support/fake-node.ts'
+import {
+  ACTIVE,
+  guided,
+  HOST_KEY,
+  installed,
+  nodeOf,
+  register,
+} from '#test/support/provisioning.ts'
+import { addNode, auditOf, nowOf } from '#test/support/records.ts'
+import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { createWorld } from '#test/support/world.ts'
+
+scenarios('POST /nodes/register/{token}', [
+  {
+    name: '200 and the node is active, enabled, with what it reported',
+    given: guided,
+    request: (token) => register(token, ACTIVE),
+    status: 200,
+    body: { ok: true },
+    effects: async (w) => {
+      const pinned = (type: string) => ({ type, cert: CERT_PEM })
+      expect(nodeOf(w)).toMatchObject({
+        status: 'active',
+        enabled: 1,
+        provisioning: null,
+        provision_expires_at: '2026-03-02T12:00:00',
+        core_version: '26.7.28',
+        ssh_port: 2222,
+        ssh_user: 'subpanel',
+        host_key: HOST_KEY,
+        last_error: null,
+        transports_json: [pinned('ws'), pinned('hysteria2')],
+      })
+      expect(w.knownHosts()).toBe(`[nl.test]:2222 ${HOST_KEY}\n`)
+      expect(auditOf(w)).toEqual(['node.provision', 'node.register'])
+      expect((await w.admin('/admin/api/nodes/nl/status')).json).toEqual({
+        status: 'active',
+        enabled: true,
+      })
+    },
+  },
+  {
+    name: '200 and active with the status alone',
+    given: guided,
+    request: (token) => register(token, { status: 'active' }),
+    status: 200,
+    body: { ok: true },
+    effects: (w) =>
+      expect(nodeOf(w)).toMatchObject({
+        status: 'active',
+        enabled: 1,
+        host_key: null,
+        ssh_port: 22,
+      }),
+  },
+  {
+    name: '200 and failed with the step and the reason, in printable characters',
+    given: guided,
+    request: (token) =>
+      register(token, { status: 'failed', step: 'packages', reason: 'no\nnetwork \u202e' }),
+    status: 200,
+    body: { ok: true },
+    effects: (w) => {
+      expect(nodeOf(w)).toMatchObject({
+        status: 'failed',
+        enabled: 0,
+        provisioning: 'first',
+        last_error: 'the install script failed at the step "packages": no network  ',
+      })
+      expect(auditOf(w)).toEqual(['node.provision', 'node.register-failed'])
+    },
+  },
+  {
+    name: '200 and active after a failure',
+    given: async (w) => {
+      const token = await guided(w)
+      await w.call(register(token).path, { method: 'POST', body: { status: 'failed' } })
+      return token
+    },
+    request: (token) => register(token, ACTIVE),
+    status: 200,
+    effects: (w) =>
+      expect(nodeOf(w)).toMatchObject({ status: 'active', enabled: 1, last_error: null }),
+  },
+  ...[
+    undefined,
+    {},
+    { status: 'pending' },
+    { status: 'ACTIVE' },
+    { status: 1 },
+    { status: null },
+  ].map(
+    (body): Scenario => ({
+      name: `200 and nothing changed for ${JSON.stringify(body)}`,
+      given: guided,
+      request: (token) => register(token, body),
+      status: 200,
+      body: { ok: true },
+      effects: (w) => expect(nodeOf(w)).toMatchObject({ status: 'pending', enabled: 0 }),
+    }),
+  ),
+  ...['{', '[]', '"active"', 'null', 'status=active', '\xff'].map(
+    (raw): Scenario => ({
+      name: `200 and nothing changed for the body ${JSON.stringify(raw)}`,
+      given: guided,
+      request: (token) => ({ ...register(token), raw: Buffer.from(raw, 'latin1') }),
+      status: 200,
+      body: { ok: true },
+      effects: (w) => expect(nodeOf(w).status).toBe('pending'),
+    }),
+  ),
+  ...(
+    [
+      [{ host_keys: ['ssh-ed25519 AAAA'] }, /^host_keys\.0 /],
+      [{ host_keys: [`${HOST_KEY}\nssh-rsa x`, 7] }, /^host_keys\.1 /],
+      [{ host_keys: HOST_KEY }, /^host_keys /],
+      [{ host_keys: Array(21).fill(HOST_KEY) }, /^host_keys /],
+      [{ ssh_port: 0 }, /^ssh_port /],
+      [{ ssh_port: '22' }, /^ssh_port /],
+      [{ core: '26.7.28; reboot' }, /^core /],
+      [{ arch: 'mips' }, /^arch /],
+      [{ transports: [{ type: 'ws', cert: 'no certificate' }] }, /^transports\.0\.cert /],
+      [
+        { transports: [{ type: 'ws', cert: CERT_PEM.replace('MII', 'AII') }] },
+        /^transports\.0\.cert /,
+      ],
+      [{ transports: [{ type: 'grpc', cert: CERT_PEM }] }, /^transports\.0\.type /],
+    ] as const
+  ).map(
+    ([more, error]): Scenario => ({
+      name: `400 for ${JSON.stringify(more).slice(0, 80)}`,
+      given: guided,
+      request: (token) => register(token, { ...ACTIVE, ...more }),
+      status: 400,
+      error,
+    }),
+  ),
+  {
+    name: '413 for a body that is too large',
+    given: guided,
+    request: (token) => register(token, { ...ACTIVE, padding: 'x'.repeat(66_000) }),
+    status: 413,
+    error: 'request body too large',
+  },
+])
+
+const OTHER_KEY = HOST_KEY.replace('nq9Z', 'nq9Y')
+
+/** What a second report brings. */
+const SECOND = { ...ACTIVE, ssh_port: 22, host_keys: [OTHER_KEY], core: '26.7.29', transports: [] }
+
+scenarios('POST /nodes/register/{token} for a node that was active', [
+  {
+    name: '200 and nothing changed while its command was not given out again',
+    given: installed,
+    request: (token) => register(token, SECOND),
+    status: 200,
+    body: { ok: true },
+    effects: (w) => {
+      expect(nodeOf(w)).toMatchObject({ ssh_port: 2222, host_key: HOST_KEY })
+      expect(nodeOf(w).provision_expires_at).toBe('2026-03-02T12:00:00')
+      expect(auditOf(w)).toEqual(['node.provision', 'node.register'])
+    },
+  },
+  {
+    name: '200 and not failed while its command was not given out again',
+    given: installed,
+    request: (token) => register(token, { status: 'failed', step: 'cores' }),
+    status: 200,
+    effects: (w) => expect(nodeOf(w)).toMatchObject({ status: 'active', last_error: null }),
+  },
+  {
+    name: '200 and the new server takes the place of the old one after the command was given out again',
+    given: async (w) => {
+      await installed(w)
+      w.change("update nodes set presented_host_key = ? where code = 'nl'", OTHER_KEY)
+      await w.admin('/admin/api/nodes/nl/provision', { method: 'POST' })
+      return nodeOf(w).provision_token
+    },
+    request: (token) => register(token, { ...SECOND, ssh_port: 2200 }),
+    status: 200,
+    effects: (w) => {
+      expect(nodeOf(w)).toMatchObject({
+        ssh_port: 2200,
+        host_key: OTHER_KEY,
+        presented_host_key: null,
+        core_version: '26.7.29',
+        provisioning: null,
+      })
+      // What was not reported stays.
+      expect(nodeOf(w).transports_json[0].cert).toBe(CERT_PEM)
+    },
+  },
+  {
+    name: '200 and failed after the command was given out again',
+    given: async (w) => {
+      await installed(w)
+      await w.admin('/admin/api/nodes/nl/provision', { method: 'POST' })
+      return nodeOf(w).provision_token
+    },
+    request: (token) => register(token, { status: 'failed' }),
+    status: 200,
+    effects: (w) =>
+      expect(nodeOf(w)).toMatchObject({
+        status: 'failed',
+        enabled: 1,
+        last_error: 'the install script failed',
+      }),
+  },
+  ...[0, 1].map(
+    (enabled): Scenario => ({
+      name: `200 and a node made by hand stays ${enabled ? 'enabled' : 'disabled'}`,
+      given: async (w) => {
+        addNode(w, 'nl', { kind: 'managed', enabled })
+        await w.admin('/admin/api/nodes/nl/provision', { method: 'POST' })
+        const token = nodeOf(w).provision_token
+        await w.call(register(token).path, { method: 'POST', body: { status: 'failed' } })
+        return token
+      },
+      request: (token) => register(token, ACTIVE),
+      status: 200,
+      effects: (w) => expect(nodeOf(w)).toMatchObject({ status: 'active', enabled }),
+    }),
+  ),
+  {
+    name: '200 and a node that an admin disabled stays so',
+    given: async (w) => {
+      await installed(w)
+      await w.admin('/admin/api/nodes/nl', { method: 'PATCH', body: { enabled: false } })
+      await w.admin('/admin/api/nodes/nl/provision', { method: 'POST' })
+      return nodeOf(w).provision_token
+    },
+    request: (token) => register(token, ACTIVE),
+    status: 200,
+    effects: (w) => expect(nodeOf(w)).toMatchObject({ status: 'active', enabled: 0 }),
+  },
+])
+
+test('a sync follows a registration at once', async () => {
+  const w = await createWorld()
+  const token = await guided(w)
+  const node = createFakeNode()
+  const core: Core = { name: 'nl', program: node.program, known: null }
+  const { of } = w.s.cores
+  w.s.cores.of = (row) => (row.code === 'nl' && row.status === 'active' ? core : of(row))
+  const forgotten: string[] = []
+  w.s.cores.forget = (code) => forgotten.push(code)
+  await w.call(register(token).path, { method: 'POST', body: ACTIVE })
+  await w.s.background.idle()
+  expect(forgotten).toEqual(['nl'])
+  expect(node.calls.map(({ verb }) => verb)).toContain('configure')
+  expect(nodeOf(w).last_seen_at).toBe(nowOf(w))
+  w.close()
+})
+
+test('two servers that report at the same time: both are answered, one is taken', async () => {
+  const w = await createWorld()
+  const token = await guided(w)
+  const reports = [HOST_KEY, OTHER_KEY].map((key) =>
+    w.call(register(token).path, { method: 'POST', body: { ...ACTIVE, host_keys: [key] } }),
+  )
+  const statuses = (await Promise.all(reports)).map(({ status }) => status)
+  expect(statuses).toEqual([200, 200])
+  expect([HOST_KEY, OTHER_KEY]).toContain(nodeOf(w).host_key)
+  expect(auditOf(w)).toEqual(['node.provision', 'node.register'])
+  w.close()
+})
