@@ -304,8 +304,8 @@ describe('with the core in a unit of its own (LOCAL_CORE=system)', () => {
       const args = [support, join(lab.dir, 'node'), findCore('xray'), socket, program]
       const unit = lab.spawn(runtimeBinary('node'), args)
       await until('the socket is there', () => unit.output().includes('listening'))
-      // A client granted while the core has just read its configuration comes with the next pass.
-      const env = { LOCAL_CORE: 'system', LOCAL_NODE_SOCKET: socket, SYNC_INTERVAL_MS: '2000' }
+      // A client granted while the core has just read its configuration comes with the first try after it.
+      const env = { LOCAL_CORE: 'system', LOCAL_NODE_SOCKET: socket }
       let service = await startService(lab, target, runtime, 'data', env)
       const granted = await service.admin('/users/7/grant', { node: 'de1', plan: '1m' })
       const { token } = (await service.admin('/users/7')).json

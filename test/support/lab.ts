@@ -36,6 +36,8 @@ interface ProcessOptions {
   cwd?: string
   /** Runs where the clients and pages are, not on the machine. */
   outside?: boolean
+  /** Runs on another machine of the lab, by the suffix of its namespace. */
+  machine?: string
 }
 
 export interface SpawnOptions extends ProcessOptions {
@@ -79,19 +81,21 @@ export interface Lab {
 }
 
 const PREFIX = 'lab'
+const OUTSIDE = 'out'
 
 /** Makes the namespaces with LAB_HOSTS; `hosts` (name to address) adds names for outside. */
 export function createLab(hosts: Record<string, string> = {}): Lab {
   removeAbandonedLabs()
   const name = `${PREFIX}-${process.pid}-${randomBytes(3).toString('hex')}`
-  const outside = `${name}-out`
+  const outside = `${name}-${OUTSIDE}`
   const dir = mkdtempSync(join(tmpdir(), `${name}-`))
   const started = new Set<ChildProcess>()
   let logs = 0
   let ports = 1080
 
   function start(command: string, args: string[], options: ProcessOptions, stdio: 'pipe' | number) {
-    const namespace = options.outside ? outside : name
+    const suffix = options.machine ?? (options.outside ? OUTSIDE : '')
+    const namespace = suffix === '' ? name : `${name}-${suffix}`
     const child = spawn('ip', ['netns', 'exec', namespace, command, ...args], {
       cwd: options.cwd ?? dir,
       env: { ...process.env, ...options.env },
@@ -129,8 +133,8 @@ export function createLab(hosts: Record<string, string> = {}): Lab {
     close() {
       process.off('exit', lab.close)
       for (const child of started) killGroup(child)
-      removeNamespace(name)
-      removeNamespace(outside)
+      for (const namespace of namespacesOf(name)) removeNamespace(namespace)
+      unmountBelow(dir)
       rmSync(dir, { recursive: true, force: true })
     },
   }
@@ -216,12 +220,31 @@ function removeNamespace(name: string): void {
   rmSync(`/etc/netns/${name}`, { recursive: true, force: true })
 }
 
+/** The namespaces of a lab: the machine's own and those named after it. */
+function namespacesOf(lab: string): string[] {
+  if (!existsSync('/run/netns')) return []
+  return readdirSync('/run/netns').filter((name) => name === lab || name.startsWith(`${lab}-`))
+}
+
+/** Mounts of a folder's files, the innermost first. */
+function unmountBelow(dir: string): void {
+  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n')
+  const points = mounts.map((line) => line.split(' ')[1] ?? '')
+  for (const point of points.filter((path) => path.startsWith(`${dir}/`)).reverse()) {
+    execFileSync('umount', ['--lazy', point])
+  }
+}
+
 /** The labs of test processes that were killed before they could close theirs. */
 function removeAbandonedLabs(): void {
-  if (!existsSync('/run/netns')) return
-  for (const name of readdirSync('/run/netns')) {
-    const pid = new RegExp(`^${PREFIX}-(\\d+)-[0-9a-f]{6}(-out)?$`).exec(name)?.[1]
-    if (pid && !existsSync(`/proc/${pid}`)) removeNamespace(name)
+  const abandoned = (name: string) => {
+    const pid = new RegExp(`^${PREFIX}-(\\d+)-[0-9a-f]{6}(-|$)`).exec(name)?.[1]
+    return pid !== undefined && !existsSync(`/proc/${pid}`)
+  }
+  for (const name of namespacesOf(PREFIX).filter(abandoned)) removeNamespace(name)
+  for (const name of readdirSync(tmpdir()).filter(abandoned)) {
+    unmountBelow(join(tmpdir(), name))
+    rmSync(join(tmpdir(), name), { recursive: true, force: true })
   }
 }
 
