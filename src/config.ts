@@ -41,6 +41,7 @@ export const LIVE_KEYS = [
   'RECEIPT_EMAIL',
   'VAT_CODE',
   'ADMIN_TG_IDS',
+  'APP_CATALOGUE',
 ] as const
 export type LiveKey = (typeof LIVE_KEYS)[number]
 
@@ -231,6 +232,14 @@ const URL_RULE = { fits: isHttpUrl, need: 'an http(s) address' }
 const isVatCode = (text: string) =>
   /^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 12
 
+function isJsonArray(text: string): boolean {
+  try {
+    return Array.isArray(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
+
 /** What the environment's values of live keys must be; the others are free text. */
 const LIVE_RULES: Partial<Record<LiveKey, { fits: (text: string) => boolean; need: string }>> = {
   PAYMENTS_ENABLED: FLAG,
@@ -259,6 +268,7 @@ const LIVE_RULES: Partial<Record<LiveKey, { fits: (text: string) => boolean; nee
     fits: (text) => /^\d{2}\.\d{2}\.\d{4}$/.test(text),
     need: 'a date as dd.mm.yyyy',
   },
+  APP_CATALOGUE: { fits: isJsonArray, need: 'a list of apps as JSON' },
   ADMIN_TG_IDS: {
     fits: (text) => /^\d{1,16}([\s,]+\d{1,16})*$/.test(text),
     need: 'a list of Telegram ids',

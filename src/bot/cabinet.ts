@@ -2,7 +2,6 @@
 import { InlineKeyboard } from 'grammy/web'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { rotateToken } from '#src/domain/users.ts'
-import { APPS } from '#src/web/apps.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { shortOf, tapData } from './callback-data.ts'
 import { addLinkRow, column } from './keyboards.ts'
@@ -29,9 +28,10 @@ async function showList(v: Visit): Promise<void> {
 /** Adds buttons that open an app through its bridge page: Telegram refuses links of other schemes than its own and the web's. */
 function addImports(v: Visit, keyboard: InlineKeyboard): boolean {
   if (v.s.config.publicScheme !== 'https') return false
-  for (const [at, { id, name }] of APPS.entries()) {
+  const { apps } = v.desk.directory()
+  for (const [at, { id, name }] of apps.entries()) {
     keyboard.url(stringsOf(v.lang).addTo(name), `${linkOf(v)}/open/${id}?lang=${v.lang}`)
-    if (at % 2 === 1 || at === APPS.length - 1) keyboard.row()
+    if (at % 2 === 1 || at === apps.length - 1) keyboard.row()
   }
   return true
 }

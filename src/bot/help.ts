@@ -1,8 +1,8 @@
 /** Help: where to ask, what to read, which app to take, which language to speak. */
 import { InlineKeyboard } from 'grammy/web'
+import { appsOf, SYSTEMS, storeLabel } from '#src/domain/apps.ts'
 import { chooseLang } from '#src/domain/contacts.ts'
-import { appsOf, type Store, SYSTEMS } from '#src/web/apps.ts'
-import { type Strings, stringsOf } from '#src/web/strings.ts'
+import { stringsOf } from '#src/web/strings.ts'
 import { tapData } from './callback-data.ts'
 import { legalUrl, showStale, supportLines } from './menu.ts'
 import { BOT_LANGS, textsOf } from './texts.ts'
@@ -12,7 +12,7 @@ async function showHelp(v: Visit): Promise<void> {
   const { t } = v
   const keyboard = new InlineKeyboard()
   for (const [at, system] of SYSTEMS.entries()) {
-    keyboard.text(stringsOf(v.lang)[system], tapData('help', system))
+    keyboard.text(stringsOf(v.lang).systems[system], tapData('help', system))
     if (at % 2 === 1) keyboard.row()
   }
   for (const lang of BOT_LANGS) {
@@ -25,19 +25,16 @@ async function showHelp(v: Visit): Promise<void> {
   await show(v, text.join('\n\n'), keyboard)
 }
 
-const storeLabel = (strings: Strings, { label }: Store) =>
-  typeof label === 'string' ? label : strings[label.key]
-
 async function showApps(v: Visit, system: (typeof SYSTEMS)[number]): Promise<void> {
   const strings = stringsOf(v.lang)
   const keyboard = new InlineKeyboard()
-  for (const app of appsOf(system)) {
+  for (const app of appsOf(v.desk.directory().apps, system)) {
     for (const store of app.stores[system] ?? []) {
-      keyboard.url(`${app.name} · ${storeLabel(strings, store)}`, store.url).row()
+      keyboard.url(`${app.name} · ${storeLabel(store, v.lang)}`, store.url).row()
     }
   }
   keyboard.text(v.t.my, tapData('s')).text(v.t.back, tapData('help'))
-  await show(v, v.t.apps(strings[system]), keyboard)
+  await show(v, v.t.apps(strings.systems[system]), keyboard)
 }
 
 /** The help, or the apps of a system. */

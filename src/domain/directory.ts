@@ -5,6 +5,7 @@ import type { Node, Plan } from '#db/schema.ts'
 import { findListsRevision } from '#db/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import type { Services } from '#src/services.ts'
+import { type App, readApps } from './apps.ts'
 import type { ListSource } from './list-entries.ts'
 import { sharedListHeaders } from './list-headers.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -18,16 +19,32 @@ export interface Directory {
   settings: Settings
   /** The nodes as lists show them: the same objects while the directory stands. */
   listed: Map<string, ListSource['node']>
+  /** The client apps that are offered. */
+  apps: readonly App[]
+  /** Where a customer asks people for help: an address of the web or of mail, or null. */
+  helpUrl: string | null
   /** The headers that all lists have alike. */
   listHeaders: Record<string, string>
 }
 
-/** Where a customer finds help: the support contact when it is an address or an account, else the bot. */
-function supportUrl(s: Deps, settings: Settings): string {
+/** The support contact when it is an address of the web or an account. */
+function contactUrl(s: Deps, settings: Settings): string | null {
   const contact = settings.text('SUPPORT_CONTACT')
   if (/^https?:\/\//i.test(contact)) return contact
-  const account = contact.startsWith('@') ? contact : settings.text('BOT_USERNAME')
-  return botLink(s.config.botLinkBase, account) ?? ''
+  return contact.startsWith('@') ? botLink(s.config.botLinkBase, contact) : null
+}
+
+/** Where a customer finds help: the support contact, else the bot. */
+const supportUrl = (s: Deps, settings: Settings): string =>
+  contactUrl(s, settings) ?? botLink(s.config.botLinkBase, settings.text('BOT_USERNAME')) ?? ''
+
+const MAIL = /^[^\s@<>"'?&%#/:]+@[^\s@<>"'?&%#/:]+$/
+
+/** Where a customer asks people: the support contact, else the support's mail. */
+function helpUrl(s: Deps, settings: Settings): string | null {
+  const texts = [settings.text('SUPPORT_CONTACT'), settings.text('SUPPORT_EMAIL')]
+  const mail = texts.find((text) => MAIL.test(text))
+  return contactUrl(s, settings) ?? (mail === undefined ? null : `mailto:${mail}`)
 }
 
 function readDirectory(s: Deps, revision: number): Directory {
@@ -39,6 +56,8 @@ function readDirectory(s: Deps, revision: number): Directory {
     plans: new Map(listPlans(s.db).map((plan) => [plan.code, plan])),
     settings,
     listed: new Map(nodes.map((node) => [node.code, { ...node, transports: node.transportsJson }])),
+    apps: readApps(settings),
+    helpUrl: helpUrl(s, settings),
     listHeaders: sharedListHeaders(settings.text('BRAND_NAME'), supportUrl(s, settings)),
   }
 }

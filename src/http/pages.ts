@@ -1,7 +1,9 @@
 /** Pages of src/web as responses: language, brand, policy and cache rules in one place. */
 import { findListsRevision } from '#db/settings.ts'
+import { SYSTEMS } from '#src/domain/apps.ts'
 import type { Directory } from '#src/domain/directory.ts'
 import { botLink } from '#src/lib/bot-link.ts'
+import { dayIn } from '#src/lib/time.ts'
 import {
   indexedPageHeaders,
   type PageKind,
@@ -12,17 +14,27 @@ import {
 import { errorPage } from '#src/web/error-page.ts'
 import { pickLang } from '#src/web/lang.ts'
 import type { PageBase } from '#src/web/layout.ts'
+import { encoded } from './compression.ts'
 import type { Context, Http } from './context.ts'
+
+/** Origin of the site. */
+export const siteUrl = ({ config }: Pick<Http, 'config'>): string =>
+  `${config.publicScheme}://${config.domains.site}`
 
 /** Nodes, plans and settings as they are now. */
 export const currentDirectory = (s: Http): Directory => s.directory(findListsRevision(s.db))
 
 function pageBase(s: Http, c: Context, directory: Directory): PageBase {
   const { settings } = directory
+  const os = SYSTEMS.find((system) => system === c.req.query('os'))
   return {
     lang: pickLang(c.req.header('accept-language'), c.req.query('lang'), s.config.defaultLang),
     brandName: settings.text('BRAND_NAME'),
     brandHue: settings.int('BRAND_HUE'),
+    helpUrl: directory.helpUrl,
+    siteUrl: siteUrl(s),
+    year: Number(dayIn(s.config.timezone, s.clock.now()).slice(0, 4)),
+    query: os ? `os=${os}` : '',
   }
 }
 
@@ -33,6 +45,8 @@ export interface PageOptions {
   /** `Cache-Control`; default `private, no-store`. */
   cache?: string
   headers?: Record<string, string>
+  /** Request headers that the page depends on, beside those that all do. */
+  vary?: string[]
 }
 
 /** Answers with a page made by `render`. */
@@ -44,9 +58,12 @@ export function renderPage(
 ): Response {
   const directory = currentDirectory(s)
   const base = pageBase(s, c, directory)
-  return new Response(render(base, directory), {
+  const { body, headers: encoding } = encoded(c, render(base, directory))
+  const vary = ['Accept-Language', 'Accept-Encoding', ...(options.vary ?? [])]
+  return new Response(body, {
     status: options.status ?? 200,
     headers: {
+      ...encoding,
       ...(options.indexed ? indexedPageHeaders : pageHeaders),
       ...transportHeaders(s.config.publicScheme),
       'Content-Type': 'text/html; charset=utf-8',
@@ -55,7 +72,7 @@ export function renderPage(
         kind: options.kind ?? 'static',
       }),
       'Cache-Control': options.cache ?? 'private, no-store',
-      Vary: 'Accept-Language',
+      Vary: vary.join(', '),
       ...options.headers,
     },
   })
@@ -67,7 +84,9 @@ export function renderError(
   error: { status: number; message: string; headers: Record<string, string> },
 ): Response {
   const { status, message, headers } = error
-  return renderPage(s, c, { status, headers }, (base) => errorPage({ ...base, status, message }))
+  return renderPage(s, c, { status, headers }, (base, directory) =>
+    errorPage({ ...base, status, message, botUrl: botUrl(s, directory) }),
+  )
 }
 
 /** The bot's address, or null while it has no name. */

@@ -1,5 +1,6 @@
 /** Live settings -> JSON: the list of what may leave the service. Secrets are told of, never shown. */
 import type { Plan } from '#db/schema.ts'
+import { APP_SCHEMES, readApps } from '#src/domain/apps.ts'
 import { maskToken } from '#src/domain/bot-settings.ts'
 import { LEGAL_KEYS } from '#src/domain/legal.ts'
 import { listProviders, providerB } from '#src/domain/providers.ts'
@@ -22,6 +23,16 @@ export function botView(settings: Settings) {
 
 export function brandView(settings: Settings) {
   return { brand_name: settings.text('BRAND_NAME'), brand_hue: settings.int('BRAND_HUE') }
+}
+
+/** `changed`: whether an admin has put his own in place of the one that comes with the service. */
+export function appsView(settings: Settings) {
+  const schemes: string[] = [...APP_SCHEMES]
+  return {
+    apps: [...readApps(settings)],
+    changed: settings.text('APP_CATALOGUE') !== '',
+    schemes,
+  }
 }
 
 export function webhookView(settings: Settings) {

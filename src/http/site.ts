@@ -2,16 +2,18 @@
 import type { Hono } from 'hono'
 import { listActiveOfUser } from '#db/subscriptions.ts'
 import { findUserByToken } from '#db/users.ts'
+import { deviceLimit } from '#src/domain/devices.ts'
 import { legalTokens } from '#src/domain/legal.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, formatTimestamp } from '#src/lib/time.ts'
-import { assets } from '#src/web/assets.ts'
+import { type Asset, assets } from '#src/web/assets.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { apiHeaders } from '#src/web/csp.ts'
 import { landingPage } from '#src/web/landing-page.ts'
 import { type LegalDocument, legalPage } from '#src/web/legal-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
+import { encoded } from './compression.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { botUrl, currentDirectory, renderPage } from './pages.ts'
 import { mountShop } from './shop.ts'
@@ -27,16 +29,14 @@ export function landing(s: Http, c: Context): Response {
       nodeLabels: enabledLabels(directory.nodes.values()),
       botLinkBase: s.config.botLinkBase,
       botUsername: directory.settings.text('BOT_USERNAME'),
-      siteUrl: siteUrl(s),
+      deviceLimit: deviceLimit({ hwidLimit: null }, directory.settings),
     }),
   )
 }
 
-const siteUrl = (s: Http) => `${s.config.publicScheme}://${s.config.domains.site}`
-
 function legal(s: Http, c: Context, document: LegalDocument): Response {
   return renderPage(s, c, { indexed: true, cache: 'no-cache' }, (base, { settings }) =>
-    legalPage({ ...base, document, tokens: legalTokens(s.config, settings), siteUrl: siteUrl(s) }),
+    legalPage({ ...base, document, tokens: legalTokens(s.config, settings) }),
   )
 }
 
@@ -47,7 +47,7 @@ function enabledLabels(nodes: Iterable<{ enabled: boolean; label: string }>): st
 /** Adds the pages and the public API. */
 export function mountSite(app: Hono<AppEnv>, s: Http): void {
   app.get('/cabinet.html', (c) =>
-    renderPage(s, c, { kind: 'script' }, (base, directory) =>
+    renderPage(s, c, { kind: 'fetch' }, (base, directory) =>
       cabinetPage({ ...base, botUrl: botUrl(s, directory), timezone: s.config.timezone }),
     ),
   )
@@ -92,14 +92,17 @@ export function mountAssets(app: Hono<AppEnv>): void {
   app.get('/assets/:name', (c) => {
     const asset = assets.get(c.req.path)
     if (!asset) throw notFound()
-    return assetResponse(asset)
+    return assetResponse(c, asset)
   })
 }
 
 /** A file that never changes under its name. */
-export function assetResponse(asset: { body: string; type: string }): Response {
-  return new Response(asset.body, {
+function assetResponse(c: Context, asset: Asset): Response {
+  const { body, headers } = encoded(c, asset.body)
+  return new Response(body, {
     headers: {
+      ...headers,
+      Vary: 'Accept-Encoding',
       ...apiHeaders,
       'Content-Type': asset.type,
       'Cache-Control': 'public, max-age=31536000, immutable',

@@ -1,18 +1,29 @@
 /** GET /sub/{token}: the connection list for client apps, a page for people. The busiest route: one read of the database before the answer. */
 import type { Hono } from 'hono'
-import { findListOwner, type ListOwner } from '#db/users.ts'
-import { admit, cleanDeviceText, isAdmitted, isSeenStale } from '#src/domain/devices.ts'
+import { listDevices } from '#db/devices.ts'
+import { findListOwner, findUser, type ListOwner } from '#db/users.ts'
+import { findApp } from '#src/domain/apps.ts'
+import {
+  admit,
+  cleanDeviceText,
+  deviceLimit,
+  isAdmitted,
+  isSeenStale,
+} from '#src/domain/devices.ts'
+import type { Directory } from '#src/domain/directory.ts'
+import { readShop } from '#src/domain/shop.ts'
+import { listShownOfUser } from '#src/domain/subscriptions.ts'
 import { createUserLists, type ListVariant } from '#src/domain/user-list.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
-import { findApp } from '#src/web/apps.ts'
 import { transportHeaders } from '#src/web/csp.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
+import { isInTelegram, systemOf } from '#src/web/os.ts'
 import { openPage, subPage } from '#src/web/sub-page.ts'
 import { createListFormats } from './client-apps.ts'
 import type { AppEnv, Context, Http } from './context.ts'
-import { botUrl, renderPage } from './pages.ts'
+import { botUrl, currentDirectory, renderPage, siteUrl } from './pages.ts'
 
 const unknownToken = () => notFound('not found')
 
@@ -22,19 +33,68 @@ function ownerOf(s: Http, token: string, hwid: string, now: Date): ListOwner {
   return owner
 }
 
+/** What pages with a link to apps depend on beside their language. */
+const DEVICE_HEADERS = ['User-Agent', 'Sec-CH-UA-Platform']
+
+/** What the browser says of the device that a page is opened on. */
+function visitorOf(c: Context) {
+  const userAgent = c.req.header('user-agent')
+  const platform = c.req.header('sec-ch-ua-platform')
+  return {
+    system: systemOf({ userAgent, platform, chosen: c.req.query('os') }),
+    inTelegram: isInTelegram(userAgent),
+  }
+}
+
+/** Where the owner of a link pays on the site; null while nothing is sold to him there. */
+function renewUrl(s: Http, directory: Directory, owner: ListOwner, token: string): string | null {
+  const user = findUser(s.db, owner.tgId)
+  if (!user) return null
+  const { open, plans, providers } = readShop(directory, user)
+  const sold = open && plans.length > 0 && providers.length > 0
+  return sold ? `${siteUrl(s)}/cabinet.html#${token}` : null
+}
+
+/** The page of a user without an active subscription. */
+function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
+  return renderPage(s, c, {}, (base, directory) => {
+    const user = findUser(s.db, owner.tgId)
+    const shown = user ? listShownOfUser(s.db, user, formatTimestamp(now)) : []
+    const ended = shown.flatMap(({ row, state }) => (state === 'expired' ? [row.expiresAt] : []))
+    const last = ended.sort().at(-1)
+    return expiredPage({
+      ...base,
+      botUrl: botUrl(s, directory),
+      renewUrl: renewUrl(s, directory, owner, token),
+      endedOn: last === undefined ? null : formatDay(s.config.timezone, parseTimestamp(last)),
+      paused: shown.some(({ state }) => state === 'held'),
+    })
+  })
+}
+
 /** The page of a user: his subscription, or that it has run out. */
 function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
   const active = owner.subscriptions
-  return renderPage(s, c, {}, (base, directory) => {
-    const bot = botUrl(s, directory)
-    if (active.length === 0) return expiredPage({ ...base, botUrl: bot })
+  if (active.length === 0) return endedPage(s, c, token, owner, now)
+  return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, directory) => {
     const subscriptions = active.map((row) => ({
       nodeLabel: directory.nodes.get(row.node)?.label ?? row.node,
       planLabel: directory.plans.get(row.plan)?.label ?? row.plan,
       expiresOn: formatDay(s.config.timezone, parseTimestamp(row.expiresAt)),
       daysLeft: daysLeft(row.expiresAt, now),
+      planDays: directory.plans.get(row.plan)?.days ?? null,
     }))
-    return subPage({ ...base, subUrl: subLink(s.config, token), subscriptions, botUrl: bot })
+    const limit = deviceLimit(owner, directory.settings)
+    return subPage({
+      ...base,
+      ...visitorOf(c),
+      apps: directory.apps,
+      subUrl: subLink(s.config, token),
+      subscriptions,
+      botUrl: botUrl(s, directory),
+      renewUrl: renewUrl(s, directory, owner, token),
+      devices: limit === null ? null : { limit, count: listDevices(s.db, owner.tgId).length },
+    })
   })
 }
 
@@ -145,10 +205,10 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
       app.get('/sub/:token/open/:app', (c) => {
         const token = c.req.param('token')
         ownerOf(s, token, '', s.clock.now())
-        const known = findApp(c.req.param('app'))
+        const known = findApp(currentDirectory(s).apps, c.req.param('app'))
         if (!known) throw notFound('not found')
-        return renderPage(s, c, {}, (base) =>
-          openPage({ ...base, app: known, subUrl: subLink(s.config, token) }),
+        return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base) =>
+          openPage({ ...base, ...visitorOf(c), app: known, subUrl: subLink(s.config, token) }),
         )
       })
     },

@@ -7,3 +7,18 @@ export const QUIET_ZONE = 4
 /** The dark modules of a text's code, row by column, without the quiet zone. Throws when it is too long for one. */
 export const qrModules = (text: string): boolean[][] =>
   new QRCode({ content: text, ecl: 'M', padding: 0 }).qrcode.modules
+
+/** The dark modules as the path of an SVG with the quiet zone: one rectangle per run, as the library's own svg() swaps rows and columns. */
+export function qrPath(modules: boolean[][]): string {
+  let path = ''
+  for (const [y, row] of modules.entries()) {
+    let x = 0
+    while (x < row.length) {
+      let width = 0
+      while (row[x + width]) width++
+      if (width > 0) path += `M${x + QUIET_ZONE} ${y + QUIET_ZONE}h${width}v1h-${width}z`
+      x += width + 1
+    }
+  }
+  return path
+}

@@ -13,9 +13,6 @@ const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',
 }
 
-/** The panel's own: under the secret path only, since a public name would reveal that there is a panel. */
-const ADMIN_NAMES = new Set(['admin.js'])
-
 const FOLDER = join(import.meta.dirname, 'assets')
 
 const files = readdirSync(FOLDER)
@@ -30,29 +27,14 @@ const files = readdirSync(FOLDER)
 
 const pathByName = new Map(files.map(({ name, path }) => [name, path]))
 
-const assetMap = (admin: boolean): ReadonlyMap<string, Asset> =>
-  new Map(
-    files
-      .filter(({ name }) => ADMIN_NAMES.has(name) === admin)
-      .map(({ path, body, type }) => [path, { body, type }]),
-  )
-
 /** Path on every host -> what is there; `immutable`. */
-export const assets = assetMap(false)
-
-/** Path below `/{ADMIN_PATH}` -> what is there; `immutable`. */
-export const adminAssets = assetMap(true)
+export const assets: ReadonlyMap<string, Asset> = new Map(
+  files.map(({ path, body, type }) => [path, { body, type }]),
+)
 
 /** The path of a public asset, such as `/assets/cabinet.0a1b2c3d.js`. Throws for an unknown name. */
 export function assetUrl(name: string): string {
   const path = pathByName.get(name)
-  if (!path || ADMIN_NAMES.has(name)) throw new Error(`no such asset: ${name}`)
+  if (!path) throw new Error(`no such asset: ${name}`)
   return path
-}
-
-/** The path of an asset of the panel, below its base path. Throws for an unknown name. */
-export function adminAssetUrl(basePath: string, name: string): string {
-  const path = pathByName.get(name)
-  if (!path || !ADMIN_NAMES.has(name)) throw new Error(`no such asset: ${name}`)
-  return basePath + path
 }

@@ -1,8 +1,11 @@
-/** The cabinet: a static shell; its script asks the API for the token in the fragment, which no server ever sees. */
+/** The cabinet: a shell whose script asks the API for the token in the fragment, which no server ever sees. */
 import { assetUrl } from './assets.ts'
+import { icon } from './icons.ts'
 import { type PageBase, page } from './layout.ts'
-import { html } from './markup.ts'
-import { stringsOf } from './strings.ts'
+import { linkBox } from './link-box.ts'
+import { html, type Markup } from './markup.ts'
+import { buttonLink } from './message-page.ts'
+import { type Strings, stringsOf } from './strings.ts'
 
 export interface CabinetPageInput extends PageBase {
   botUrl: string | null
@@ -10,35 +13,82 @@ export interface CabinetPageInput extends PageBase {
   timezone: string
 }
 
+/** What the script says, by the names under which it asks for it. */
+const scriptTexts = (t: Strings) => ({
+  unknown: t.cabinetUnknown,
+  failed: t.cabinetFailed,
+  until: t.cabinetUntil,
+  ended: t.cabinetEnded,
+  days: t.cabinetDays,
+  lastDay: t.cabinetLastDay,
+  held: t.cabinetHeld,
+  expired: t.cabinetExpired,
+  renew: t.buyRenew,
+  fresh: t.buyNew,
+  pay: t.buyPay,
+  payPrice: t.buyButton,
+  paying: t.buyPaying,
+  refused: t.buyRefused,
+  tryLater: t.tryLater,
+  stars: t.stars,
+  renewLabel: t.renewOneLabel,
+  seen: t.deviceSeen,
+  unknownDevice: t.deviceUnknown,
+  removeLabel: t.deviceRemoveLabel,
+  removeAsk: t.deviceAsk,
+  removed: t.deviceRemoved,
+  tooMany: t.deviceTooMany,
+  removeFailed: t.deviceFailed,
+  used: t.devicesUsed,
+})
+
 export function cabinetPage(input: CabinetPageInput): string {
   const t = stringsOf(input.lang)
-  const texts = JSON.stringify({
-    copy: t.copy,
-    copied: t.copied,
-    loading: t.cabinetLoading,
-    unknown: t.cabinetUnknown,
-    failed: t.cabinetFailed,
-    none: t.cabinetNone,
-    until: t.cabinetUntil,
-    days: t.cabinetDays,
-  })
-  const body = html`<div id="cabinet" class="stack" data-texts="${texts}" data-timezone="${input.timezone}">
-<section class="card stack" id="ask"><h1>${t.cabinet}</h1><p class="muted">${t.cabinetIntro}</p>
-<form id="ask-form" class="row end" hidden><label class="field">${t.cabinetInput}<input name="link" autocomplete="off" spellcheck="false" required></label><button class="btn pri">${t.cabinetShow}</button></form>
-<noscript><p class="note">${t.cabinetNoScript}</p></noscript></section>
-<p id="state" class="note" role="status" hidden></p>
-<section class="card stack" id="account" hidden><h1 id="owner" data-title="${t.cabinet}">${t.cabinet}</h1><ul class="rows" id="subscriptions"></ul>
-<div class="stack"><h2>${t.subLink}</h2><code class="link" id="sub-link" tabindex="0" role="group" aria-label="${t.subLink}"></code>
-<div class="row"><a class="btn pri" id="open-link">${t.cabinetOpen}</a><button class="btn" id="copy" type="button">${t.copy}</button></div>
-<p class="muted">${t.keepSecret}</p></div>
-<div id="servers" hidden><h2>${t.servers}</h2><p class="muted" id="server-list"></p></div>
-<p><a href="#">${t.cabinetOther}</a></p></section>
-${input.botUrl && html`<p class="center"><a href="${input.botUrl}" rel="noopener">${t.openBot}</a></p>`}</div>`
+  const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t))}" data-timezone="${input.timezone}">
+${askCard(t, input.botUrl)}
+<section class="card stack ask" id="state" hidden><h1>${t.cabinet}</h1><p class="note bad" id="state-text" role="alert"></p><div class="row"><button class="btn small" id="again" type="button">${icon('refresh')}${t.cabinetAgain}</button></div></section>
+<section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>
+<div id="account" hidden><div class="row section-head"><h1 id="owner" data-title="${t.cabinet}">${t.cabinet}</h1><a class="btn small" href="#">${t.cabinetOther}</a></div>
+<div class="cols"><div class="stack main">${subscriptionsCard(t)}${buyCard(t, input)}</div>${connectCard(t)}${devicesCard(t)}</div></div>
+${removeDialog(t)}</div>`
   return page({
     ...input,
-    narrow: true,
     title: t.cabinet,
     body,
-    scripts: [assetUrl('cabinet.js')],
+    scripts: [assetUrl('cabinet.js'), assetUrl('link.js')],
   })
+}
+
+function askCard(t: Strings, botUrl: string | null): Markup {
+  return html`<section class="card stack ask" id="ask"><h1>${t.cabinet}</h1><p class="muted">${t.cabinetIntro}</p>
+<form id="ask-form" class="stack" hidden><label class="field">${t.cabinetInput}<input name="link" id="ask-link" autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr" aria-describedby="ask-fault"></label><p class="note bad" id="ask-fault" role="alert" hidden></p><button class="btn pri wide">${t.cabinetShow}</button></form>
+<noscript><p class="note">${icon('alert')}<span>${t.cabinetNoScript}</span></p></noscript>${buttonLink(botUrl, 'telegram', t.openBot)}</section>`
+}
+
+function subscriptionsCard(t: Strings): Markup {
+  return html`<section class="card stack"><h2>${t.cabinetSubscriptions}</h2><ul class="rows" id="subscriptions"></ul><p class="muted" id="no-subscriptions" hidden>${t.cabinetNone}</p>
+<template id="subscription-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><span class="row end-row"><span class="pill" data-state></span><button class="btn small" type="button" data-renew hidden>${t.renewOne}</button></span></li></template></section>`
+}
+
+/** A form that stays as it was filled in when a payment is refused. */
+function buyCard(t: Strings, { botUrl, siteUrl }: CabinetPageInput): Markup {
+  const part = (id: string, label: string) =>
+    html`<fieldset id="${id}-part"><legend>${label}</legend><div class="choices" id="${id}"></div></fieldset>`
+  return html`<section class="card stack" id="buy"><h2 id="buy-title" tabindex="-1">${t.buyTitle}</h2>
+<form id="buy-form" class="stack"><label class="field" id="renews-part">${t.buyFor}<select name="renews" id="renews"></select></label><label class="field" id="node-part">${t.buyServer}<select name="node" id="node"></select></label>${part('providers', t.buyProvider)}${part('plans', t.buyPlan)}<p class="note bad" id="buy-fault" role="alert" hidden></p><button class="btn pri wide" id="pay">${icon('card')}<span>${t.buyPay}</span></button><p class="muted">${t.buyTerms} <a href="${siteUrl}/offer">${t.offer}</a></p></form>
+<div class="stack" id="closed" hidden><p class="muted">${t.buyClosed}</p>${buttonLink(botUrl, 'telegram', t.openBot)}</div>
+<template id="choice"><label class="choice"><input type="radio" required><span data-name></span><b data-price></b></label></template></section>`
+}
+
+function connectCard(t: Strings): Markup {
+  return html`<section class="card stack"><h2>${t.cabinetConnect}</h2><a class="btn pri wide" id="open-link">${icon('devices')}${t.cabinetOpen}</a><h3>${t.subLink}</h3>${linkBox(t, '')}<p class="muted">${t.keepSecret}</p></section>`
+}
+
+function devicesCard(t: Strings): Markup {
+  return html`<section class="card stack" id="devices"><div class="row"><h2>${t.devices}</h2><span class="pill" id="devices-used"></span></div><p class="note" id="device-note" role="status" hidden></p><ul class="rows" id="device-list"></ul><p class="muted" id="no-devices" hidden>${t.devicesNone}</p>
+<template id="device-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><button class="btn small bad" type="button" data-remove>${t.deviceRemove}</button></li></template></section>`
+}
+
+function removeDialog(t: Strings): Markup {
+  return html`<dialog class="card" id="remove" aria-labelledby="remove-title"><form class="stack" method="dialog"><h2 id="remove-title"></h2><p class="muted">${t.deviceAskText}</p><div class="row"><button class="btn bad" value="remove">${t.deviceRemove}</button><button class="btn" value="">${t.cancel}</button></div></form></dialog>`
 }

@@ -1,8 +1,8 @@
 /** Security headers of pages and of everything else, as objects to spread (OWASP ASVS 5.0, section 3.4). */
 import { styleOf } from './styles.ts'
 
-/** `static`: no script at all. `script`: own scripts that fetch from this origin. `admin`: that, and no string may become markup. */
-export type PageKind = 'static' | 'script' | 'admin'
+/** `static`: no script at all. `script`: own scripts that fetch nothing. `fetch`: own scripts that ask this origin. */
+export type PageKind = 'static' | 'script' | 'fetch'
 
 export interface CspOptions {
   brandHue: number
@@ -11,15 +11,18 @@ export interface CspOptions {
 
 /** The policy of a page made by layout.ts: its one <style> is allowed by hash, nothing inline is. */
 export function pageCsp({ brandHue, kind }: CspOptions): string {
-  const script = kind === 'static' ? [] : ["script-src 'self'", "connect-src 'self'"]
+  const script = kind === 'static' ? [] : ["script-src 'self'"]
+  const connect = kind === 'fetch' ? ["connect-src 'self'"] : []
+  // No string becomes markup or code.
   const trustedTypes =
-    kind === 'admin' ? ["require-trusted-types-for 'script'", "trusted-types 'none'"] : []
+    kind === 'static' ? [] : ["require-trusted-types-for 'script'", "trusted-types 'none'"]
   return [
     "default-src 'none'",
     `style-src ${styleOf(brandHue).source}`,
     "img-src 'self' data:",
     ...script,
-    `form-action ${kind === 'admin' ? "'self'" : "'none'"}`,
+    ...connect,
+    "form-action 'none'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
     ...trustedTypes,

@@ -1,24 +1,37 @@
 /** Refusals and faults, for people. */
-import { type PageBase, page } from './layout.ts'
+import type { Icon } from './icons.ts'
+import type { PageBase } from './layout.ts'
 import { html } from './markup.ts'
+import { buttonLink, messagePage } from './message-page.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
 export interface ErrorPageInput extends PageBase {
   status: number
   /** What the JSON answer would say. */
   message: string
+  botUrl: string | null
 }
 
 export function errorPage(input: ErrorPageInput): string {
   const t = stringsOf(input.lang)
-  const [title, text] = wording(t, input.status)
-  const body = html`<section class="card stack center"><h1>${title}</h1><p class="muted">${text}</p><p class="muted">${input.status} · <span lang="en">${input.message}</span></p></section>`
-  return page({ ...input, narrow: true, title, body })
+  const { status, botUrl, helpUrl, siteUrl } = input
+  const [badge, title, text] = wording(t, status)
+  return messagePage(input, {
+    badge,
+    title,
+    text,
+    detail: html`<p class="code">${status} · <span lang="en" dir="ltr">${input.message}</span></p>`,
+    actions: [
+      status === 404 ? buttonLink(botUrl, 'telegram', t.openBot, true) : null,
+      buttonLink(helpUrl, 'help', t.askSupport),
+      buttonLink(`${siteUrl}/`, 'world', t.home),
+    ],
+  })
 }
 
-function wording(t: Strings, status: number): [title: string, text: string] {
-  if (status === 404) return [t.errorNotFound, t.errorNotFoundText]
-  if (status === 429) return [t.errorTooMany, t.errorTooManyText]
-  if (status >= 500) return [t.errorFault, t.errorFaultText]
-  return [t.errorRefused, t.errorRefusedText]
+function wording(t: Strings, status: number): [badge: Icon, title: string, text: string] {
+  if (status === 404) return ['search', t.errorNotFound, t.errorNotFoundText]
+  if (status === 429) return ['clock', t.errorTooMany, t.errorTooManyText]
+  if (status >= 500) return ['alert', t.errorFault, t.errorFaultText]
+  return ['alert', t.errorRefused, t.errorRefusedText]
 }

@@ -1,16 +1,41 @@
 /** What a browser gets at the subscription URL of a user without an active subscription. */
 import { botButton } from './bot-button.ts'
-import { type PageBase, page } from './layout.ts'
+import type { PageBase } from './layout.ts'
 import { html } from './markup.ts'
+import { buttonLink, messagePage } from './message-page.ts'
 import { stringsOf } from './strings.ts'
 
 export interface ExpiredPageInput extends PageBase {
   botUrl: string | null
+  /** Where the owner of the link pays without the bot; null while nothing is sold there. */
+  renewUrl: string | null
+  /** The day on which the last one ended, dd.mm.yyyy; null when there was none. */
+  endedOn: string | null
+  /** Whether one is only paused. */
+  paused: boolean
 }
 
 /** Answered with 200 and `private, no-store`. */
 export function expiredPage(input: ExpiredPageInput): string {
   const t = stringsOf(input.lang)
-  const body = html`<section class="card stack center"><h1>${t.expiredTitle}</h1><p class="muted">${t.expiredText}</p>${botButton(t, input.botUrl, t.renew)}</section>`
-  return page({ ...input, narrow: true, title: t.expiredTitle, body })
+  const help = buttonLink(input.helpUrl, 'help', t.askSupport)
+  if (input.paused) {
+    return messagePage(input, {
+      badge: 'pause',
+      title: t.pausedTitle,
+      text: t.pausedText,
+      actions: [botButton(t, input.botUrl, t.openBot), help],
+    })
+  }
+  const since = input.endedOn && html`${t.expiredSince(input.endedOn)} `
+  return messagePage(input, {
+    badge: 'clock',
+    title: t.expiredTitle,
+    text: html`${since}${t.expiredText}`,
+    actions: [
+      botButton(t, input.botUrl, t.renew),
+      buttonLink(input.renewUrl, 'card', t.renewOnSite),
+      help,
+    ],
+  })
 }

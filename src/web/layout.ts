@@ -1,8 +1,10 @@
-/** The frame of every page: head with its one <style>, brand, language switch, <main>. */
+/** The frame of every page: head with its one <style>, brand, help, languages, <main>, the way to the documents. */
 import { raw } from 'hono/html'
+import { icon } from './icons.ts'
 import { LANGS, type Lang } from './lang.ts'
 import { html, type Markup } from './markup.ts'
-import { stringsOf } from './strings.ts'
+import { accentsOf } from './palette.ts'
+import { type Strings, stringsOf } from './strings.ts'
 import { styleOf } from './styles.ts'
 
 /** What every page is given. */
@@ -11,36 +13,69 @@ export interface PageBase {
   brandName: string
   /** 0 to 359. Must equal the one given to pageCsp. */
   brandHue: number
+  /** Where people help, or null. */
+  helpUrl: string | null
+  /** Origin of the site, without a trailing slash. */
+  siteUrl: string
+  /** Of the copyright line. */
+  year: number
+  /** The page's query without its language, for the links to the other languages; empty or `os=tv`. */
+  query: string
 }
 
 export interface PageInput extends PageBase {
   /** Shown before the brand name; empty for the brand name alone. */
   title: string
   body: Markup
-  /** After <main>. */
-  footer?: Markup
+  /** A button at the top, beside help and languages. */
+  action?: Markup | null
   narrow?: boolean
   /** URLs of own scripts. */
   scripts?: string[]
-  robots?: 'index' | 'noindex'
+  /** For search engines, which see no page without one. */
+  description?: string
 }
 
 /** A complete HTML document. */
 export function page(input: PageInput): string {
-  const { lang, brandName, title, body, footer, scripts = [], robots = 'noindex' } = input
+  const { lang, brandName, title, body, scripts = [], description } = input
   const { css } = styleOf(input.brandHue)
+  const t = stringsOf(lang)
   const document = html`<!doctype html>
-<html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">${robots === 'noindex' && html`<meta name="robots" content="noindex,nofollow">`}<title>${title ? `${title} · ${brandName}` : brandName}</title><style>${raw(css)}</style>${scripts.map((src) => html`<script defer src="${src}"></script>`)}</head>
-<body><header class="top"><p class="brand">${brandName}</p>${languageNav(lang)}</header>
-<main${input.narrow && html` class="narrow"`}>${body}</main>${footer && html`<footer class="foot">${footer}</footer>`}</body></html>
+<html lang="${lang}"${t.dir === 'rtl' && html` dir="rtl"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><link rel="icon" href="${favicon(input.brandHue)}">${description ? html`<meta name="description" content="${description}">` : html`<meta name="robots" content="noindex,nofollow">`}<title>${title ? `${title} · ${brandName}` : brandName}</title><style>${raw(css)}</style>${scripts.map((src) => html`<script defer src="${src}"></script>`)}</head>
+<body><header class="top"><a class="brand" href="${input.siteUrl}/"><span class="logo">${icon('bolt')}</span><span>${brandName}</span></a>${helpLink(t, input.helpUrl)}${input.action}${languages(t, input)}</header>
+<main${input.narrow && html` class="narrow"`}>${body}</main>${footer(t, input)}</body></html>
 `
   return document.toString()
 }
 
-function languageNav(current: Lang): Markup {
-  const links = LANGS.filter((lang) => lang !== current).map(
-    (lang) =>
-      html`<a href="?lang=${lang}" hreflang="${lang}" lang="${lang}">${stringsOf(lang).language}</a>`,
-  )
-  return html`<nav aria-label="${stringsOf(current).languageNav}">${links}</nav>`
+/** The logo in the colour of the brand, as a picture within the page. */
+function favicon(hue: number): string {
+  const { accent } = accentsOf(hue).light
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 34 34"><rect width="34" height="34" rx="10" fill="${accent}"/><path fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" d="M18 8v7h6l-8 11v-7h-6z"/></svg>`
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`
+}
+
+function helpLink(t: Strings, url: string | null): Markup | null {
+  return url === null
+    ? null
+    : html`<a class="ghost" href="${url}" rel="noopener">${icon('help')}<span class="t">${t.support}</span></a>`
+}
+
+/** A menu that opens and closes without a script. */
+function languages(t: Strings, { lang: current, query }: PageBase): Markup {
+  const items = LANGS.map((lang) => {
+    const { language } = stringsOf(lang)
+    const link = html`<a href="?${query && `${query}&`}lang=${lang}" hreflang="${lang}" lang="${lang}">${language}</a>`
+    return html`<li>${lang === current ? html`<span aria-current="true">${language}</span>` : link}</li>`
+  })
+  return html`<nav class="lang" aria-label="${t.languageNav}"><details><summary class="ghost">${icon('language')}<span class="t">${t.language}</span>${chevron}</summary><ul>${items}</ul></details></nav>`
+}
+
+/** What turns when its part is opened. */
+export const chevron = html`<svg class="i chev" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 9l6 6l6-6"/></svg>`
+
+function footer(t: Strings, { siteUrl, year, brandName }: PageBase): Markup {
+  const link = (path: string, text: string) => html`<a href="${siteUrl}${path}">${text}</a>`
+  return html`<footer class="foot"><nav aria-label="${t.footerNav}">${link('/offer', t.offer)}${link('/privacy', t.privacy)}${link('/cabinet.html', t.cabinet)}</nav><span>© ${year} ${brandName}</span></footer>`
 }

@@ -1,11 +1,10 @@
 /** Offer and privacy page: templates that operators edit, filled with the settings of now. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { raw } from 'hono/html'
 import type { Lang } from './lang.ts'
 import { type PageBase, page } from './layout.ts'
 import { html, type Markup } from './markup.ts'
-import { siteLinks } from './site-links.ts'
 import { stringsOf } from './strings.ts'
 
 export type LegalDocument = 'offer' | 'privacy'
@@ -14,15 +13,18 @@ export interface LegalPageInput extends PageBase {
   document: LegalDocument
   /** What may stand between `{{` and `}}`; an empty value is shown as not set. */
   tokens: Map<string, string>
-  /** Origin of the site, without a trailing slash. */
-  siteUrl: string
 }
 
 const TEMPLATES = join(import.meta.dirname, '..', '..', 'templates')
 
-/** Read for every page: less than 50 µs, and an edited file counts at once. */
-const readTemplate = (document: LegalDocument, lang: Lang): string =>
-  readFileSync(join(TEMPLATES, `${document}.${lang}.html`), 'utf8')
+const templateOf = (document: LegalDocument, lang: Lang) =>
+  join(TEMPLATES, `${document}.${lang}.html`)
+
+/** Read for every page: less than 50 µs, and an edited file counts at once. In English where a language has no text of its own. */
+function readTemplate(document: LegalDocument, wanted: Lang): { lang: Lang; text: string } {
+  const lang = existsSync(templateOf(document, wanted)) ? wanted : 'en'
+  return { lang, text: readFileSync(templateOf(document, lang), 'utf8') }
+}
 
 /** A token; and whatever else begins like one, so that a misspelt one is as visible as one without a value. */
 const TOKEN = /\{\{\s*(\w*)\s*\}\}|\{\{[^{}\n]{0,80}\}{0,2}/g
@@ -49,18 +51,18 @@ function contentsOf(filled: string, label: string): Markup {
   const items = [...filled.matchAll(HEADING)].map(
     ([, id, text]) => html`<li><a href="#${id}">${raw(text ?? '') as Markup}</a></li>`,
   )
-  return html`<nav class="contents" aria-label="${label}"><ul>${items}</ul></nav>`
+  return html`<nav class="contents" aria-labelledby="contents"><h2 id="contents">${label}</h2><ul>${items}</ul></nav>`
 }
 
 export function legalPage(input: LegalPageInput): string {
   const t = stringsOf(input.lang)
-  const filled = fillTemplate(readTemplate(input.document, input.lang), input.tokens, input.lang)
-  const body = html`${contentsOf(filled, t.contents)}<article class="card legal">${raw(filled) as Markup}</article>`
+  const { lang, text } = readTemplate(input.document, input.lang)
+  const filled = fillTemplate(text, input.tokens, lang)
+  const body = html`<div class="legal-page">${contentsOf(filled, t.contents)}<article class="card legal" lang="${lang}" dir="${stringsOf(lang).dir}">${raw(filled) as Markup}</article></div>`
   return page({
     ...input,
     title: t[input.document],
     body,
-    footer: siteLinks(t, input.siteUrl),
-    robots: 'index',
+    description: `${t[input.document]}, ${input.brandName}`,
   })
 }

@@ -3,7 +3,7 @@ import { html as template } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 
 export type Markup = HtmlEscapedString
-type Value = string | number | false | null | undefined | Markup | Value[]
+type Value = string | number | boolean | null | undefined | Markup | Value[]
 
 /** Markup of a template; strings in it are escaped, for text and for quoted attribute values alike. */
 export const html = template as (strings: TemplateStringsArray, ...values: Value[]) => Markup

@@ -1,7 +1,7 @@
 /** Where a provider sends the customer back to. The URL proves nothing, so the page never says that money has come. */
 import { botButton } from './bot-button.ts'
-import { type PageBase, page } from './layout.ts'
-import { html } from './markup.ts'
+import type { PageBase } from './layout.ts'
+import { buttonLink, messagePage } from './message-page.ts'
 import { stringsOf } from './strings.ts'
 
 export interface PayDonePageInput extends PageBase {
@@ -10,6 +10,14 @@ export interface PayDonePageInput extends PageBase {
 
 export function payDonePage(input: PayDonePageInput): string {
   const t = stringsOf(input.lang)
-  const body = html`<section class="card stack center"><h1>${t.paidTitle}</h1><p class="muted">${t.paidText}</p>${botButton(t, input.botUrl, t.openBot)}</section>`
-  return page({ ...input, narrow: true, title: t.paidTitle, body })
+  return messagePage(input, {
+    badge: 'check',
+    good: true,
+    title: t.paidTitle,
+    text: t.paidText,
+    actions: [
+      botButton(t, input.botUrl, t.paidBot),
+      buttonLink(`${input.siteUrl}/cabinet.html`, 'user', t.cabinet),
+    ],
+  })
 }

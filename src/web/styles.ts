@@ -11,7 +11,7 @@ export interface Style {
   source: string
 }
 
-const rules = ['tokens.css', 'page.css', 'legal.css']
+const rules = ['tokens.css', 'page.css', 'parts.css', 'sub.css', 'site.css', 'legal.css']
   .map((name) => minify(readFileSync(join(import.meta.dirname, name), 'utf8')))
   .join('')
 
@@ -46,5 +46,7 @@ function minify(css: string): string {
     .replace(/\s+/g, ' ')
     .replace(/ ?([{};,]) ?/g, '$1')
     .replace(/: /g, ':')
+    .replaceAll(';}', '}')
+    .replaceAll(' > ', '>')
     .trim()
 }

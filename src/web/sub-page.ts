@@ -1,7 +1,13 @@
 /** What a browser gets at a subscription URL, and the bridge page that opens an app from a Telegram button. */
-import { APPS, type App, addLink, appsOf, SYSTEMS, type System } from './apps.ts'
-import { type PageBase, page } from './layout.ts'
+import { type App, SYSTEMS, type System } from '#src/domain/apps.ts'
+import { addButton, type Offer, otherApps, storeButtons, systemSteps } from './app-links.ts'
+import { assetUrl } from './assets.ts'
+import { nodeLabel } from './flags.ts'
+import { type Icon, icon } from './icons.ts'
+import { chevron, type PageBase, page } from './layout.ts'
+import { linkBox } from './link-box.ts'
 import { html, type Markup } from './markup.ts'
+import { buttonLink } from './message-page.ts'
 import { qrSvg } from './qr.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
@@ -11,86 +17,132 @@ export interface SubPageSubscription {
   /** dd.mm.yyyy */
   expiresOn: string
   daysLeft: number
+  /** How long the plan lasts, where it is known: the whole of the ring. */
+  planDays: number | null
 }
 
 export interface SubPageInput extends PageBase {
   subUrl: string
-  /** The active ones, in the order to show. */
+  /** The active ones, in the order to show; not empty. */
   subscriptions: SubPageSubscription[]
   botUrl: string | null
+  /** Where the owner of the link pays without the bot; null while nothing is sold there. */
+  renewUrl: string | null
+  /** How many devices there are and may be; null while nobody counts them. */
+  devices: { count: number; limit: number } | null
+  apps: readonly App[]
+  system: System
+  /** Whether the page is known to be open within Telegram. */
+  inTelegram: boolean
 }
 
 export interface OpenPageInput extends PageBase {
   app: App
   subUrl: string
+  system: System
+  inTelegram: boolean
 }
+
+/** From so many days on an expiry is near. */
+const SOON_DAYS = 3
 
 /** The page of a user with active subscriptions. It shows a secret: send it `private, no-store`. */
 export function subPage(input: SubPageInput): string {
   const t = stringsOf(input.lang)
-  const body = html`<div class="cols"><div>${connectCard(t, input.subUrl)}</div>
-<div>${statusCard(t, input)}${qrCard(t, input.subUrl)}</div></div>`
-  return page({ ...input, title: t.subTitle, body })
+  const offer = { t, lang: input.lang, apps: input.apps, subUrl: input.subUrl }
+  const body = html`<div class="cols">${statusCard(t, input)}${connectCard(offer, input)}${factsCard(t, input)}${qrCard(t, input.subUrl)}</div>`
+  return page({ ...input, title: t.subTitle, body, scripts: [assetUrl('link.js')] })
 }
 
 /** The bridge page of one app. It shows a secret: send it `private, no-store`. */
 export function openPage(input: OpenPageInput): string {
-  const { app, subUrl } = input
-  const t = stringsOf(input.lang)
-  const stores = SYSTEMS.map((system) => storeRow(t, app, system))
-  const body = html`<section class="card stack"><h1>${t.openTitle(app.name)}</h1><p class="muted">${t.openText}</p>
-${addButton(t, app, subUrl)}<ul class="rows">${stores}</ul>
-<h2>${t.manual}</h2>${manualLink(t, subUrl)}<p><a href="${subUrl}">${t.openBack}</a></p></section>`
-  return page({ ...input, narrow: true, title: t.openTitle(app.name), body })
-}
-
-function connectCard(t: Strings, subUrl: string): Markup {
-  const happ = APPS[0] as App
-  return html`<section class="card stack"><h1>${t.connect}</h1>
-<ol class="steps"><li><h3>${t.stepInstall}</h3><p class="muted">${t.stepInstallText}</p></li>
-<li><h3>${t.stepAdd}</h3><p class="muted">${t.stepAddText}</p>${addButton(t, happ, subUrl)}</li>
-<li><h3>${t.stepOn}</h3><p class="muted">${t.stepOnText}</p></li></ol>
-<div class="part"><h2>${t.apps}</h2>${SYSTEMS.map((system) => systemApps(t, system, subUrl))}</div>
-<div class="part"><h2>${t.manual}</h2>${manualLink(t, subUrl)}</div></section>`
-}
-
-const addButton = (t: Strings, app: App, subUrl: string) =>
-  html`<a class="btn pri wide" href="${addLink(app, subUrl)}">${t.addTo(app.name)}</a>`
-
-function systemApps(t: Strings, system: System, subUrl: string): Markup {
-  const rows = appsOf(system).map(
-    (app) =>
-      html`<li><strong>${app.name}</strong><span class="row">${storeLinks(t, app, system)}<a href="${addLink(app, subUrl)}">${t.addTo(app.name)}</a></span></li>`,
-  )
-  return html`<details name="system"><summary>${t[system]}</summary><ul class="rows">${rows}</ul></details>`
-}
-
-function storeRow(t: Strings, app: App, system: System): Markup | null {
-  if (!app.stores[system]) return null
-  return html`<li><span>${t[system]}</span><span class="row">${storeLinks(t, app, system)}</span></li>`
-}
-
-function storeLinks(t: Strings, app: App, system: System): Markup[] {
-  return (app.stores[system] ?? []).map(({ label, url }) => {
-    const text = typeof label === 'string' ? label : t[label.key]
-    return html`<a href="${url}" rel="noopener" aria-label="${app.name}: ${text}">${text}</a>`
+  const { app, subUrl, lang, inTelegram } = input
+  const t = stringsOf(lang)
+  const offer = { t, lang, apps: [app], subUrl }
+  const systems = [input.system, ...SYSTEMS.filter((system) => system !== input.system)]
+  const rows = systems
+    .filter((system) => app.stores[system])
+    .map(
+      (system) =>
+        html`<li><span class="stack"><h3>${t.systems[system]}</h3>${storeButtons(offer, app, system)}</span></li>`,
+    )
+  const body = html`<section class="card stack main">${telegramNote(t, inTelegram)}<h1>${t.openTitle(app.name)}</h1><p class="muted">${t.openText}</p>
+${addButton(offer, app)}
+<details class="more"${rows.length > 0 || html` hidden`}><summary>${icon('download')}${t.openMissing(app.name)}${chevron}</summary><ul class="rows">${rows}</ul></details>
+${manual(t, subUrl)}
+<p><a href="${subUrl}">${t.openBack}</a></p></section>`
+  return page({
+    ...input,
+    narrow: true,
+    title: t.openTitle(app.name),
+    body,
+    scripts: [assetUrl('link.js')],
   })
 }
 
-function manualLink(t: Strings, subUrl: string): Markup {
-  return html`<div class="stack"><p class="muted">${t.manualText}</p><code class="link" tabindex="0" aria-label="${t.subLink}" role="group">${subUrl}</code><p class="muted">${t.keepSecret}</p></div>`
+/** Shown by the server where the browser says it is Telegram's, else by the page's script where it finds out. */
+const telegramNote = (t: Strings, shown: boolean): Markup =>
+  html`<p class="note" id="in-telegram"${shown || html` hidden`}>${icon('alert')}<span>${t.inTelegram}</span></p>`
+
+const SYSTEM_ICONS: Record<System, Icon> = {
+  ios: 'apple',
+  android: 'android',
+  windows: 'windows',
+  macos: 'laptop',
+  linux: 'linux',
+  tv: 'tv',
 }
 
-function statusCard(t: Strings, { subscriptions, botUrl }: SubPageInput): Markup {
+function connectCard(offer: Offer, { system: current, inTelegram }: SubPageInput): Markup {
+  const { t } = offer
+  const radios = SYSTEMS.map(
+    (system) =>
+      html`<input class="pick" type="radio" name="os" id="os-${system}"${system === current && html` checked`}>`,
+  )
+  const titles = SYSTEMS.map(
+    (system) => html`<h2 class="for for-${system}">${t.connect[system]}</h2>`,
+  )
+  const labels = SYSTEMS.map(
+    (system) =>
+      html`<label for="os-${system}">${icon(SYSTEM_ICONS[system])}${t.systems[system]}</label>`,
+  )
+  return html`<section class="card main" aria-label="${t.stepAdd}">${telegramNote(t, inTelegram)}${radios}<div>${titles}<p class="muted">${t.connectText}</p></div>
+<div class="os">${labels}</div>
+<div>${SYSTEMS.map((system) => systemSteps(offer, system))}</div>
+${manual(t, offer.subUrl)}
+<div>${SYSTEMS.map((system) => otherApps(offer, system))}</div></section>`
+}
+
+function manual(t: Strings, subUrl: string): Markup {
+  return html`<details class="more" id="manual" open><summary>${icon('help')}${t.manual}${chevron}</summary><div class="stack"><p class="muted">${t.manualText}</p>${linkBox(t, subUrl)}<p class="muted">${t.keepSecret}</p></div></details>`
+}
+
+function statusCard(t: Strings, { subscriptions }: SubPageInput): Markup {
+  const [first] = subscriptions.toSorted((a, b) => a.daysLeft - b.daysLeft)
+  if (!first) return html``
+  return html`<section class="card status status-card">${ring(t, first)}<div><h1>${t.subTitle}</h1><p class="muted">${t.subUntil} ${first.expiresOn}</p></div></section>`
+}
+
+/** The days that are left, as a part of the plan's. */
+function ring(t: Strings, { daysLeft, planDays }: SubPageSubscription): Markup {
+  const whole = Math.max(planDays ?? 30, 1)
+  const part = Math.round(Math.min(1, Math.max(daysLeft, 0.3) / whole) * 100)
+  const digits = String(daysLeft).length > 3 ? html` textLength="60"` : null
+  return html`<svg class="${daysLeft <= SOON_DAYS ? 'ring soon' : 'ring'}" viewBox="0 0 92 92" role="img" aria-label="${t.subDays(daysLeft)}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40" pathLength="100" stroke-dasharray="${part} 100" transform="rotate(-90 46 46)"/><text x="46" y="50"${digits}>${t.number(daysLeft)}</text><text x="46" y="65">${t.dayWord(daysLeft)}</text></svg>`
+}
+
+function factsCard(t: Strings, input: SubPageInput): Markup {
+  const { subscriptions, devices, botUrl, renewUrl } = input
   const rows = subscriptions.map(
     (subscription) =>
-      html`<li><span><strong>${subscription.nodeLabel}</strong><br><span class="muted">${subscription.planLabel}, ${t.subUntil} ${subscription.expiresOn}</span></span><span class="${pillOf(subscription.daysLeft)}">${t.subDays(subscription.daysLeft)}</span></li>`,
+      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted">${subscription.planLabel}, ${t.subUntil} ${subscription.expiresOn}</span></span><span class="${subscription.daysLeft <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(subscription.daysLeft)}</span></li>`,
   )
-  const renew = botUrl && html`<a class="btn wide" href="${botUrl}" rel="noopener">${t.renew}</a>`
-  return html`<section class="card stack" aria-label="${t.subList}"><h2>${t.subTitle}</h2><ul class="rows">${rows}</ul>${renew}</section>`
+  const full = devices && devices.count >= devices.limit
+  const deviceRow =
+    devices &&
+    html`<li><span><strong>${t.devices}</strong>${full && html`<span class="muted">${t.devicesFull}</span>`}</span><span class="${full ? 'pill warn' : 'pill'}">${t.devicesOf(devices.count, devices.limit)}</span></li>`
+  return html`<section class="card stack"><h2 class="sr">${t.subList}</h2><ul class="rows">${rows}${deviceRow}</ul>${buttonLink(botUrl, 'refresh', t.renew)}${buttonLink(renewUrl, 'card', t.renewOnSite)}</section>`
 }
-
-const pillOf = (daysLeft: number) => (daysLeft <= 3 ? 'pill warn' : 'pill ok')
 
 function qrCard(t: Strings, subUrl: string): Markup {
   return html`<section class="card stack"><h2>${t.otherDevice}</h2><p class="muted">${t.otherDeviceText}</p>${qrSvg(subUrl, t.qrLabel)}</section>`

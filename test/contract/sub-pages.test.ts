@@ -1,6 +1,8 @@
+import { gunzipSync } from 'node:zlib'
 import { expect } from 'vitest'
-import { APPS } from '#src/web/apps.ts'
+import { FILE_APPS } from '#src/domain/apps.ts'
 import {
+  addDevice,
   addNode,
   addSubscription,
   addUser,
@@ -25,6 +27,10 @@ function buyer(w: World): string {
   return token
 }
 
+/** Makes the shop of the site open. */
+const sell = (w: World) =>
+  putSettings(w, { PAYMENTS_ENABLED: '1', STARS_ENABLED: '1', BOT_TOKEN: '1:x' })
+
 const NOT_KEPT = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'private, no-store',
@@ -48,7 +54,7 @@ scenarios('GET /sub/{token} in a browser', [
       expect(text).toContain('31.03.2026')
       expect(text).toContain('https://t.me/some_bot')
       expect(text).not.toMatch(
-        /<script|https?:\/\/(?!sub\.test|t\.me|apps\.apple|play\.google|github)/,
+        /<script(?! defer src="\/assets\/link\.)|https?:\/\/(?!(?:sub|site)\.test|t\.me|apps\.apple|play\.google|github)/,
       )
     },
   },
@@ -96,6 +102,173 @@ scenarios('GET /sub/{token} in a browser', [
       expect(text).toContain('href="https://t.me/some_bot"')
       expect(text).toContain('Fast Tunnel')
       expect(text).not.toContain(token)
+      expect(text).not.toContain('It was active until')
+    },
+  },
+  {
+    name: '200 with the day of the last expiry on the expiry page',
+    given: (w) => {
+      const token = addUser(w, 7)
+      addSubscription(w, 7, { expires_at: inSeconds(w, -9 * DAY) })
+      addSubscription(w, 7, { expires_at: inSeconds(w, -2 * DAY) })
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: (_w, _token, { text }) => {
+      expect(text).toContain('It was active until 27.02.2026.')
+      expect(text).not.toContain('cabinet.html#')
+    },
+  },
+  {
+    name: '200 that says paused, not ended, when the only subscription is held',
+    given: (w) => {
+      const token = buyer(w)
+      putSettings(w, { SUPPORT_CONTACT: '@help' })
+      w.change('update subscriptions set held_at = ?', inSeconds(w, 0))
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: (_w, _token, { text }) => {
+      expect(text).toContain('Subscription paused')
+      expect(text).not.toContain('Subscription ended')
+      expect(text).toContain('https://t.me/some_bot')
+    },
+  },
+  {
+    name: '200 with the end of a banned user, without a way to pay',
+    given: (w) => {
+      const token = buyer(w)
+      sell(w)
+      w.change('update users set banned_at = created_at')
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: (_w, _token, { text }) => {
+      expect(text).toContain('Subscription ended')
+      expect(text).not.toContain('cabinet.html#')
+    },
+  },
+  ...[true, false].map((active) => ({
+    name: `200 with the way to the account while something is sold there, ${active ? 'active' : 'ended'}`,
+    given: (w: World) => {
+      const token = buyer(w)
+      sell(w)
+      if (!active) w.change('update subscriptions set expires_at = created_at')
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: (_w: World, token: string, { text }: { text: string }) =>
+      expect(text).toContain(`href="https://site.test/cabinet.html#${token}"`),
+  })),
+  {
+    name: '200 with how many devices there are and may be while they are counted',
+    given: (w) => {
+      const token = buyer(w)
+      putSettings(w, { HWID_LIMIT_ENABLED: '1', HWID_FALLBACK_LIMIT: '3' })
+      addDevice(w, 7, 'aaaaaaaaaaaa')
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: (_w, _token, { text }) => expect(text).toContain('1 of 3'),
+  },
+  {
+    name: '200 without devices while nobody counts them',
+    given: (w) => {
+      const token = buyer(w)
+      addDevice(w, 7, 'aaaaaaaaaaaa')
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: (_w, _token, { text }) => expect(text).not.toContain('Devices'),
+  },
+  ...(
+    [
+      ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X)', '', 'ios'],
+      ['Mozilla/5.0 (Windows NT 10.0; Win64; x64)', '', 'windows'],
+      ['Mozilla/5.0 (Windows NT 10.0; Win64; x64)', '?os=tv', 'tv'],
+      ['Mozilla/5.0 (Windows NT 10.0; Win64; x64)', '?os="><b>', 'windows'],
+    ] as const
+  ).map(([agent, query, system]) => ({
+    name: `200 with ${system} chosen for ${agent}${query}`,
+    given: buyer,
+    request: (token: string) => ({
+      ...page(token),
+      path: `/sub/${token}${query}`,
+      headers: { ...BROWSER, 'user-agent': agent },
+    }),
+    status: 200,
+    headers: { vary: /User-Agent/ },
+    effects: (_w: World, _token: string, { text }: { text: string }) => {
+      expect(text.match(/ checked/g)).toHaveLength(1)
+      expect(text).toContain(`id="os-${system}" checked`)
+      expect(text).toContain(`href="?${query === '?os=tv' ? 'os=tv&amp;' : ''}lang=ru"`)
+      expect(text).not.toContain('<b>')
+    },
+  })),
+  {
+    name: '200 with a way out of Telegram for its own browser',
+    given: buyer,
+    request: (token) => ({
+      ...page(token),
+      headers: {
+        ...BROWSER,
+        'user-agent': 'Mozilla/5.0 (Linux; Android 15) Telegram-Android/11.9',
+      },
+    }),
+    status: 200,
+    effects: (_w, _token, { text }) => expect(text).toContain('id="in-telegram"><svg'),
+  },
+  {
+    name: '200 compressed for a browser that takes it, and the same page',
+    given: buyer,
+    request: (token) => ({
+      ...page(token),
+      headers: { ...BROWSER, 'accept-encoding': 'br, gzip;q=0.8' },
+    }),
+    status: 200,
+    headers: { 'content-encoding': 'gzip', vary: /Accept-Encoding/ },
+    effects: async (w, token, { bytes }) => {
+      const plain = await w.call(`/sub/${token}`, page(token))
+      expect(plain.headers.get('content-encoding')).toBeNull()
+      expect(gunzipSync(bytes).toString()).toBe(plain.text)
+      expect(bytes.length).toBeLessThanOrEqual(12 * 1024)
+    },
+  },
+  ...['identity', 'gzip;q=0', 'br', 'xgzip'].map((encoding) => ({
+    name: `200 as it is for a browser that takes ${encoding}`,
+    given: buyer,
+    request: (token: string) => ({
+      ...page(token),
+      headers: { ...BROWSER, 'accept-encoding': encoding },
+    }),
+    status: 200,
+    headers: { 'content-encoding': null },
+    effects: (_w: World, _token: string, { text }: { text: string }) =>
+      expect(text).toMatch(/^<!doctype html>/),
+  })),
+  {
+    name: '200 with the apps that an admin chose',
+    given: async (w) => {
+      const token = buyer(w)
+      const stores = { ios: [{ label: 'Store', url: 'https://example.test/app' }] }
+      const apps = [{ id: 'own', name: 'Own App', link: 'clash://x?url={url_encoded}', stores }]
+      await w.admin('/admin/api/settings/apps', { body: { apps } })
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: (_w, token, { text }) => {
+      const url = encodeURIComponent(`https://sub.test/sub/${token}`)
+      expect(text).toContain(`href="clash://x?url=${url}"`)
+      expect(text).toContain('https://example.test/app')
+      expect(text).toContain('No app is offered')
+      expect(text).not.toContain('happ://')
     },
   },
   {
@@ -112,7 +285,7 @@ scenarios('GET /sub/{token} in a browser', [
     status: 200,
     effects: (_w, _token, { text }) => {
       expect(text).not.toContain('<img')
-      expect(text).not.toContain('</script>')
+      expect(text.split('</script>')).toHaveLength(2)
       expect(text.split(ESCAPED).length).toBeGreaterThan(3)
       expect(text).toContain('https://t.me/%3Cimg')
     },
@@ -152,7 +325,7 @@ const open = (app: string) => (token: string) => ({
 })
 
 scenarios('GET /sub/{token}/open/{app}', [
-  ...APPS.map(({ id }) => ({
+  ...FILE_APPS.map(({ id }) => ({
     name: `200 with the link that opens ${id}`,
     given: buyer,
     request: open(id),
@@ -160,7 +333,7 @@ scenarios('GET /sub/{token}/open/{app}', [
     headers: NOT_KEPT,
     effects: (_w: World, token: string, { text }: { text: string }) => {
       const url = `https://sub.test/sub/${token}`
-      expect(text).toMatch(new RegExp(`href="${id.replace('v2rayng', 'v2rayng')}://`))
+      expect(text).toMatch(new RegExp(`href="${id}://`))
       expect(text.includes(url) && text.includes('://')).toBe(true)
       expect(text).toContain(`href="${url}"`)
     },

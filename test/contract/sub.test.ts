@@ -171,7 +171,8 @@ const NO_LIST: [string, (w: World) => void][] = [
 describe('GET /sub/{token}: no active subscription', () => {
   test.each(NO_LIST)(
     '%s: an empty body, a valid empty config, the expiry page',
-    async (_what, make) => {
+    async (what, make) => {
+      const title = what === 'everything held' ? 'Subscription paused' : 'Subscription ended'
       const w = await createWorld()
       const token = addUser(w, 7)
       make(w)
@@ -190,7 +191,7 @@ describe('GET /sub/{token}: no active subscription', () => {
       expect((await get('xray')).status).toBe(200)
       const page = await get('', BROWSER)
       expect(page.status).toBe(200)
-      expect(page.text).toContain('Subscription ended')
+      expect(page.text).toContain(title)
       expect(page.text).not.toContain('happ://')
       w.close()
     },

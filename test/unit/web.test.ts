@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { FILE_APPS, findApp } from '#src/domain/apps.ts'
 import { botLink } from '#src/lib/bot-link.ts'
-import { adminPage } from '#src/web/admin-page.ts'
-import { APPS, addLink, findApp } from '#src/web/apps.ts'
-import { adminAssets, adminAssetUrl, assets, assetUrl } from '#src/web/assets.ts'
+import { assets, assetUrl } from '#src/web/assets.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { apiHeaders, type PageKind, pageCsp, pageHeaders, transportHeaders } from '#src/web/csp.ts'
 import { errorPage } from '#src/web/error-page.ts'
@@ -21,6 +20,8 @@ import { decode, type Modules, QUIET } from '#test/support/qr-decoder.ts'
 
 const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo'
 const HUE = 270
+const FRAME = { helpUrl: null, siteUrl: 'https://site.test', year: 2026, query: '' }
+const VISIT = { ...FRAME, apps: FILE_APPS, system: 'ios', inTelegram: false } as const
 const BOT = { botLinkBase: 'https://t.me', botUsername: 'aurora_bot' }
 
 const LEGAL_TOKENS = ['LEGAL_NAME', 'LEGAL_INN', 'REFUND_HOURS', 'SUPPORT_CONTACT', 'SUPPORT_EMAIL']
@@ -28,31 +29,51 @@ LEGAL_TOKENS.push('BRAND_NAME', 'BOT_USERNAME', 'OFFER_EFFECTIVE_DATE', 'SITE_DO
 
 /** Every page with `text` wherever a person or a node may choose the words. */
 function pages(lang: Lang, text: string): Record<string, { kind: PageKind; markup: string }> {
-  const base = { lang, brandName: text, brandHue: HUE }
-  const app = findApp('happ')
+  const base = { ...VISIT, lang, brandName: text, brandHue: HUE, helpUrl: text, siteUrl: text }
+  const evil = {
+    id: 'evil',
+    name: text,
+    link: `happ://${text}{url}`,
+    stores: { ios: [{ label: { en: text, ru: text }, url: text }] },
+  }
+  const apps = [evil, evil]
+  const app = findApp(FILE_APPS, 'happ')
   if (!app) throw new Error('no happ')
-  const subscription = { nodeLabel: text, planLabel: text, expiresOn: text, daysLeft: 23 }
+  const subscription = {
+    nodeLabel: text,
+    planLabel: text,
+    expiresOn: text,
+    daysLeft: 23,
+    planDays: 90,
+  }
   const botUrl = botLink('https://t.me', text)
-  const plans = [{ code: text, label: text, price: 199 }]
-  const shop = { plans, currency: text, nodeLabels: [text], siteUrl: 'https://site.test' }
-  const legal = { siteUrl: text, tokens: new Map(LEGAL_TOKENS.map((name) => [name, text])) }
+  const plans = [{ code: text, label: text, days: 30, price: 199 }]
+  const shop = { plans, currency: text, nodeLabels: [text], deviceLimit: 3 }
+  const devices = { count: 3, limit: 3 }
+  const links = { botUrl, renewUrl: text, devices }
+  const ended = { renewUrl: text, endedOn: text, paused: false }
+  const legal = { tokens: new Map(LEGAL_TOKENS.map((name) => [name, text])) }
   const of = (kind: PageKind, markup: string) => ({ kind, markup })
   return {
-    sub: of('static', subPage({ ...base, subUrl: SUB_URL, botUrl, subscriptions: [subscription] })),
-    hostileUrl: of('static', subPage({ ...base, subUrl: text, botUrl: text, subscriptions: [] })),
-    open: of('static', openPage({ ...base, app, subUrl: text })),
-    expired: of('static', expiredPage({ ...base, botUrl: text })),
-    expiredWithoutBot: of('static', expiredPage({ ...base, botUrl: null })),
+    sub: of(
+      'script',
+      subPage({ ...base, ...links, subUrl: SUB_URL, subscriptions: [subscription] }),
+    ),
+    hostileUrl: of(
+      'script',
+      subPage({ ...base, ...links, apps, subUrl: text, subscriptions: [subscription] }),
+    ),
+    open: of('script', openPage({ ...base, app, subUrl: text })),
+    hostileApp: of('script', openPage({ ...base, app: evil, subUrl: text })),
+    expired: of('static', expiredPage({ ...base, ...ended, botUrl: text })),
+    expiredWithoutBot: of('static', expiredPage({ ...base, ...ended, botUrl: null })),
+    paused: of('static', expiredPage({ ...base, ...ended, botUrl: text, paused: true })),
     landing: of('static', landingPage({ ...base, ...shop, ...BOT, botUsername: text })),
     paid: of('static', payDonePage({ ...base, botUrl })),
     offer: of('static', legalPage({ ...base, ...legal, document: 'offer' })),
     privacy: of('static', legalPage({ ...base, ...legal, document: 'privacy' })),
-    error: of('static', errorPage({ ...base, status: 404, message: text })),
-    cabinet: of('script', cabinetPage({ ...base, botUrl, timezone: text })),
-    admin: of(
-      'admin',
-      adminPage({ ...base, basePath: '/secret', subUrlBase: text, timezone: text }),
-    ),
+    error: of('static', errorPage({ ...base, status: 404, message: text, botUrl })),
+    cabinet: of('fetch', cabinetPage({ ...base, botUrl, timezone: text })),
   }
 }
 
@@ -141,8 +162,16 @@ describe('the subscription page', () => {
     const subscriptions = [
       { nodeLabel: 'Frankfurt', planLabel: '90 days', expiresOn: '13.12.2026', daysLeft: 23 },
       { nodeLabel: 'Oslo', planLabel: '30 days', expiresOn: '21.11.2026', daysLeft: 1 },
-    ]
-    const input = { brandName: 'A', brandHue: HUE, subUrl: SUB_URL, botUrl: null, subscriptions }
+    ].map((one) => ({ ...one, planDays: 90 }))
+    const links = { botUrl: null, renewUrl: null, devices: null }
+    const input = {
+      ...VISIT,
+      ...links,
+      brandName: 'A',
+      brandHue: HUE,
+      subUrl: SUB_URL,
+      subscriptions,
+    }
     const en = subPage({ ...input, lang: 'en' })
     for (const text of ['Frankfurt', '90 days, until 13.12.2026', '23 days left', '1 day left']) {
       expect(en).toContain(text)
@@ -158,36 +187,21 @@ describe('the subscription page', () => {
       planLabel: `Plan ${i}`,
       expiresOn: '13.12.2026',
       daysLeft: i,
+      planDays: 90,
     }))
     for (const lang of LANGS) {
-      const input = { lang, brandName: 'Aurora', brandHue: HUE, subUrl: SUB_URL, botUrl: null }
-      const page = subPage({ ...input, subscriptions: nodes })
+      const links = { botUrl: 'https://t.me/bot', renewUrl: SUB_URL, helpUrl: SUB_URL }
+      const input = {
+        ...VISIT,
+        ...links,
+        lang,
+        brandName: 'Aurora',
+        brandHue: HUE,
+        subUrl: SUB_URL,
+      }
+      const page = subPage({ ...input, devices: { count: 1, limit: 3 }, subscriptions: nodes })
       expect(gzipSync(page).length).toBeLessThanOrEqual(12 * 1024)
     }
-  })
-})
-
-describe('links to apps', () => {
-  test('are the scheme and the subscription URL', () => {
-    const links = Object.fromEntries(APPS.map((app) => [app.id, addLink(app, SUB_URL)]))
-    expect(links).toEqual({
-      happ: `happ://add/${SUB_URL}`,
-      incy: `incy://add/${SUB_URL}`,
-      hiddify: `hiddify://import/${SUB_URL}`,
-      streisand: `streisand://import/${SUB_URL}`,
-      v2rayng: `v2rayng://install-config?url=${encodeURIComponent(SUB_URL)}`,
-    })
-  })
-
-  test('are found by the id of an app only', () => {
-    expect(findApp('happ')?.name).toBe('Happ')
-    for (const id of ['', 'HAPP', '__proto__', 'constructor', 'happ/..'])
-      expect(findApp(id)).toBeUndefined()
-  })
-
-  test('lead to stores by https', () => {
-    const stores = APPS.flatMap((app) => Object.values(app.stores).flat())
-    for (const { url } of stores) expect(new URL(url).protocol).toBe('https:')
   })
 })
 
@@ -202,10 +216,16 @@ test.each([
 })
 
 describe('the landing page', () => {
-  const base = { brandName: 'Aurora', brandHue: HUE, nodeLabels: ['Oslo'], siteUrl: '' }
+  const base = {
+    ...FRAME,
+    brandName: 'Aurora',
+    brandHue: HUE,
+    nodeLabels: ['Oslo'],
+    deviceLimit: null,
+  }
   const plans = [
-    { code: '12m', label: 'A year', price: 1799 },
-    { code: 'free', label: 'Given away', price: 0 },
+    { code: '12m', label: 'A year', days: 360, price: 1799 },
+    { code: 'free', label: 'Given away', days: 3, price: 0 },
   ]
 
   test('shows the plans that cost something, in the currency', () => {
@@ -228,7 +248,7 @@ describe('the landing page', () => {
 })
 
 test('the return page never says that the payment is confirmed', () => {
-  const base = { brandName: 'A', brandHue: HUE, botUrl: null }
+  const base = { ...FRAME, brandName: 'A', brandHue: HUE, botUrl: null }
   expect(payDonePage({ ...base, lang: 'en' })).toContain('As soon as the payment is confirmed')
 })
 
@@ -238,7 +258,8 @@ test.each([
   [400, 'This did not work'],
   [503, 'Something went wrong'],
 ])('error page of %i', (status, title) => {
-  const page = errorPage({ lang: 'en', brandName: 'A', brandHue: HUE, status, message: 'why' })
+  const base = { ...FRAME, lang: 'en' as const, brandName: 'A', brandHue: HUE, botUrl: null }
+  const page = errorPage({ ...base, status, message: 'why' })
   expect(page).toContain(`<h1>${title}</h1>`)
   expect(page).toContain(`${status} · `)
   expect(page).toContain('why')
@@ -262,9 +283,12 @@ describe('security headers', () => {
   test('allow scripts only where a page has them', () => {
     const csp = (kind: PageKind) => pageCsp({ brandHue: HUE, kind })
     expect(csp('static')).not.toContain('script-src')
-    expect(csp('script')).toContain("script-src 'self'; connect-src 'self'")
-    expect(csp('admin')).toContain("require-trusted-types-for 'script'; trusted-types 'none'")
-    for (const kind of ['static', 'script', 'admin'] as const) {
+    expect(csp('script')).toContain("script-src 'self'; form-action 'none'")
+    expect(csp('fetch')).toContain("script-src 'self'; connect-src 'self'")
+    for (const kind of ['script', 'fetch'] as const) {
+      expect(csp(kind)).toContain("require-trusted-types-for 'script'; trusted-types 'none'")
+    }
+    for (const kind of ['static', 'script', 'fetch'] as const) {
       expect(csp(kind)).toMatch(/^default-src 'none'; .*base-uri 'none'; frame-ancestors 'none'/)
     }
   })
@@ -278,7 +302,8 @@ describe('security headers', () => {
 
   test('follow the brand hue', () => {
     for (const brandHue of [0, 90, 359, 360, -1, 12.4, Number.NaN]) {
-      const page = errorPage({ lang: 'en', brandName: 'A', brandHue, status: 404, message: '' })
+      const base = { ...FRAME, lang: 'en' as const, brandName: 'A', brandHue, botUrl: null }
+      const page = errorPage({ ...base, status: 404, message: '' })
       const css = String(/<style>([\s\S]*?)<\/style>/.exec(page)?.[1])
       const hash = createHash('sha256').update(css).digest('base64')
       expect(pageCsp({ brandHue, kind: 'static' })).toContain(hash)
@@ -305,25 +330,26 @@ test('accents are readable in every hue', () => {
 
 describe('assets', () => {
   test('are named by their content', () => {
-    for (const [path, { body, type }] of [...assets, ...adminAssets]) {
+    for (const [path, { body, type }] of assets) {
       const hash = createHash('sha256').update(body).digest('hex').slice(0, 8)
       expect(path).toMatch(new RegExp(`^/assets/[a-z-]+\\.${hash}\\.(js|css)$`))
       expect(type).toMatch(/^text\/(javascript|css); charset=utf-8$/)
     }
   })
 
-  test('of the panel are not among the public ones', () => {
-    expect([...assets.keys()].some((path) => path.includes('admin'))).toBe(false)
+  test('are what the pages ask for', () => {
+    const { cabinet, sub } = pages('en', 'A')
+    for (const name of ['link.js', 'cabinet.js']) {
+      expect(assets.has(assetUrl(name))).toBe(true)
+      expect(cabinet?.markup).toContain(`src="${assetUrl(name)}"`)
+    }
+    expect(sub?.markup.match(/<script/g)).toHaveLength(1)
+    expect(sub?.markup).toContain(`src="${assetUrl('link.js')}"`)
     expect(() => assetUrl('admin.js')).toThrow()
-    expect(assets.get(assetUrl('cabinet.js'))?.body).toContain('/api/cabinet/')
-    const url = adminAssetUrl('/secret', 'admin.js')
-    expect(adminAssets.has(url.slice('/secret'.length))).toBe(true)
-    expect(pages('en', 'A').admin?.markup).toContain(`src="${url}"`)
-    expect(pages('en', 'A').cabinet?.markup).toContain(`src="${assetUrl('cabinet.js')}"`)
   })
 
   test('never turn a string into markup or code', () => {
-    for (const { body } of [...assets.values(), ...adminAssets.values()]) {
+    for (const { body } of assets.values()) {
       expect(body).not.toMatch(
         /innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(/,
       )

@@ -1,6 +1,7 @@
 /** Live settings that an admin changes: device limit, bot, brand, webhook, alerts, receipts. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
+import { appCatalogue } from '#src/domain/apps.ts'
 import { saveBotToken } from '#src/domain/bot-settings.ts'
 import { readSettings, saveSettings } from '#src/domain/settings.ts'
 import { rotateWebhookSecret, saveWebhookUrl } from '#src/domain/webhook-settings.ts'
@@ -8,6 +9,7 @@ import { given } from '#src/lib/given.ts'
 import type { AppEnv, Http } from '../context.ts'
 import {
   alertsView,
+  appsView,
   botView,
   brandView,
   hwidView,
@@ -27,6 +29,9 @@ export const brandSettings = v.object({
   brand_name: v.optional(v.pipe(line(64), v.minLength(1, 'must not be empty'))),
   brand_hue: v.optional(integer(0, 360)),
 })
+
+/** `null` brings back the catalogue that comes with the service. */
+export const appSettings = v.object({ apps: v.optional(v.nullable(appCatalogue)) })
 
 export const webhookSettings = v.object({ url: line(2048) })
 
@@ -72,6 +77,14 @@ export function settingsRoutes(s: Http) {
         given({ BRAND_NAME: brand_name, BRAND_HUE: brand_hue?.toString() }),
       )
       return c.json(brandView(readSettings(s)))
+    })
+    .get('/settings/apps', (c) => c.json(appsView(readSettings(s))))
+    .post('/settings/apps', async (c) => {
+      const { apps } = await readChanges(c, appSettings)
+      await saveSettings(s, c.get('actor'), {
+        APP_CATALOGUE: apps ? JSON.stringify(apps) : null,
+      })
+      return c.json(appsView(readSettings(s)))
     })
     .get('/settings/webhook', (c) => c.json(webhookView(readSettings(s))))
     .post('/settings/webhook', async (c) => {

@@ -1,6 +1,7 @@
 /** Live settings but those of payments. */
 import {
   alertSettings as alertsBody,
+  appSettings as appsBody,
   botSettings as botBody,
   brandSettings as brandBody,
   hwidSettings as hwidBody,
@@ -10,6 +11,7 @@ import {
 import { attempt } from '#src/http/schemas/event.ts'
 import {
   alertSettings,
+  appSettings,
   botSaved,
   botSettings,
   brandSettings,
@@ -55,6 +57,19 @@ export const settingsOperations = adminOperations('Settings', [
     summary: 'Change name or colour',
     body: changesOf(brandBody),
     ok: brandSettings,
+  },
+  {
+    method: 'get',
+    path: '/settings/apps',
+    summary: 'The client apps that pages and bot offer',
+    ok: appSettings,
+  },
+  {
+    method: 'post',
+    path: '/settings/apps',
+    summary: 'Replace the client apps; null brings back those of the service',
+    body: changesOf(appsBody),
+    ok: appSettings,
   },
   {
     method: 'get',

@@ -1,7 +1,9 @@
 /** Live settings as the API shows them. */
 import * as v from 'valibot'
+import { appCatalogue } from '#src/domain/apps.ts'
 import type {
   alertsView,
+  appsView,
   botView,
   brandView,
   hwidView,
@@ -29,6 +31,10 @@ export const botSaved = v.strictObject({
 
 export const brandSettings = describes<ReturnType<typeof brandView>>()(
   v.strictObject({ brand_name: v.string(), brand_hue: count }),
+)
+
+export const appSettings = describes<ReturnType<typeof appsView>>()(
+  v.strictObject({ apps: appCatalogue, changed: v.boolean(), schemes: v.array(v.string()) }),
 )
 
 export const webhookSettings = describes<ReturnType<typeof webhookView>>()(

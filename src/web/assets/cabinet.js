@@ -1,7 +1,8 @@
-/** The cabinet: reads the token from the fragment, asks the API, shows the answer as text. */
+/** The cabinet: reads the token from the fragment, asks the API, shows the answers as text, buys and removes. */
 const root = document.getElementById('cabinet')
 const texts = JSON.parse(root.dataset.texts)
 const byId = (id) => document.getElementById(id)
+const { lang } = document.documentElement
 // German dates are dd.mm.yyyy, as all dates of the service.
 const dayFormat = new Intl.DateTimeFormat('de-DE', {
   day: '2-digit',
@@ -9,96 +10,346 @@ const dayFormat = new Intl.DateTimeFormat('de-DE', {
   year: 'numeric',
   timeZone: root.dataset.timezone,
 })
+const DAY_MS = 86_400_000
+let token = ''
+let shop = null
 let latest = 0
 
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => String(values[key]))
-
-function show(part, message = '') {
-  byId('ask').hidden = part !== 'ask'
-  byId('account').hidden = part !== 'account'
-  const state = byId('state')
-  state.hidden = message === ''
-  state.className = part === 'ask' ? 'note' : 'muted center'
-  state.textContent = message
-}
+const timeOf = (timestamp) => Date.parse(`${timestamp}Z`)
+const day = (timestamp) => dayFormat.format(timeOf(timestamp))
 
 /** The token of a pasted link, of a cabinet link or alone. */
 const tokenOf = (text) => /([A-Za-z0-9_-]{16,})[/?]*$/.exec(text.trim())?.[1] ?? ''
 
+/** An answer of the service that is no success. */
+class Refusal extends Error {
+  constructor(response, message) {
+    super(message)
+    this.status = response.status
+    this.minutes = Math.max(1, Math.ceil(Number(response.headers.get('retry-after') ?? 60) / 60))
+  }
+}
+
+async function call(method, path, body) {
+  const response = await fetch(`/api/cabinet/${encodeURIComponent(token)}${path}`, {
+    method,
+    headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+    cache: 'no-store',
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  const answer = await response.json().catch(() => ({}))
+  if (!response.ok) throw new Refusal(response, answer.error ?? String(response.status))
+  return answer
+}
+
+/** The part of the page that counts now: the question, the account, a fault, or that it is loading. */
+function show(part) {
+  for (const id of ['ask', 'account', 'state', 'loading']) byId(id).hidden = id !== part
+}
+
+function note(id, message, good = false) {
+  const place = byId(id)
+  place.className = good ? 'note ok' : 'note bad'
+  place.textContent = message
+  place.hidden = message === ''
+}
+
+/** A copy of a template's element, with texts in its named places. */
+function made(template, values) {
+  const element = byId(template).content.firstElementChild.cloneNode(true)
+  for (const [name, value] of Object.entries(values)) {
+    element.querySelector(`[data-${name}]`).textContent = value
+  }
+  return element
+}
+
+/** How a subscription stands: in words, and in what colour. */
+function standing({ state, expires_at, held_at }) {
+  if (state === 'held') return [texts.held, 'pill warn']
+  if (state === 'expired') return [texts.expired, 'pill']
+  const days = Math.max(
+    0,
+    Math.floor((timeOf(expires_at) - (held_at ? timeOf(held_at) : Date.now())) / DAY_MS),
+  )
+  const words = days === 0 ? texts.lastDay : fill(texts.days, { days })
+  return [words, days <= 3 ? 'pill warn' : 'pill ok']
+}
+
+/** Flags of Unicode, for which Windows has no pictures: two letters that name a country. */
+const FLAG = /^\s*([\u{1f1e6}-\u{1f1ff}])([\u{1f1e6}-\u{1f1ff}])\s*/u
+const letters = (flag) =>
+  flag
+    .slice(1, 3)
+    .map((letter) => String.fromCharCode(letter.codePointAt(0) - 0x1f1a5))
+    .join('')
+
+/** A node's label without its flag. */
+function plain(label) {
+  const flag = FLAG.exec(label)
+  return flag ? label.slice(flag[0].length) || letters(flag) : label
+}
+
+/** The letters of the flag before a node's label, as a sign; nothing where there is none. */
+function signOf(label) {
+  const flag = FLAG.exec(label)
+  if (!flag || plain(label) === letters(flag)) return []
+  const sign = document.createElement('span')
+  sign.className = 'flag'
+  sign.ariaHidden = 'true'
+  sign.textContent = letters(flag)
+  return [sign, ' ']
+}
+
 function subscriptionRow(subscription) {
-  const row = document.createElement('li')
-  const what = document.createElement('span')
-  const node = document.createElement('strong')
-  node.textContent = subscription.node
-  const date = dayFormat.format(new Date(`${subscription.expires_at}Z`))
-  const until = fill(texts.until, { date })
-  what.append(node, ` ${subscription.plan_label}, ${until}`)
-  const left = document.createElement('span')
-  left.className = subscription.days_left <= 3 ? 'pill warn' : 'pill ok'
-  left.textContent = fill(texts.days, { days: subscription.days_left })
-  row.append(what, left)
+  const { node_label, plan_label, expires_at, state, uuid } = subscription
+  const name = plain(node_label)
+  const [words, colour] = standing(subscription)
+  const when = fill(state === 'expired' ? texts.ended : texts.until, { date: day(expires_at) })
+  const row = made('subscription-row', { name, detail: `${plan_label}, ${when}`, state: words })
+  row.querySelector('[data-state]').className = colour
+  row.querySelector('[data-name]').prepend(...signOf(node_label))
+  const button = row.querySelector('[data-renew]')
+  button.hidden = !shop.payments_enabled || shop.providers.length === 0
+  button.setAttribute('aria-label', fill(texts.renewLabel, { name }))
+  button.addEventListener('click', () => {
+    byId('renews').value = uuid
+    showRenewal()
+    byId('buy').scrollIntoView()
+    byId('buy-title').focus({ preventScroll: true })
+  })
   return row
+}
+
+function option(value, label) {
+  return new Option(label, value)
+}
+
+/** Radio buttons of one name; the chosen one stays chosen while it is there. */
+function fillChoices(id, entries) {
+  const chosen = new FormData(byId('buy-form')).get(id)
+  const rows = entries.map(({ value, name, price = '' }) => {
+    const row = made('choice', { name, price })
+    const input = row.querySelector('input')
+    input.name = id
+    input.value = value
+    return row
+  })
+  byId(id).replaceChildren(...rows)
+  const inputs = [...byId(id).querySelectorAll('input')]
+  const again = inputs.find(({ value }) => value === chosen) ?? inputs[0]
+  if (again) again.checked = true
+}
+
+function priceText(price, currency) {
+  if (!/^[A-Za-z]{3}$/.test(currency)) return `${price} ${currency}`
+  return new Intl.NumberFormat(lang, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    maximumFractionDigits: 0,
+  }).format(price)
+}
+
+/** What a plan costs at a way to pay; empty where it is not sold there. */
+function priceAt(plan, provider) {
+  if (provider === 'stars') {
+    return plan.price_stars ? fill(texts.stars, { count: plan.price_stars }) : ''
+  }
+  return plan.price > 0 ? priceText(plan.price, plan.currency) : ''
+}
+
+/** Brings the form in line with what is chosen in it. */
+function showChoices() {
+  const form = byId('buy-form')
+  const provider = new FormData(form).get('providers')
+  const entries = shop.plans.flatMap((plan) => {
+    const price = priceAt(plan, provider)
+    return price === '' ? [] : [{ value: plan.code, name: plan.label, price }]
+  })
+  fillChoices('plans', entries)
+  byId('node-part').hidden = byId('renews').value !== '' || shop.nodes.length < 2
+  showPrice()
+}
+
+/** The same for another subscription, beginning with the plan that it has. */
+function showRenewal() {
+  showChoices()
+  const renewed = shop.subscriptions.find(({ uuid }) => uuid === byId('renews').value)
+  const plan = shop.plans.find(({ label }) => label === renewed?.plan_label)
+  const input = [...byId('plans').querySelectorAll('input')].find(
+    ({ value }) => value === plan?.code,
+  )
+  if (input) input.checked = true
+  showPrice()
+}
+
+function showPrice() {
+  const chosen = new FormData(byId('buy-form'))
+  const plan = shop.plans.find(({ code }) => code === chosen.get('plans'))
+  const price = plan ? priceAt(plan, chosen.get('providers')) : ''
+  byId('pay').querySelector('span').textContent = price
+    ? fill(texts.payPrice, { price })
+    : texts.pay
+  byId('pay').disabled = price === ''
+}
+
+function showShop() {
+  const open = shop.payments_enabled && shop.providers.length > 0 && shop.plans.length > 0
+  byId('buy-form').hidden = !open
+  byId('closed').hidden = open
+  if (!open) return
+  const nodes = shop.nodes.map(({ code, label }) => option(code, plain(label)))
+  const renewable = shop.subscriptions.map(({ uuid, node_label, plan_label }) =>
+    option(uuid, fill(texts.renew, { name: `${plain(node_label)}, ${plan_label}` })),
+  )
+  const kept = byId('renews').value
+  byId('renews').replaceChildren(
+    ...renewable,
+    ...(nodes.length > 0 ? [option('', texts.fresh)] : []),
+  )
+  if (shop.subscriptions.some(({ uuid }) => uuid === kept)) byId('renews').value = kept
+  byId('renews-part').hidden = renewable.length === 0
+  byId('node').replaceChildren(...nodes)
+  fillChoices(
+    'providers',
+    shop.providers.map(({ id, label }) => ({ value: id, name: label })),
+  )
+  byId('providers-part').hidden = shop.providers.length < 2
+  showRenewal()
+}
+
+function deviceRow(device) {
+  const { id, device_model, device_os, last_seen_at } = device
+  const name = device_model || device_os || texts.unknownDevice
+  const seen = last_seen_at ? fill(texts.seen, { date: day(last_seen_at) }) : ''
+  const detail = [device_model ? device_os : '', seen].filter(Boolean).join(', ')
+  const row = made('device-row', { name, detail })
+  const button = row.querySelector('[data-remove]')
+  button.setAttribute('aria-label', fill(texts.removeLabel, { name }))
+  button.addEventListener('click', () => askToRemove(id, name))
+  return row
+}
+
+function showDevices() {
+  const { limit, list } = shop.devices
+  byId('devices').hidden = limit === null && list.length === 0
+  byId('devices-used').hidden = limit === null
+  byId('devices-used').textContent = fill(texts.used, { count: list.length, limit })
+  byId('device-list').replaceChildren(...list.map(deviceRow))
+  byId('no-devices').hidden = list.length > 0
+}
+
+function askToRemove(id, name) {
+  const dialog = byId('remove')
+  byId('remove-title').textContent = fill(texts.removeAsk, { name })
+  dialog.returnValue = ''
+  dialog.showModal()
+  dialog.onclose = () => {
+    if (dialog.returnValue === 'remove') void removeDevice(id, name)
+  }
+}
+
+async function removeDevice(id, name) {
+  try {
+    await call('DELETE', `/devices/${id}`)
+    shop = await call('GET', '/shop')
+    showDevices()
+    note('device-note', fill(texts.removed, { name }), true)
+  } catch (error) {
+    const refused =
+      error instanceof Refusal ? `${texts.removeFailed} ${error.message}` : texts.failed
+    note('device-note', error.status === 429 ? texts.tooMany : refused)
+  }
+}
+
+async function pay() {
+  const chosen = new FormData(byId('buy-form'))
+  const renews = chosen.get('renews')
+  const order = { plan: chosen.get('plans'), provider: chosen.get('providers') }
+  const button = byId('pay')
+  button.disabled = true
+  note('buy-fault', '')
+  button.querySelector('span').textContent = texts.paying
+  try {
+    const target = renews ? { renews } : { node: chosen.get('node') }
+    const { pay_url } = await call('POST', '/payments', { ...order, ...target })
+    if (!/^https?:\/\//.test(pay_url)) throw new Error('no address')
+    location.assign(pay_url)
+  } catch (error) {
+    const refused = error instanceof Refusal ? `${texts.refused} ${error.message}` : texts.failed
+    const wait = fill(texts.tryLater, { minutes: error.minutes })
+    note('buy-fault', error.status === 429 ? wait : refused)
+    showPrice()
+  }
 }
 
 function render(account) {
   const owner = byId('owner')
   owner.textContent = account.username ? `@${account.username}` : owner.dataset.title
-  const rows = account.subscriptions.map(subscriptionRow)
-  if (rows.length === 0) {
-    const none = document.createElement('li')
-    none.textContent = texts.none
-    rows.push(none)
-  }
+  const rows = shop.subscriptions.map(subscriptionRow)
   byId('subscriptions').replaceChildren(...rows)
+  byId('no-subscriptions').hidden = rows.length > 0
   byId('sub-link').textContent = account.sub_link
   if (/^https?:\/\//.test(account.sub_link)) byId('open-link').href = account.sub_link
-  byId('servers').hidden = account.nodes_available.length === 0
-  byId('server-list').textContent = account.nodes_available.join(', ')
+  note('device-note', '')
+  note('buy-fault', '')
+  showShop()
+  showDevices()
   show('account')
 }
 
+/** A link that is none is said beside its field; anything else leaves the question alone and offers another try. */
+function fail(error) {
+  if (error instanceof Refusal && error.status === 404) {
+    show('ask')
+    note('ask-fault', texts.unknown)
+    return
+  }
+  byId('state-text').textContent =
+    error.status === 429 ? fill(texts.tryLater, { minutes: error.minutes }) : texts.failed
+  show('state')
+}
+
 async function load() {
-  const token = tokenOf(location.hash.slice(1))
+  token = tokenOf(location.hash.slice(1))
   const turn = ++latest
   // The language switch would drop the fragment, and with it the account.
   for (const link of document.querySelectorAll('a[hreflang]')) link.hash = location.hash
   if (token === '') return show('ask')
-  show('', texts.loading)
+  note('ask-fault', '')
+  show('loading')
   try {
-    const response = await fetch(`/api/cabinet/${encodeURIComponent(token)}`, {
-      headers: { Accept: 'application/json' },
-      cache: 'no-store',
-    })
-    const account = response.ok ? await response.json() : null
+    const [account, offered] = await Promise.all([call('GET', ''), call('GET', '/shop')])
     if (turn !== latest) return
-    if (account) render(account)
-    else show('ask', response.status === 404 ? texts.unknown : texts.failed)
-  } catch {
-    if (turn === latest) show('ask', texts.failed)
+    shop = offered
+    render(account)
+  } catch (error) {
+    if (turn === latest) fail(error)
   }
-}
-
-async function copyLink() {
-  const box = byId('sub-link')
-  getSelection().selectAllChildren(box)
-  // Without a secure context there is no clipboard: the link stays selected for the user's own copy.
-  if (!navigator.clipboard) return
-  await navigator.clipboard.writeText(box.textContent)
-  byId('copy').textContent = texts.copied
-  setTimeout(() => {
-    byId('copy').textContent = texts.copy
-  }, 2000)
 }
 
 byId('ask-form').hidden = false
 byId('ask-form').addEventListener('submit', (event) => {
   event.preventDefault()
-  const link = new FormData(event.target).get('link')
-  const hash = `#${tokenOf(link)}`
-  if (hash === '#') show('ask', texts.unknown)
+  const hash = `#${tokenOf(byId('ask-link').value)}`
+  if (hash === '#') note('ask-fault', texts.unknown)
   else if (location.hash === hash) void load()
   else location.hash = hash
 })
-byId('copy').addEventListener('click', () => copyLink().catch(() => {}))
+byId('buy-form').addEventListener('submit', (event) => {
+  event.preventDefault()
+  void pay()
+})
+byId('buy-form').addEventListener('change', ({ target }) => {
+  if (target.name === 'plans') showPrice()
+  else if (target.name === 'renews') showRenewal()
+  else showChoices()
+})
+byId('again').addEventListener('click', () => void load())
 addEventListener('hashchange', () => void load())
+// Back from the payment page: what it has changed, and a button that works again.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) void load()
+})
 void load()

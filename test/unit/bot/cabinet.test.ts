@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
-import { APPS } from '#src/web/apps.ts'
+import { FILE_APPS } from '#src/domain/apps.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { type BotShop, type BotUser, createBotShop } from '#test/support/bot-user.ts'
 import { modulesOf, readPng } from '#test/support/png.ts'
@@ -103,7 +103,7 @@ describe.each(['en', 'ru'] as const)('in %s', (lang) => {
       const link = `https://sub.test/sub/${token}`
       expect(card.text).toContain(`<code>${link}</code>`)
       expect(await tapUrl(t.copyLink)).toBe(link)
-      for (const { id, name } of APPS) {
+      for (const { id, name } of FILE_APPS) {
         expect(await tapUrl(stringsOf(lang).addTo(name))).toBe(`${link}/open/${id}?lang=${lang}`)
         const page = await shop.w.call(`/sub/${token}/open/${id}?lang=${lang}`, {
           host: 'sub.test',

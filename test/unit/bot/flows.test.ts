@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { setCommands } from '#src/bot/flows.ts'
 import { BOT_LANGS, textsOf } from '#src/bot/texts.ts'
+import { FILE_APPS, SYSTEMS } from '#src/domain/apps.ts'
 import { plainOfHtml } from '#src/lib/html.ts'
-import { APPS, SYSTEMS } from '#src/web/apps.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { type BotShop, type BotUser, createBotShop } from '#test/support/bot-user.ts'
 import { userOf } from '#test/support/fake-telegram.ts'
@@ -104,10 +104,10 @@ describe('help', () => {
       expect(said).toContain(`https://site.test/privacy?lang=${lang}`)
     }
     for (const system of SYSTEMS) {
-      const name = stringsOf(lang)[system]
+      const name = stringsOf(lang).systems[system]
       const apps = await user.tap(name)
       expect(apps.text).toBe(texts.apps(name))
-      const stores = APPS.flatMap((app) => app.stores[system] ?? [])
+      const stores = FILE_APPS.flatMap((app) => app.stores[system] ?? [])
       const urls = (apps.reply_markup?.inline_keyboard.flat() ?? []).flatMap((button) =>
         'url' in button ? [button.url] : [],
       )

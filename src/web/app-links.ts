@@ -1,0 +1,64 @@
+/** Client apps on pages: where to get them, the button that adds the subscription, the link for everything else. */
+import { type App, addLink, appsOf, type Store, type System, storeLabel } from '#src/domain/apps.ts'
+import { type Icon, icon } from './icons.ts'
+import type { Lang } from './lang.ts'
+import { chevron } from './layout.ts'
+import { html, type Markup } from './markup.ts'
+import type { Strings } from './strings.ts'
+
+export interface Offer {
+  t: Strings
+  lang: Lang
+  apps: readonly App[]
+  subUrl: string
+}
+
+/** The only button of its kind: it opens the app with the subscription in it. */
+export const addButton = ({ t, subUrl }: Offer, app: App): Markup =>
+  html`<a class="btn pri wide" href="${addLink(app, subUrl)}" data-add>${icon('plus')}${t.addTo(app.name)}</a>`
+
+/** A letter in place of an app's own picture, which is not ours to serve. */
+const appIcon = ({ name }: App) =>
+  html`<span class="app-icon" aria-hidden="true">${Array.from(name)[0]?.toUpperCase()}</span>`
+
+function storeIcon(url: string): Icon {
+  if (url.startsWith('https://apps.apple.com/')) return 'apple'
+  return url.startsWith('https://play.google.com/') ? 'play' : 'download'
+}
+
+const storeLink = (lang: Lang, app: App, store: Store, button?: Markup) => {
+  const label = storeLabel(store, lang)
+  return html`<a${button && html` class="btn"`} href="${store.url}" rel="noopener" aria-label="${app.name}: ${label}">${button}${label}</a>`
+}
+
+/** The stores of an app for a system, as buttons. */
+export function storeButtons({ lang }: Offer, app: App, system: System): Markup {
+  const links = (app.stores[system] ?? []).map((store) =>
+    storeLink(lang, app, store, icon(storeIcon(store.url))),
+  )
+  return html`<div class="pair">${links}</div>`
+}
+
+/** The recommended app of a system, in three steps. */
+export function systemSteps(offer: Offer, system: System): Markup {
+  const { t, apps } = offer
+  const [first] = appsOf(apps, system)
+  if (!first) return html`<div class="for for-${system}"><p class="note">${t.noApps}</p></div>`
+  const addText = system === 'tv' ? t.stepAddTv : t.stepAddText
+  return html`<div class="for for-${system}"><div class="app">${appIcon(first)}<div><strong>${first.name}</strong><span class="muted">${t.appText}</span></div><span class="pill rec">${t.recommended}</span></div>
+<ol class="steps"><li><h3>${t.stepInstall(first.name)}</h3><p class="muted">${t.stepInstallText[system]}</p>${storeButtons(offer, first, system)}</li>
+<li><h3>${t.stepAdd}</h3><p class="muted">${addText}</p>${addButton(offer, first)}</li>
+<li><h3>${t.stepOn}</h3><p class="muted">${t.stepOnText[system]}</p></li></ol></div>`
+}
+
+/** The further apps of a system; nothing where there are none. */
+export function otherApps(offer: Offer, system: System): Markup | null {
+  const { t, lang, subUrl } = offer
+  const others = appsOf(offer.apps, system).slice(1)
+  if (others.length === 0) return null
+  const rows = others.map((app) => {
+    const stores = (app.stores[system] ?? []).map((store) => storeLink(lang, app, store))
+    return html`<li>${appIcon(app)}<span><strong>${app.name}</strong><span class="muted">${stores}</span></span><a class="btn small" href="${addLink(app, subUrl)}" aria-label="${t.addTo(app.name)}" data-add>${t.add}</a></li>`
+  })
+  return html`<details class="more for for-${system}"><summary>${icon('apps')}${t.apps}${chevron}</summary><ul class="others">${rows}</ul></details>`
+}

@@ -1,0 +1,143 @@
+/** Every public page, seen by pairs of circumstances: script, width, theme, language, runtime. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { launchChromium } from '#test/support/panel-browser.ts'
+import { RUNTIMES, type Runtime } from '#test/support/process.ts'
+import {
+  findingsOf,
+  openSite,
+  openWindow,
+  type Site,
+  tokenOf,
+  type View,
+} from '#test/support/public-site.ts'
+
+let browser: Browser
+const sites = new Map<Runtime, Site>()
+beforeAll(async () => {
+  browser = await launchChromium()
+  for (const runtime of RUNTIMES) sites.set(runtime, await openSite(runtime))
+})
+afterAll(async () => {
+  await browser.close()
+  for (const site of sites.values()) await site.close()
+})
+
+interface PublicPage {
+  name: string
+  url(site: Site): string
+  /** Words that it must show, by language. */
+  words: { en: string; ru: string }
+  /** What must be there before it is looked at. */
+  ready?: string
+  scriptOnly?: true
+}
+
+const link =
+  (path = '') =>
+  (site: Site) =>
+    site.link('one') + path
+const onSite = (path: string) => (site: Site) => site.site + path
+
+const PAGES: PublicPage[] = [
+  { name: 'landing', url: onSite('/'), words: { en: 'How it works', ru: 'Как это устроено' } },
+  {
+    name: 'subscription',
+    url: link(),
+    words: { en: 'Subscription active', ru: 'Подписка активна' },
+  },
+  {
+    name: 'subscriptions',
+    url: (site) => site.link('many'),
+    words: { en: '340 days left', ru: 'ещё 340 дней' },
+  },
+  {
+    name: 'ended',
+    url: (site) => site.link('ended'),
+    words: { en: 'Subscription ended', ru: 'Подписка закончилась' },
+  },
+  {
+    name: 'paused',
+    url: (site) => site.link('paused'),
+    words: { en: 'Subscription paused', ru: 'Подписка приостановлена' },
+  },
+  { name: 'bridge', url: link('/open/happ'), words: { en: 'Open Happ', ru: 'Откройте Happ' } },
+  { name: 'paid', url: onSite('/pay/done'), words: { en: 'Thank you', ru: 'Спасибо' } },
+  { name: 'offer', url: onSite('/offer'), words: { en: 'Public offer', ru: 'Публичная оферта' } },
+  { name: 'privacy', url: onSite('/privacy'), words: { en: 'Privacy policy', ru: 'Политика' } },
+  {
+    name: 'account-ask',
+    url: onSite('/cabinet.html'),
+    words: { en: 'Your account', ru: 'Личный кабинет' },
+  },
+  {
+    name: 'account',
+    url: onSite(`/cabinet.html#${tokenOf('many')}`),
+    words: { en: 'Renew or buy', ru: 'Продлить или купить' },
+    ready: '#account:not([hidden])',
+    scriptOnly: true,
+  },
+  {
+    name: 'not-found',
+    url: (site) => `${site.sub}/sub/nobody`,
+    words: { en: 'Page not found', ru: 'Страница не найдена' },
+  },
+]
+
+/** An orthogonal array of strength 2: of any two circumstances every pair of values is there. */
+const VIEWS = [0, 1, 2, 3, 4, 5, 6, 7].map((row) => {
+  const [a, b, c] = [row & 1, (row >> 1) & 1, (row >> 2) & 1] as [number, number, number]
+  const view: View = {
+    javaScript: a === 0,
+    width: b === 0 ? 390 : 1440,
+    theme: c === 0 ? 'light' : 'dark',
+    lang: (a ^ b) === 0 ? 'en' : 'ru',
+  }
+  return { ...view, runtime: RUNTIMES[a ^ c] as Runtime }
+})
+
+test('the circumstances meet in pairs', () => {
+  const keys = ['javaScript', 'width', 'theme', 'lang', 'runtime'] as const
+  for (const first of keys) {
+    for (const second of keys) {
+      const pairs = new Set(VIEWS.map((view) => `${view[first]} ${view[second]}`))
+      expect(pairs.size, `${first} ${second}`).toBe(first === second ? 2 : 4)
+    }
+  }
+})
+
+const nameOf = ({ javaScript, width, theme, lang, runtime }: (typeof VIEWS)[number]) =>
+  `${width}-${theme}-${lang}-${javaScript ? 'script' : 'plain'}-${runtime}`
+
+async function visit(page: Page, { name, url, ready, words }: PublicPage, site: Site, view: View) {
+  await page.goto(url(site))
+  if (ready) await page.waitForSelector(ready)
+  expect(await page.innerText('body'), name).toContain(words[view.lang])
+}
+
+describe.each(VIEWS)('$width px, $theme, $lang, script: $javaScript, on $runtime', (view) => {
+  test('every page is accessible, keeps to its policy and asks nobody else', async () => {
+    const site = sites.get(view.runtime) as Site
+    const shown = PAGES.filter(({ scriptOnly }) => view.javaScript || !scriptOnly)
+    // Two windows at a time, each with every second page.
+    await Promise.all(
+      [0, 1].map(async (half) => {
+        const faults: string[] = []
+        const context = await openWindow(browser, view, faults)
+        const scripted = view.javaScript
+          ? null
+          : await openWindow(browser, { ...view, javaScript: true }, [])
+        const page = await context.newPage()
+        const twin = await scripted?.newPage()
+        for (const one of shown.filter((_, at) => at % 2 === half)) {
+          await visit(page, one, site, view)
+          const found = await findingsOf(page, `public/${one.name}-${nameOf(view)}`, twin)
+          expect(found, one.name).toEqual([])
+        }
+        expect(faults).toEqual([])
+        await context.close()
+        await scripted?.close()
+      }),
+    )
+  })
+})
