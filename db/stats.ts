@@ -37,9 +37,12 @@ const counts = (_q: Query, raw: Raw) =>
          + (select count(*) from orphan_payments where resolved_at is null) as review`,
   )
 
+/** A sum of what nodes report, which may be too large for sum(), and for JavaScript. */
+const sumOf = (column: string) => `cast(min(total(${column}), ${Number.MAX_SAFE_INTEGER}) as int)`
+
 const traffic = (_q: Query, raw: Raw) =>
   raw.prepare<[], { up: number; down: number }>(
-    'select coalesce(sum(up_bytes), 0) as up, coalesce(sum(down_bytes), 0) as down from subscriptions',
+    `select ${sumOf('up_bytes')} as up, ${sumOf('down_bytes')} as down from subscriptions`,
   )
 
 /**
@@ -85,7 +88,8 @@ export function countNewUsers(db: Database, from: string, to: string): number {
 
 const samples = (_q: Query, raw: Raw) =>
   raw.prepare<[from: string], { day: string; up: number; down: number }>(
-    'select day, sum(up) as up, sum(down) as down from traffic_samples where day >= +? group by day',
+    `select day, ${sumOf('up')} as up, ${sumOf('down')} as down
+       from traffic_samples where day >= +? group by day`,
   )
 
 /** Traffic of all nodes by UTC day, from `day` on. */
@@ -96,4 +100,26 @@ export function sumSamples(db: Database, day: string): Map<string, { up: number;
       .all(day)
       .map((row) => [row.day, row]),
   )
+}
+
+const active = (_q: Query, raw: Raw) =>
+  raw.prepare<{ now: string }, { node: string; plan: string; active: number }>(
+    `select node, plan, count(*) as active from subscriptions indexed by subscriptions_list
+     where active = 1 and held_at is null and expires_at > +@now group by node, plan`,
+  )
+
+/** Active subscriptions at `now` by node and plan. */
+export const countActive = (db: Database, now: string) => db.prepared(active).all({ now })
+
+const endings = (_q: Query, raw: Raw) =>
+  raw
+    .prepare<[from: string, to: string], number>(
+      `select count(*) from subscriptions indexed by subscriptions_expires_at
+       where expires_at >= +? and expires_at < +? and +active = 1 and held_at is null`,
+    )
+    .pluck()
+
+/** Active subscriptions that end in [from, to). */
+export function countEndings(db: Database, from: string, to: string): number {
+  return db.prepared(endings).get(from, to) ?? 0
 }

@@ -3,10 +3,12 @@ import { hostname } from 'node:os'
 import { runBot } from './bot/role.ts'
 import { compose, NODE_PROGRAM } from './compose.ts'
 import { ConfigError, loadConfig } from './config.ts'
+import { LOCAL_NODE } from './domain/first-start.ts'
 import { createApp } from './http/app.ts'
 import { completeRestore, explainFailure, makeFolders } from './instance.ts'
 import { superviseCore } from './integrations/local-core.ts'
 import { localCorePaths } from './integrations/local-node.ts'
+import { ensurePanel } from './integrations/panel-build.ts'
 import { holdRole, type Runner, startJobs } from './jobs.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'
 import { within } from './lib/pause.ts'
@@ -18,6 +20,7 @@ import type { Services } from './services.ts'
 export type Role = 'web' | 'scheduler' | 'bot'
 
 const DRAIN_MS = 10_000
+const LAST_READING_MS = 2000
 /** npm passes a Ctrl-C on that the terminal has sent already: not a second wish. */
 const REPEAT_MS = 300
 
@@ -43,15 +46,22 @@ function showFirstStart(s: Services, password: string | null): void {
 /** The role `core`: runs Xray on this machine, once its configuration is written. */
 function holdCore(s: Services, owner: string): Runner {
   const paths = localCorePaths(s.config.dataDir)
-  return holdRole(s, 'core', owner, async () =>
-    superviseCore({
+  return holdRole(s, 'core', owner, async () => {
+    const core = superviseCore({
       config: s.config,
       paths,
       program: NODE_PROGRAM,
       log: s.log,
-      prepare: () => s.nodeSync.syncAll({ force: false, remove: false }),
-    }),
-  )
+      prepare: () => s.nodeSync.syncAll({ force: false, remove: false, only: [LOCAL_NODE] }),
+    })
+    return {
+      async stop(handOver) {
+        // Its counters end with it.
+        if (!handOver) await s.nodeSync.readNode(LOCAL_NODE, LAST_READING_MS)
+        await core.stop(handOver)
+      },
+    }
+  })
 }
 
 function startRoles(s: Services, roles: Role[]): Runner[] {
@@ -146,9 +156,11 @@ async function start(roles: Role[]): Promise<void> {
     )
     s.seenDevices.flush()
     await within(DRAIN_MS, s.background.idle())
+    s.cores.close()
     s.db.close()
   })
   if (roles.includes('web')) {
+    await ensurePanel(s.log)
     listening = await listen(s)
     s.log.info('listening', { host: config.host, port: listening.port })
   }

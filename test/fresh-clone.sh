@@ -42,7 +42,7 @@ fi
 PORT=$((20000 + RANDOM % 20000))
 setsid "${env[@]}" PORT=$PORT "${start[@]}" >"$work/start.log" 2>&1 &
 pid=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
   curl -fsS "http://127.0.0.1:$PORT/healthz" 2>/dev/null && break
   sleep 0.1
 done
@@ -50,7 +50,9 @@ echo
 cat "$work/start.log"
 password=$(sed -n 's/^ *Password *\([a-z2-7]*\) .*/\1/p' "$work/start.log")
 page=$(curl -fsS -H "Host: panel.localhost:$PORT" "http://127.0.0.1:$PORT/admin")
-[[ $page == *'<form'* ]]
+script=$(sed -n 's/.*<script type="module" src="\([^"]*\)".*/\1/p' <<<"$page")
+curl -fsS -o "$work/panel.js" -H "Host: panel.localhost:$PORT" "http://127.0.0.1:$PORT$script"
+[ -s "$work/panel.js" ]
 login=$(curl -fsS -H "Host: panel.localhost:$PORT" -d "{\"username\":\"admin\",\"password\":\"$password\"}" \
   "http://127.0.0.1:$PORT/admin/api/login")
 [[ $login == *'"ok":true'* ]]

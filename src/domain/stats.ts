@@ -1,8 +1,24 @@
 /** What the dashboard shows: counts as they are now, and days gone by. */
 import { listNodes } from '#db/nodes.ts'
+import { listPlans } from '#db/plans.ts'
 import type { Node } from '#db/schema.ts'
-import { countAll, countNewUsers, sumPaid, sumSamples, sumTraffic } from '#db/stats.ts'
-import { addDays, type DaySpan, formatTimestamp, lastDays } from '#src/lib/time.ts'
+import {
+  countActive,
+  countAll,
+  countEndings,
+  countNewUsers,
+  sumPaid,
+  sumSamples,
+  sumTraffic,
+} from '#db/stats.ts'
+import {
+  addDays,
+  type DaySpan,
+  formatTimestamp,
+  lastDays,
+  later,
+  SECOND_MS,
+} from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
 type Deps = Pick<Services, 'db' | 'config' | 'clock'>
@@ -82,4 +98,33 @@ export function dailyStats(s: Deps, count: number): DayStats[] {
     up: samples.get(day)?.up ?? 0,
     down: samples.get(day)?.down ?? 0,
   }))
+}
+
+const ENDING_DAYS = 14
+
+/** Active subscriptions by plan and by node, most first, and by the day of TIMEZONE on which they end, from today on. */
+export function activeStats(s: Deps) {
+  const now = s.clock.now()
+  const counts = countActive(s.db, formatTimestamp(now))
+  const next = formatTimestamp(later(now, SECOND_MS))
+  const sum = (name: 'node' | 'plan') => {
+    const sums = new Map<string, number>()
+    for (const row of counts) sums.set(row[name], (sums.get(row[name]) ?? 0) + row.active)
+    return [...sums].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  }
+  const plans = new Map(listPlans(s.db).map(({ code, label }) => [code, label]))
+  const days = lastDays(s.config.timezone, addDays(now, ENDING_DAYS - 1), ENDING_DAYS)
+  return {
+    byPlan: sum('plan').map(([plan, active]) => ({
+      plan,
+      planLabel: plans.get(plan) ?? plan,
+      active,
+    })),
+    byNode: sum('node').map(([node, active]) => ({ node, active })),
+    // What ended earlier today has ended.
+    endings: days.map(({ day, ...span }, at) => ({
+      date: day,
+      count: countEndings(s.db, at === 0 ? next : span.from, span.to),
+    })),
+  }
 }

@@ -1,4 +1,5 @@
 /** The fetch app: host -> sub-app, CORS, headers, errors. */
+import { join } from 'node:path'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { createDirectory } from '#src/domain/directory.ts'
@@ -10,7 +11,7 @@ import { createClientIp } from './client-ip.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { errorResponse } from './errors.ts'
 import { mountInstall } from './install.ts'
-import { adminApi, adminHtml, mountAdminPage } from './panel.ts'
+import { adminApi, adminHtml, createPanel, mountAdminPage } from './panel.ts'
 import { landing, mountAssets, mountSite } from './site.ts'
 import { createSubscriptionLinks, type SubscriptionLinks } from './sub.ts'
 import { mountWebhooks } from './webhooks.ts'
@@ -99,13 +100,17 @@ function hostName(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 }
 
+/** Where `npm run build` puts the panel. */
+const PANEL_FOLDER = join(import.meta.dirname, '..', '..', 'dist', 'admin')
+
 /** Builds the app of a process. Three names reach the same service; an unknown one gets the site. */
-export function createApp(services: Services) {
+export function createApp(services: Services, panelFolder = PANEL_FOLDER) {
   const { config } = services
   const s: Http = {
     ...services,
     clientIp: createClientIp(config, services.log),
     directory: createDirectory(services),
+    panel: createPanel(panelFolder),
   }
   const { site, panel } = config.domains
   const origins = [site, `www.${site}`, panel].map((domain) => `${config.publicScheme}://${domain}`)

@@ -3,6 +3,7 @@ import type { Context as HonoContext } from 'hono'
 import type { Actor } from '#src/domain/audit.ts'
 import type { Directory } from '#src/domain/directory.ts'
 import type { Services } from '#src/services.ts'
+import type { Panel } from '#src/web/panel-files.ts'
 
 export interface AppEnv {
   Bindings: { peer: string | undefined }
@@ -20,6 +21,8 @@ export type Context = HonoContext<AppEnv>
 export interface Http extends Services {
   clientIp: (realIp: string | null | undefined, peer: string | undefined) => string
   directory: (revision: number) => Directory
+  /** The built panel; null while there is none. */
+  panel: () => Panel | null
 }
 
 /** The address of a request's client. */

@@ -1,9 +1,13 @@
 /** The admin page with its assets, and the JSON API under /admin/api. */
 import { Hono } from 'hono'
+import { getCookie } from 'hono/cookie'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
-import { adminPage } from '#src/web/admin-page.ts'
-import { adminAssets } from '#src/web/assets.ts'
+import { VERSION } from '#src/lib/version.ts'
+import { apiHeaders, pageHeaders, transportHeaders } from '#src/web/csp.ts'
+import { findLang, pickLang } from '#src/web/lang.ts'
+import { type Panel, type PanelFile, readPanel } from '#src/web/panel-files.ts'
+import { panelCsp, panelPage } from '#src/web/panel-page.ts'
 import { accountRoutes } from './admin/admins.ts'
 import { backupRoutes } from './admin/backup.ts'
 import { descriptionRoutes } from './admin/description.ts'
@@ -14,26 +18,80 @@ import { nodeRoutes } from './admin/nodes.ts'
 import { paymentSettingsRoutes } from './admin/payment-settings.ts'
 import { paymentRoutes } from './admin/payments.ts'
 import { planRoutes } from './admin/plans.ts'
+import { provisioningRoutes } from './admin/provisioning.ts'
 import { settingsRoutes } from './admin/settings.ts'
 import { statsRoutes } from './admin/stats.ts'
 import { subscriptionRoutes } from './admin/subscriptions.ts'
 import { twoFactorRoutes } from './admin/two-factor.ts'
 import { userRoutes } from './admin/users.ts'
-import { refuseCrossSite, requireAdmin } from './auth.ts'
+import { currentAdmin, refuseCrossSite, requireAdmin } from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
-import { renderPage } from './pages.ts'
-import { assetResponse } from './site.ts'
+import { currentDirectory, siteUrl } from './pages.ts'
+
+const THEMES = ['light', 'dark'] as const
+
+/** What the page tells the panel: language and theme as this browser chose them, and whether there is a session. */
+function pageInput(s: Http, c: Context) {
+  const { config } = s
+  const { settings } = currentDirectory(s)
+  const accepted = pickLang(
+    c.req.header('accept-language'),
+    c.req.query('lang'),
+    config.defaultLang,
+  )
+  return {
+    brandHue: settings.int('BRAND_HUE'),
+    theme: THEMES.find((theme) => theme === getCookie(c, 'panel_theme')) ?? null,
+    boot: {
+      brandName: settings.text('BRAND_NAME'),
+      lang: findLang(getCookie(c, 'panel_lang')) ?? accepted,
+      authenticated: currentAdmin(s, c) !== undefined,
+      basePath: `/${config.adminPath}`,
+      subUrlBase: subLink(config),
+      siteUrl: siteUrl(s),
+      timezone: config.timezone,
+      currency: config.currency,
+      version: VERSION,
+    },
+  }
+}
 
 /** The admin page; the interface fixes its cache header. */
 export function adminHtml(s: Http, c: Context): Response {
-  return renderPage(s, c, { kind: 'admin', cache: 'no-cache, must-revalidate' }, (base) =>
-    adminPage({
-      ...base,
-      basePath: `/${s.config.adminPath}`,
-      subUrlBase: subLink(s.config),
-      timezone: s.config.timezone,
-    }),
-  )
+  const input = pageInput(s, c)
+  return new Response(panelPage({ ...input, entry: s.panel()?.entry ?? null }), {
+    headers: {
+      ...pageHeaders,
+      ...transportHeaders(s.config.publicScheme),
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': panelCsp(input.brandHue),
+      'Cache-Control': 'no-cache, must-revalidate',
+      Vary: 'Accept-Language, Cookie',
+    },
+  })
+}
+
+/** The form of a file that a client takes, smallest first. */
+function encodingOf(file: PanelFile, accepted: string): [body: PanelFile['body'], name?: string] {
+  if (file.br && /\bbr\b/.test(accepted)) return [file.br, 'br']
+  if (file.gzip && /\bgzip\b/.test(accepted)) return [file.gzip, 'gzip']
+  return [file.body]
+}
+
+/** A file of the build, which never changes under its name. */
+function panelFile(s: Http, c: Context): Response {
+  const file = s.panel()?.files.get(c.req.param('name') ?? '')
+  if (!file) throw notFound()
+  const [body, encoding] = encodingOf(file, c.req.header('accept-encoding') ?? '')
+  return new Response(body, {
+    headers: {
+      ...apiHeaders,
+      'Content-Type': file.type,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      ...(encoding && { 'Content-Encoding': encoding }),
+    },
+  })
 }
 
 /** Adds the admin page under ADMIN_PATH, with and without a slash at the end. */
@@ -41,11 +99,16 @@ export function mountAdminPage(app: Hono<AppEnv>, s: Http): void {
   const base = `/${s.config.adminPath}`
   app.get(base, (c) => adminHtml(s, c))
   app.get(`${base}/`, (c) => adminHtml(s, c))
-  app.get(`${base}/assets/:name`, (c) => {
-    const asset = adminAssets.get(c.req.path.slice(base.length))
-    if (!asset) throw notFound()
-    return assetResponse(asset)
-  })
+  app.get(`${base}/assets/:name`, (c) => panelFile(s, c))
+}
+
+/** Reads the build of the panel when it is first asked for; while there is none, each time. */
+export function createPanel(folder: string): Http['panel'] {
+  let panel: Panel | null = null
+  return () => {
+    panel ??= readPanel(folder)
+    return panel
+  }
 }
 
 const OPEN_PATHS = ['/login', '/login/totp', '/logout', '/me']
@@ -71,6 +134,7 @@ export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
   api.route('/', statsRoutes(s))
   api.route('/', descriptionRoutes(s))
   api.route('/backup', backupRoutes(s))
+  api.route('/nodes', provisioningRoutes(s))
   api.route('/nodes', nodeRoutes(s))
   api.route('/subscriptions', subscriptionRoutes(s))
   api.route('/users', userRoutes(s))

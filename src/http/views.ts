@@ -2,11 +2,20 @@
 import type { ListedAdmin } from '#db/admins.ts'
 import type { EventResult } from '#db/event-log.ts'
 import type { ListedGift } from '#db/gifts.ts'
-import type { AdminSession, AuditEntry, Device, Event, Node, Plan } from '#db/schema.ts'
+import type {
+  AdminSession,
+  AuditEntry,
+  Device,
+  Event,
+  Node,
+  Plan,
+  RetiredNode,
+} from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { ListedUser } from '#db/user-listing.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
-import type { currentStats } from '#src/domain/stats.ts'
+import type { activeStats, currentStats } from '#src/domain/stats.ts'
+import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'
 import { daysLeft, parseTimestamp } from '#src/lib/time.ts'
 import { VERSION } from '#src/lib/version.ts'
 
@@ -57,6 +66,10 @@ export function adminPlanView(plan: Plan, currency: string) {
   }
 }
 
+/** The fingerprints of host keys, with a space between them. */
+const fingerprintsOf = (keys: string | null): string | null =>
+  keys && splitHostKeys(keys).map(fingerprintOf).join(' ')
+
 /** Every field of a node but its private key and its provision token. */
 export function nodeView(node: Node) {
   return {
@@ -80,11 +93,25 @@ export function nodeView(node: Node) {
     provision_expires_at: node.provisionExpiresAt,
     ssh_port: node.sshPort,
     ssh_user: node.sshUser,
-    host_key: node.hostKey,
+    host_key: fingerprintsOf(node.hostKey),
+    presented_host_key: fingerprintsOf(node.presentedHostKey),
     core_version: node.coreVersion,
     last_seen_at: node.lastSeenAt,
     last_error: node.lastError,
     sync_blocked: node.syncBlocked,
+    created_at: node.createdAt,
+  }
+}
+
+/** A deleted node whose server is still to be cleaned. */
+export function retiredNodeView(node: RetiredNode) {
+  return {
+    code: node.code,
+    address: node.address,
+    ssh_port: node.sshPort,
+    tries: node.tries,
+    next_try_at: node.nextTryAt,
+    last_error: node.lastError,
     created_at: node.createdAt,
   }
 }
@@ -183,5 +210,17 @@ export function statsView(stats: ReturnType<typeof currentStats>) {
     last_sync_at: stats.lastSyncAt,
     sync_blocked: stats.syncBlocked,
     version: VERSION,
+  }
+}
+
+export function activeView(stats: ReturnType<typeof activeStats>) {
+  return {
+    by_plan: stats.byPlan.map(({ plan, planLabel, active }) => ({
+      plan,
+      plan_label: planLabel,
+      active,
+    })),
+    by_node: stats.byNode,
+    endings: stats.endings,
   }
 }

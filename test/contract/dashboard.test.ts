@@ -229,3 +229,49 @@ test('the sum of the last 30 days is what stats say of them', async () => {
   expect(series.at(-1)).toMatchObject({ paid: payments.paid_today, revenue: revenue.today })
   w.close()
 })
+
+scenarios('GET /admin/api/stats/active', [
+  {
+    name: '200 with nothing but 14 days without an ending',
+    request: { path: '/admin/api/stats/active' },
+    status: 200,
+    body: {
+      by_plan: [],
+      by_node: [],
+      endings: Array.from({ length: 14 }, (_, day) => ({
+        date: `2026-03-${String(day + 1).padStart(2, '0')}`,
+        count: 0,
+      })),
+    },
+  },
+  {
+    name: '200 with active subscriptions alone: by plan and node, most first, and by the day they end',
+    given: (w) => {
+      addUser(w, 7)
+      addSubscription(w, 7, { plan: '3m', node: 'gone', expires_at: inSeconds(w, DAY) })
+      addSubscription(w, 7, { plan: '3m', expires_at: inSeconds(w, 1) })
+      addSubscription(w, 7, { plan: 'old', expires_at: inSeconds(w, 13 * DAY) })
+      addSubscription(w, 7, { plan: '1m', expires_at: inSeconds(w, 14 * DAY) })
+      addSubscription(w, 7, { expires_at: inSeconds(w, 0) })
+      addSubscription(w, 7, { held_at: inSeconds(w, -9), expires_at: inSeconds(w, DAY) })
+      addSubscription(w, 7, { active: 0, expires_at: inSeconds(w, DAY) })
+    },
+    request: { path: '/admin/api/stats/active' },
+    status: 200,
+    body: {
+      by_plan: [
+        { plan: '3m', plan_label: '90 days', active: 2 },
+        { plan: '1m', plan_label: '30 days', active: 1 },
+        { plan: 'old', plan_label: 'old', active: 1 },
+      ],
+      by_node: [
+        { node: 'de1', active: 3 },
+        { node: 'gone', active: 1 },
+      ],
+      endings: Array.from({ length: 14 }, (_, day) => ({
+        date: `2026-03-${String(day + 1).padStart(2, '0')}`,
+        count: [0, 1, 13].includes(day) ? 1 : 0,
+      })),
+    },
+  },
+])

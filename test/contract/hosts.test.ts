@@ -112,24 +112,6 @@ scenarios('the admin page', [
   },
 ])
 
-describe('the scripts of the admin page', () => {
-  let w: World
-  afterEach(() => w.close())
-
-  test.each(['admin', 'a/b'])('are immutable and only below ADMIN_PATH %s', async (ADMIN_PATH) => {
-    w = await createWorld({ environment: { ADMIN_PATH } })
-    const page = await w.call(`/${ADMIN_PATH}`)
-    const src = /<script defer src="([^"]+)"/.exec(page.text)?.[1] ?? ''
-    expect(src).toMatch(new RegExp(`^/${ADMIN_PATH}/assets/admin\\.[0-9a-f]{8}\\.js$`))
-    const script = await w.call(src)
-    expect(script.status).toBe(200)
-    expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
-    expect((await w.call(src.slice(ADMIN_PATH.length + 1))).status).toBe(404)
-    expect((await w.call(`/${ADMIN_PATH}/assets/admin.js`)).status).toBe(404)
-  })
-})
-
 /** Paths by the group of routes they belong to, with the status that says they are served. */
 const GROUPS = {
   admin: [

@@ -7,12 +7,14 @@ import { currentInstanceId, putInstanceId } from '#db/settings.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import { createSeenDevices } from '#src/domain/devices.ts'
 import { seedLocalNode, seedManagementKey, seedPlans } from '#src/domain/first-start.ts'
+import { createKnownHosts } from '#src/domain/known-hosts.ts'
 import { createSending } from '#src/domain/sending.ts'
 import { createNodeSync } from '#src/domain/sync.ts'
 import { createApp } from '#src/http/app.ts'
 import { createCryptobot } from '#src/integrations/cryptobot.ts'
 import { createDataFiles } from '#src/integrations/data-files.ts'
 import { createGateways } from '#src/integrations/gateways.ts'
+import { createInstallFiles } from '#src/integrations/install-files.ts'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { createProviderA } from '#src/integrations/provider-a.ts'
 import { createSnapshots } from '#src/integrations/snapshot-files.ts'
@@ -24,7 +26,7 @@ import { createLimiter } from '#src/lib/limiter.ts'
 import { createLog } from '#src/lib/log.ts'
 import { createSingleFlight } from '#src/lib/single-flight.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import type { Core, Services } from '#src/services.ts'
+import type { Core, Cores, Services } from '#src/services.ts'
 import { expectDescribed } from './described.ts'
 import { createFakeNode, type FakeNode } from './fake-node.ts'
 
@@ -100,10 +102,14 @@ export interface World {
   config: Config
   clock: ReturnType<typeof createHandClock>
   node: FakeNode
+  /** The node program of a managed node; before it is asked for, such a node has none. */
+  remote(code: string): FakeNode
   /** Lines of the log. */
   log: string[]
   /** Errors that would have ended the process. */
   fatal: unknown[]
+  /** The text of the file `known_hosts`. */
+  knownHosts(): string
   /** How many passwords were hashed for logins. */
   hashes(): number
   call(path: string, options?: CallOptions): Promise<Answer>
@@ -125,6 +131,8 @@ export interface WorldOptions {
   path?: string
   cores?: boolean
   outsideTimeoutMs?: number
+  /** A build of the panel; none unless told. */
+  panelFolder?: string
   /** In place of those that speak over the network. */
   gateways?: Partial<Services['gateways']>
 }
@@ -173,13 +181,36 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const db = openDatabase(options.path ?? ':memory:', { now: clock.now() })
   const lines: string[] = []
   const fatal: unknown[] = []
+  const noteFatal = (error: unknown) => {
+    fatal.push(error)
+  }
   const log = createLog('debug', clock.now, (line) => lines.push(line))
   const background = createBackground((name, error) =>
     log.error('background work failed', { work: name, reason: String(error) }),
   )
   const node = createFakeNode()
   const local: Core = { name: 'local', program: node.program, known: null }
-  const cores = { of: (row: { kind: string }) => (row.kind === 'local' ? local : null) }
+  const remotes = new Map<string, { node: FakeNode; core: Core }>()
+  const remote = (code: string): FakeNode => {
+    const known = remotes.get(code)
+    if (known) return known.node
+    const made = createFakeNode()
+    remotes.set(code, {
+      node: made,
+      core: { name: code, program: made.program, known: null },
+    })
+    return made
+  }
+  const cores: Cores = {
+    of: (row) => (row.kind === 'local' ? local : (remotes.get(row.code)?.core ?? null)),
+    forget: () => {},
+    retired: (row) => remote(row.code).program,
+    close: () => {},
+  }
+  let knownHosts = ''
+  const writeKnownHosts = createKnownHosts({ db, clock, log, fatal: noteFatal }, (text) => {
+    knownHosts = text
+  })
   const instanceId = () => currentInstanceId(db)
   const dataFiles = createDataFiles({ config, log })
   const seed = { db, clock, config }
@@ -204,7 +235,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     log,
     background,
     cores,
+    writeKnownHosts,
     dataFiles,
+    installFiles: createInstallFiles({ config }),
     snapshots: createSnapshots(config, dataFiles),
     instanceId,
     telegram,
@@ -222,12 +255,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       return limiter(work)
     },
     seenDevices: createSeenDevices({ db, clock, background }, 1_000_000),
-    fatal: (error) => {
-      fatal.push(error)
-    },
+    fatal: noteFatal,
     nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
   }
-  const app = createApp(s)
+  const app = createApp(s, options.panelFolder ?? '/nonexistent')
   const call = async (path: string, init: CallOptions = {}): Promise<Answer> => {
     const headers = new Headers({ host: init.host ?? 'panel.test', ...init.headers })
     if (init.cookie) headers.set('cookie', init.cookie)
@@ -249,8 +280,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     config,
     clock,
     node,
+    remote,
     log: lines,
     fatal,
+    knownHosts: () => knownHosts,
     hashes: () => hashes,
     call,
     admin: (path, init = {}) => call(path, { cookie, ...init }),

@@ -3,13 +3,13 @@ import { Hono } from 'hono'
 import * as v from 'valibot'
 import { listAudit } from '#db/history.ts'
 import { syncNow } from '#src/domain/nodes.ts'
-import { currentStats, dailyStats } from '#src/domain/stats.ts'
+import { activeStats, currentStats, dailyStats } from '#src/domain/stats.ts'
 import { trafficReport } from '#src/domain/traffic.ts'
 import { given } from '#src/lib/given.ts'
 import type { AppEnv, Http } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
 import { flag, queryInteger, readOptionalJson, readQuery } from '../validate.ts'
-import { auditView, statsView } from '../views.ts'
+import { activeView, auditView, statsView } from '../views.ts'
 
 const TRAFFIC_READ_MS = 2000
 
@@ -27,6 +27,7 @@ export function statsRoutes(s: Http) {
   return new Hono<AppEnv>()
     .get('/stats', (c) => c.json(statsView(currentStats(s))))
     .get('/stats/series', (c) => c.json(dailyStats(s, readQuery(c, seriesQuery).days)))
+    .get('/stats/active', (c) => c.json(activeView(activeStats(s))))
     .get('/traffic', async (c) => {
       await s.nodeSync.readTraffic(TRAFFIC_READ_MS)
       const report = await trafficReport(s)

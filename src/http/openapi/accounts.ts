@@ -12,10 +12,13 @@ import {
   twoFactorStatus,
 } from '#src/http/schemas/account.ts'
 import { id, ok } from '#src/http/schemas/fields.ts'
-import { type Answer, adminOperations } from './operation.ts'
+import { adminOperations, type JsonAnswer } from './operation.ts'
 
 /** The cookie comes with it, save where a code must follow. */
-const withCookie = (schema: v.GenericSchema, always: boolean): Answer => ({
+const withCookie = <const S extends v.GenericSchema>(
+  schema: S,
+  always: boolean,
+): JsonAnswer<S> => ({
   media: { 'application/json': schema },
   headers: {
     'Set-Cookie': {

@@ -4,7 +4,7 @@ import { eventsQuery } from '#src/http/admin/events.ts'
 import { auditQuery, seriesQuery } from '#src/http/admin/stats.ts'
 import { auditEntry } from '#src/http/schemas/account.ts'
 import { attempt, event } from '#src/http/schemas/event.ts'
-import { restored, stats, statsSeries } from '#src/http/schemas/stats.ts'
+import { activeStats, restored, stats, statsSeries } from '#src/http/schemas/stats.ts'
 import { adminOperations, download, paged } from './operation.ts'
 
 export const dataOperations = adminOperations('Data', [
@@ -15,6 +15,12 @@ export const dataOperations = adminOperations('Data', [
     summary: 'New users, payments and traffic day by day',
     query: seriesQuery,
     ok: statsSeries,
+  },
+  {
+    method: 'get',
+    path: '/stats/active',
+    summary: 'Active subscriptions by plan and node, and when they end',
+    ok: activeStats,
   },
   {
     method: 'get',

@@ -16,6 +16,12 @@ const UNSAID = new Set([
   'must be a time that exists',
   'must be an object of prices by plan code',
   'has an unknown plan',
+  'must be a host name',
+  'must be a host name or an IP address',
+  'must be an SSH public key',
+  'must be a certificate as PEM',
+  'must have different ids',
+  'must be an https address',
 ])
 
 const isUnsaid = (message: unknown) =>

@@ -47,9 +47,20 @@ export interface Operation {
 
 type AdminOperation = Omit<Operation, 'tag' | 'path'> & { path: `/${string}` }
 
-/** Operations under /admin/api that share a subject. */
-export const adminOperations = (tag: string, list: AdminOperation[]): Operation[] =>
-  list.map((operation) => ({ ...operation, tag, path: `/admin/api${operation.path}` }))
+type UnderAdmin<L extends readonly AdminOperation[]> = {
+  [K in keyof L]: Omit<L[K], 'path'> & { tag: string; path: `/admin/api${L[K]['path']}` }
+}
+
+/** Operations under /admin/api that share a subject; their types are what the panel's client knows of the API. */
+export const adminOperations = <const L extends readonly AdminOperation[]>(
+  tag: string,
+  list: L,
+): UnderAdmin<L> =>
+  list.map((operation) => ({
+    ...operation,
+    tag,
+    path: `/admin/api${operation.path}`,
+  })) as UnderAdmin<L>
 
 type OpenOperation = Omit<Operation, 'method' | 'tag' | 'open'> & Partial<Pick<Operation, 'method'>>
 
@@ -58,7 +69,7 @@ export const openOperations = (tag: string, list: OpenOperation[]): Operation[] 
   list.map((operation) => ({ method: 'get', open: true, tag, ...operation }))
 
 /** The body of a route that refuses to change nothing. */
-export const changesOf = (schema: v.GenericSchema) =>
+export const changesOf = <const S extends v.GenericSchema>(schema: S) =>
   v.pipe(schema, v.metadata({ minProperties: 1 }))
 
 const html: Media = { 'text/html': 'text' }
@@ -71,8 +82,16 @@ export const isPage = ({ ok }: Operation) => 'media' in ok && 'text/html' in ok.
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
+/** A JSON answer with more to tell than its schema. */
+export interface JsonAnswer<S extends v.GenericSchema> extends Answer {
+  media: Media & { 'application/json': S }
+}
+
 /** A list that comes in pages. */
-export const paged = (items: v.GenericSchema, others: Media = {}): Answer => ({
+export const paged = <const S extends v.GenericSchema>(
+  items: S,
+  others: Media = {},
+): JsonAnswer<v.ArraySchema<S, undefined>> => ({
   media: { 'application/json': v.array(items), ...others },
   headers: {
     'X-Total-Count': {

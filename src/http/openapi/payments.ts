@@ -8,7 +8,7 @@ import { adminOperations, openOperations, paged } from './operation.ts'
 
 const params = { payment_id: v.string() }
 
-const admin = adminOperations('Payments', [
+export const adminPaymentOperations = adminOperations('Payments', [
   {
     method: 'get',
     path: '/payments',
@@ -150,4 +150,4 @@ const notices = openOperations('Notices', [
   },
 ])
 
-export const paymentOperations = [...admin, ...cabinet, ...notices]
+export const paymentOperations = [...adminPaymentOperations, ...cabinet, ...notices]

@@ -1,6 +1,7 @@
 /** What needs no session: pages, subscription links, the cabinet, what nodes fetch. */
 import * as v from 'valibot'
 import { LIST_FORMATS } from '#src/domain/connection-list.ts'
+import { coreProgram, coreQuery, registration } from '#src/http/install.ts'
 import { cabinet } from '#src/http/schemas/cabinet.ts'
 import { ok, token } from '#src/http/schemas/fields.ts'
 import { plan } from '#src/http/schemas/plan.ts'
@@ -79,6 +80,28 @@ const machine = openOperations('Service', [
     summary: 'The public key by which nodes let the panel in',
     ok: { media: { 'text/plain': 'text' } },
   },
+  {
+    path: '/install/{token}.sh',
+    summary: 'The script that sets a server up as a node',
+    params: { token },
+    ok: { media: { 'text/plain': 'text' } },
+  },
+  {
+    path: '/install/{token}/core/{program}',
+    summary: 'A core program for a new node',
+    params: { token, program: coreProgram },
+    query: coreQuery,
+    ok: { media: { 'application/octet-stream': 'bytes' } },
+  },
+  {
+    method: 'post',
+    path: '/nodes/register/{token}',
+    summary: 'What became of the installation of a node',
+    params: { token },
+    body: registration,
+    bodyOptional: true,
+    ok,
+  },
 ])
 
 /** The panel's own page is where the operator has put it. */
@@ -88,9 +111,9 @@ const panel = (base: string) =>
     pageAt(`${base}/`, 'The panel'),
     {
       path: `${base}/assets/{name}`,
-      summary: 'A script of the panel',
+      summary: 'A file of the panel',
       params: { name: v.string() },
-      ok: asset,
+      ok: { media: { ...asset.media, 'font/woff2': 'bytes' } },
     },
   ])
 

@@ -1,7 +1,7 @@
 /** Statistics, and what a restore tells. */
 import * as v from 'valibot'
 import type { dailyStats } from '#src/domain/stats.ts'
-import type { statsView } from '../views.ts'
+import type { activeView, statsView } from '../views.ts'
 import { count, day, describes, timestamp } from './fields.ts'
 
 const updown = v.strictObject({ up: count, down: count })
@@ -24,6 +24,15 @@ export const stats = describes<ReturnType<typeof statsView>>()(
     last_sync_at: v.nullable(timestamp),
     sync_blocked: v.array(v.string()),
     version: v.string(),
+  }),
+)
+
+/** Most first; the endings by day of TIMEZONE, from today on. */
+export const activeStats = describes<ReturnType<typeof activeView>>()(
+  v.strictObject({
+    by_plan: v.array(v.strictObject({ plan: v.string(), plan_label: v.string(), active: count })),
+    by_node: v.array(v.strictObject({ node: v.string(), active: count })),
+    endings: v.array(v.strictObject({ date: day, count })),
   }),
 )
 

@@ -1,0 +1,97 @@
+/** The admin API: a client whose types come from the service's own table of operations. */
+import { hc } from 'hono/client'
+import type { AdminApi } from '#src/http/admin-client.ts'
+import { ApiError } from './api-error.ts'
+import { connectionLost, sessionLost } from './session.ts'
+import { common } from './texts.ts'
+
+/** A read that takes longer is given up; changes may take as long as they take. */
+const READ_TIMEOUT_MS = 30_000
+
+const send = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
+  const reads = init.method === undefined || init.method === 'GET'
+  try {
+    return await fetch(input, {
+      ...init,
+      cache: 'no-store',
+      ...(reads && { signal: AbortSignal.timeout(READ_TIMEOUT_MS) }),
+    })
+  } catch {
+    connectionLost()
+    // A change may have been made all the same, and most are not to be made twice.
+    throw new ApiError(0, reads ? common().noAnswer : common().maybeDone)
+  }
+}
+
+/** `api.users[':tg_id'].grant.$post({ param: { tg_id: '1' }, json: { node, plan } })` */
+export const api = hc<AdminApi>('/', { fetch: send as typeof fetch }).admin.api
+
+interface Answered<T> {
+  ok: boolean
+  status: number
+  headers: Headers
+  json(): Promise<T>
+}
+
+/** Makes an ApiError of a response that is no success; tells the session when there is none any more. */
+export async function refusalOf(response: {
+  status: number
+  headers: Headers
+  json(): Promise<unknown>
+}): Promise<ApiError> {
+  const body = (await response.json().catch(() => null)) as { error?: unknown } | null
+  const message = typeof body?.error === 'string' ? body.error : common().failed(response.status)
+  if (response.status === 401 && message === 'unauthorized') sessionLost()
+  const wait = Number(response.headers.get('retry-after'))
+  if (response.status === 429 && wait > 0) return new ApiError(429, common().tooMany(wait), wait)
+  return new ApiError(response.status, message)
+}
+
+/** The body of a success; throws ApiError for anything else. */
+export async function ok<T>(answer: Promise<Answered<T>>): Promise<T> {
+  const response = await answer
+  if (!response.ok) throw await refusalOf(response)
+  return response.json()
+}
+
+export interface Page<T> {
+  rows: T[]
+  /** How many match in all. */
+  total: number
+  /** There are more than `total` says. */
+  capped: boolean
+  /** The cursor of the next page; null on the last one. */
+  next: string | null
+}
+
+/** A page of a list that is paged by key. */
+export async function paged<T>(answer: Promise<Answered<T[]>>): Promise<Page<T>> {
+  const response = await answer
+  if (!response.ok) throw await refusalOf(response)
+  const { headers } = response
+  const link = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+  const rows = await response.json()
+  return {
+    rows,
+    total: Number(headers.get('x-total-count') ?? rows.length),
+    capped: headers.get('x-total-capped') === '1',
+    next: link ? new URL(link, location.href).searchParams.get('cursor') : null,
+  }
+}
+
+/** What a call answers with: `Answer<typeof api.stats.$get>`. */
+export type Answer<F> = F extends (...args: never[]) => Promise<infer R>
+  ? R extends { json(): Promise<infer T> }
+    ? T
+    : never
+  : never
+
+/** One row of a list: `Row<typeof api.users.$get>`. */
+export type Row<F> = Answer<F> extends (infer T)[] ? T : never
+
+/** The query that a call takes: `QueryOf<typeof api.users.$get>`. */
+export type QueryOf<F> = F extends (args?: infer A, ...rest: never[]) => unknown
+  ? NonNullable<A> extends { query?: infer Q }
+    ? NonNullable<Q>
+    : never
+  : never

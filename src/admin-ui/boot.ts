@@ -1,0 +1,31 @@
+/** What the service tells the panel with its page, before any request. */
+import type { Lang } from './i18n.ts'
+
+export interface Boot {
+  brandName: string
+  lang: Lang
+  /** Whether the page was asked for with a live session. */
+  authenticated: boolean
+  /** `/{ADMIN_PATH}`: the cookies of theme and language belong to it. */
+  basePath: string
+  /** What a user's token is appended to. */
+  subUrlBase: string
+  siteUrl: string
+  /** IANA zone that times are shown in. */
+  timezone: string
+  currency: string
+  version: string
+}
+
+const element = document.getElementById('panel') as HTMLElement
+
+export const boot = JSON.parse(element.dataset.boot as string) as Boot
+
+/** Where the panel is drawn. */
+export const root = element
+
+/** Remembers a choice of this browser for a year; the service reads it when it makes the page. */
+export function remember(name: 'panel_theme' | 'panel_lang', value: string): void {
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in Firefox before 140
+  document.cookie = `${name}=${value}; Path=${boot.basePath}; Max-Age=31536000; SameSite=Strict`
+}

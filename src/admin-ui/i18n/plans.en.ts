@@ -1,0 +1,43 @@
+/** Plans and prices. */
+import { plural } from '#src/admin-ui/i18n.ts'
+
+export const plansEn = {
+  title: 'Plans & prices',
+  sub: (n: number) => `${plural('en', n, { one: 'plan', other: 'plans' })} on sale`,
+  paused: 'Sales are paused: nobody can buy or renew.',
+  toPayments: 'Open payment settings',
+  create: 'Add a plan',
+  createAction: 'Add the plan',
+  created: (label: string) => `${label} is on sale`,
+  edit: (label: string) => `Edit ${label}`,
+  onSale: 'On sale',
+  onSaleSub: 'In the order in which buyers see them',
+  archive: 'Archived',
+  archiveSub: 'Not sold any more; who has one keeps it',
+  code: 'Code',
+  codeHint: 'Letters, digits, _ and -. It stays as it is for ever.',
+  label: 'Name',
+  days: 'Length',
+  daysUnit: 'days',
+  price: 'Price',
+  priceStars: 'Price in Telegram Stars',
+  starsHint: 'Empty: not sold for Stars',
+  noStars: 'not for Stars',
+  perMonth: (price: string) => `${price} a month`,
+  stars: (n: string) => `${n} Stars`,
+  archiveOne: 'Archive',
+  restore: 'Put on sale again',
+  archiveTitle: (label: string) => `Archive ${label}?`,
+  archiveText: 'It can no longer be bought, granted or given. Subscriptions that have it run on.',
+  archived: (label: string) => `${label} is archived`,
+  restored: (label: string) => `${label} is on sale again`,
+  remove: 'Delete',
+  removeTitle: (label: string) => `Delete ${label}?`,
+  removeText: 'A plan that subscriptions, payments or gift codes refer to is archived instead.',
+  removed: (label: string) => `${label} is deleted`,
+  actions: (label: string) => `Actions for ${label}`,
+  none: 'Nothing is on sale',
+  noneHint: 'Add a plan, and the site and the bot will offer it.',
+}
+
+export type PlansTexts = typeof plansEn

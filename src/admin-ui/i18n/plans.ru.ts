@@ -1,0 +1,43 @@
+/** Тарифы и цены. */
+import { plural } from '#src/admin-ui/i18n.ts'
+import type { PlansTexts } from './plans.en.ts'
+
+export const plansRu: PlansTexts = {
+  title: 'Тарифы и цены',
+  sub: (n) => `${plural('ru', n, { one: 'тариф', few: 'тарифа', other: 'тарифов' })} в продаже`,
+  paused: 'Продажи остановлены: никто не может купить или продлить.',
+  toPayments: 'Открыть настройки оплаты',
+  create: 'Добавить тариф',
+  createAction: 'Добавить тариф',
+  created: (label) => `«${label}» в продаже`,
+  edit: (label) => `Изменить «${label}»`,
+  onSale: 'В продаже',
+  onSaleSub: 'В том порядке, в котором их видят покупатели',
+  archive: 'Архив',
+  archiveSub: 'Больше не продаются; у кого такой тариф есть, тот его сохраняет',
+  code: 'Код',
+  codeHint: 'Латинские буквы, цифры, _ и -. Изменить его потом нельзя.',
+  label: 'Название',
+  days: 'Срок',
+  daysUnit: 'дней',
+  price: 'Цена',
+  priceStars: 'Цена в Telegram Stars',
+  starsHint: 'Пусто: за Stars не продаётся',
+  noStars: 'не за Stars',
+  perMonth: (price) => `${price} в месяц`,
+  stars: (n) => `${n} Stars`,
+  archiveOne: 'В архив',
+  restore: 'Вернуть в продажу',
+  archiveTitle: (label) => `Убрать «${label}» в архив?`,
+  archiveText: 'Его нельзя будет купить, выдать или подарить. Подписки с ним продолжат работать.',
+  archived: (label) => `«${label}» в архиве`,
+  restored: (label) => `«${label}» снова в продаже`,
+  remove: 'Удалить',
+  removeTitle: (label) => `Удалить «${label}»?`,
+  removeText:
+    'Тариф, на который ссылаются подписки, платежи или подарочные коды, вместо этого уйдёт в архив.',
+  removed: (label) => `«${label}» удалён`,
+  actions: (label) => `Действия: ${label}`,
+  none: 'Ничего не продаётся',
+  noneHint: 'Добавьте тариф, и сайт с ботом начнут его предлагать.',
+}

@@ -1,0 +1,70 @@
+/** The frame around the screens: navigation, login, palette. */
+import { plural } from '#src/admin-ui/i18n.ts'
+
+export const shellEn = {
+  screens: {
+    overview: 'Overview',
+    traffic: 'Traffic',
+    log: 'Activity log',
+    users: 'Users',
+    subscriptions: 'Subscriptions',
+    payments: 'Payments',
+    gifts: 'Gift codes',
+    plans: 'Plans & prices',
+    nodes: 'Nodes',
+    backup: 'Backup',
+    settings: 'Settings',
+    admins: 'Admins',
+    security: 'Security',
+    api: 'API reference',
+  },
+  groups: { monitor: 'Monitor', customers: 'Customers', sales: 'Sales', system: 'System' },
+  navigation: 'Screens',
+  more: 'More',
+  skip: 'Skip to content',
+  find: 'Search users and screens…',
+  theme: 'Light or dark',
+  language: 'Language',
+  logout: 'Log out',
+  offline: 'Connection lost. Trying again…',
+  unknownScreen: 'There is no such screen',
+  toOverview: 'Go to the overview',
+  screenFailed: 'This screen could not be loaded. Perhaps the service was updated.',
+  reload: 'Reload the page',
+  palette: 'Go to or find',
+  paletteNone: 'Nothing found',
+  paletteScreen: 'Screen',
+  paletteUser: 'User',
+  paletteAction: 'Action',
+  shortcuts: 'Keyboard shortcuts',
+  shortcutFind: 'Find anything',
+  shortcutSearch: 'Search in this list',
+  shortcutGo: (screen: string) => `Go to ${screen}`,
+  shortcutHelp: 'This help',
+  shortcutClose: 'Close what is open',
+  login: {
+    title: 'Log in',
+    again: 'Your session has ended',
+    againText: 'Log in again. What you typed is still here.',
+    username: 'User name',
+    password: 'Password',
+    submit: 'Log in',
+    codeTitle: 'Two-factor code',
+    codeText: 'Enter the 6 digits from your authenticator app.',
+    code: 'Code',
+    confirm: 'Confirm',
+    back: 'Back',
+    leave: 'Leave this page',
+    minutes: (n: number) =>
+      `The code is asked for ${plural('en', n, { one: 'more minute', other: 'more minutes' })}.`,
+    tooLate: 'That took too long. Enter the password again.',
+    insecure:
+      'This page came over plain http. Browsers drop the session cookie there: use https, or open the panel on this machine as localhost.',
+    dropped:
+      'The password is right, but the browser dropped the session cookie because this page came over plain http. Use https, or open the panel on this machine as localhost.',
+    blocked:
+      'The password is right, but the browser did not keep the session cookie. Allow cookies for this address.',
+  },
+}
+
+export type ShellTexts = typeof shellEn

@@ -1,0 +1,23 @@
+/** Traffic. */
+import { plural } from '#src/admin-ui/i18n.ts'
+
+export const trafficEn = {
+  title: 'Traffic',
+  sub: (total: string) => `${total} in all subscriptions`,
+  byDay: 'Traffic by day',
+  down: 'Downloaded',
+  up: 'Uploaded',
+  total: 'Total',
+  share: 'Share',
+  shareOf: (name: string) => `Share of ${name}`,
+  period: 'Period',
+  days: (n: number) => plural('en', n, { one: 'day', other: 'days' }),
+  top: 'Subscriptions with the most traffic',
+  topSub: (shown: number, all: number) =>
+    shown < all ? `The first ${shown} of ${all}` : 'Most first',
+  user: 'User',
+  none: 'No traffic yet',
+  noneHint: 'It shows here as soon as a subscription is used.',
+}
+
+export type TrafficTexts = typeof trafficEn

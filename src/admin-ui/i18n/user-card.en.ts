@@ -1,0 +1,57 @@
+/** The card of one user. */
+export const userCardEn = {
+  loading: (id: string) => `User ${id}`,
+  created: (date: string) => `since ${date}`,
+  blockedBot: 'Has blocked the bot: messages do not reach this user.',
+  bannedSince: (date: string) =>
+    `Banned since ${date}: the list is empty, devices are cut off, nothing is sold.`,
+  link: 'Subscription link',
+  linkText: 'Everything this user has, for any app. Who has the link has the access.',
+  showQr: 'QR code',
+  hideQr: 'Hide QR code',
+  openPage: 'Open page',
+  rotate: 'New link',
+  rotateTitle: (name: string) => `Give ${name} a new link?`,
+  rotateText:
+    'The present link and every device set up with it stop working at once. Send the new link to the user.',
+  rotated: 'The new link is here. The old one does not work any more.',
+  subscriptions: 'Subscriptions',
+  noSubscriptions: 'No subscriptions yet',
+  noSubscriptionsHint: 'Grant access, or create a link by which the user pays.',
+  payments: 'Payments',
+  traffic: 'Traffic',
+  from: 'From',
+  devices: 'Devices',
+  noDevices: 'No device has asked for the list yet.',
+  unknownDevice: 'Unknown device',
+  seen: (when: string) => `seen ${when}`,
+  removeDevice: (name: string) => `Remove ${name}`,
+  removeDeviceTitle: (device: string, user: string) => `Remove ${device} of ${user}?`,
+  removeDeviceText: 'It frees a place. The device is counted again when it next asks for the list.',
+  removeAction: 'Remove',
+  deviceRemoved: 'Device removed',
+  deviceCount: (n: string, limit: string) => `${n} of ${limit}`,
+  limit: 'Device limit',
+  limitHint: (n: number) =>
+    n === 0 ? 'Empty: as for everyone, no limit.' : `Empty: as for everyone, ${n}.`,
+  noLimit: 'no limit',
+  limitSaved: 'Limit saved',
+  note: 'Note',
+  noteHint: 'Only admins see it.',
+  noteSaved: 'Note saved',
+  danger: 'Ban and deletion',
+  ban: 'Ban',
+  banTitle: (name: string) => `Ban ${name}?`,
+  banText:
+    'The link shows an empty list, all devices are cut off now, and nothing is sold to this user. Subscriptions stay and work again when the ban is lifted.',
+  banned: 'Banned',
+  unban: 'Lift the ban',
+  unbanned: 'The ban is lifted',
+  remove: 'Delete user',
+  removeTitle: (name: string) => `Delete ${name}?`,
+  removeText:
+    'Subscriptions, devices and the link are gone for good and stop working now. Payments stay in the books, without this user.',
+  removed: (name: string) => `${name} is deleted`,
+}
+
+export type UserCardTexts = typeof userCardEn

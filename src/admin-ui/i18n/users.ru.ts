@@ -1,0 +1,54 @@
+/** The users and what is done to many of them at once. */
+import { plural } from '#src/admin-ui/i18n.ts'
+import type { UsersTexts } from './users.en.ts'
+
+const to = (n: number) =>
+  plural('ru', n, { one: 'пользователю', few: 'пользователям', other: 'пользователям' })
+const of = (n: number) =>
+  plural('ru', n, { one: 'пользователя', few: 'пользователей', other: 'пользователей' })
+
+export const usersRu: UsersTexts = {
+  title: 'Пользователи',
+  sub: (_n, text, capped) => (capped ? `больше ${text}` : `всего ${text}`),
+  search: 'Имя, Telegram id, номер заказа или клиента',
+  filterState: 'Доступ',
+  states: {
+    all: 'Все',
+    active: 'Активные',
+    held: 'На паузе',
+    expired: 'Истёк',
+    none: 'Нет доступа',
+  },
+  filterBan: 'Блокировка',
+  anyBan: 'С блокировкой и без',
+  banned: 'Заблокированные',
+  notBanned: 'Не заблокированные',
+  csv: 'CSV',
+  subscriptions: 'Подписки',
+  activeAndHeld: (active, held) => (held === 0 ? String(active) : `${active} + ${held} на паузе`),
+  nextEnd: 'Ближайший конец',
+  devices: 'Устройства',
+  note: 'Заметка',
+  noneYet: 'Пользователей пока нет',
+  noneYetHint: 'Они появятся, когда запустят бота, откроют сайт или получат доступ от вас.',
+  bulk: {
+    grant: 'Выдать',
+    extend: 'Продлить',
+    ban: 'Заблокировать',
+    unban: 'Разблокировать',
+    grantTitle: (n) => `Выдать доступ ${to(n)}`,
+    grantText: 'Каждый получит ещё одну подписку.',
+    extendTitle: (n) => `Продлить доступ ${to(n)}`,
+    extendText:
+      'Дни добавятся ко всем действующим подпискам и подпискам на паузе. Закончившиеся не меняются.',
+    banTitle: (n) => `Заблокировать ${of(n)}?`,
+    banText:
+      'Их ссылки покажут пустой список, устройства отключатся сейчас, продажи им прекратятся. Подписки сохранятся и заработают после разблокировки.',
+    unbanTitle: (n) => `Разблокировать ${of(n)}?`,
+    unbanText: 'Их подписки снова заработают.',
+    done: (n) => `Сделано для ${of(n)}`,
+    refusedTitle: (n) => `Не сделано для ${of(n)}`,
+    refusedText: (n) => `Сделано для ${of(n)}. Остальные остались выбранными:`,
+    tooMany: (n) => `Не больше ${n} пользователей за раз. Выберите меньше.`,
+  },
+}

@@ -1,0 +1,66 @@
+/** A paged list as a card: tools, table, bar of the selection, pager; its failure and its emptiness. */
+import type { ComponentChildren } from 'preact'
+import { number } from '#src/admin-ui/format.ts'
+import type { List } from '#src/admin-ui/list.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { Button } from './button.tsx'
+import { Failed } from './state.tsx'
+import { type Selection, Table, type TableProps } from './table.tsx'
+
+export interface ListViewProps<T> extends Omit<TableProps<T>, 'rows'> {
+  list: List<T>
+  /** Search box, filters. */
+  tools?: ComponentChildren
+  /** Buttons for what is chosen. */
+  bulk?: ComponentChildren
+}
+
+export function ListView<T>({ list, tools, bulk, ...table }: ListViewProps<T>) {
+  return (
+    <section class="card" aria-label={table.caption}>
+      {tools && <div class="toolbar">{tools}</div>}
+      {table.selection && table.selection.keys.size > 0 && (
+        <BulkBar selection={table.selection}>{bulk}</BulkBar>
+      )}
+      {list.error && list.rows === undefined ? (
+        <Failed error={list.error} retry={list.reload} />
+      ) : (
+        <Table {...table} rows={list.rows} />
+      )}
+      <Pager list={list} />
+    </section>
+  )
+}
+
+function BulkBar(p: { selection: Selection; children: ComponentChildren }) {
+  const t = common()
+  return (
+    <div class="bulk" role="status">
+      <b>{t.selected(p.selection.keys.size)}</b>
+      <div class="row">{p.children}</div>
+      <Button small kind="ghost" onClick={p.selection.clear}>
+        {t.unselect}
+      </Button>
+    </div>
+  )
+}
+
+function Pager<T>({ list }: { list: List<T> }) {
+  const t = common()
+  if (list.rows === undefined || list.rows.length === 0) return null
+  return (
+    <div class="pager">
+      <span class="muted num">{t.total(number(list.total ?? list.rows.length), list.capped)}</span>
+      {(list.next || list.previous) && (
+        <div class="row">
+          <Button small icon="left" disabled={!list.previous} onClick={() => list.previous?.()}>
+            {t.previous}
+          </Button>
+          <Button small disabled={!list.next} onClick={() => list.next?.()}>
+            {t.next}
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,19 @@
+/** What can be chosen wherever access is given: nodes and plans. */
+import { api, ok } from '#src/admin-ui/api.ts'
+import { useQuery } from '#src/admin-ui/query.ts'
+
+const LIST_STALE_MS = 60_000
+
+/** All nodes and plans as options: `…All` for filters, the others for what can be given now. */
+export function useChoices() {
+  const nodes = useQuery('nodes', () => ok(api.nodes.$get()), { stale: LIST_STALE_MS })
+  const plans = useQuery('plans', () => ok(api.plans.$get()), { stale: LIST_STALE_MS })
+  const option = ({ code, label }: { code: string; label: string }) => ({ value: code, label })
+  return {
+    ready: nodes.data !== undefined && plans.data !== undefined,
+    nodes: (nodes.data ?? []).filter((node) => node.enabled).map(option),
+    nodesAll: (nodes.data ?? []).map(option),
+    plans: (plans.data ?? []).filter((plan) => !plan.archived).map(option),
+    plansAll: (plans.data ?? []).map(option),
+  }
+}

@@ -1,0 +1,73 @@
+/** Gives a user a plan on a node. */
+import { api, ok } from '#src/admin-ui/api.ts'
+import { date } from '#src/admin-ui/format.ts'
+import { Button } from '#src/admin-ui/kit/button.tsx'
+import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
+import { SelectField, TextField } from '#src/admin-ui/kit/field.tsx'
+import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
+import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { common } from '#src/admin-ui/texts.ts'
+import { useChoices } from './choices.ts'
+import { accessChanged } from './subscription-actions.tsx'
+import { access } from './texts.ts'
+
+/** Without `tgId` it asks for whom; `done` is told. */
+export function GrantDialog(p: {
+  tgId?: number
+  close: () => void
+  done?: (tgId: string) => void
+}) {
+  const t = access()
+  const { nodes, plans } = useChoices()
+  const form = useForm({
+    initial: { tg_id: String(p.tgId ?? ''), node: '', plan: '' },
+    send: ({ tg_id, node, plan }) =>
+      ok(
+        api.users[':tg_id'].grant.$post({
+          param: { tg_id: encodeURIComponent(tg_id.trim() || '-') },
+          json: { node, plan },
+        }),
+      ),
+    done: (granted) => {
+      toast(t.granted(granted.node_label, date(granted.expires_at)))
+      accessChanged()
+      p.close()
+      p.done?.(String(granted.tg_id))
+    },
+  })
+  return (
+    <Dialog title={t.grant} onClose={p.close}>
+      <FormBox
+        form={form}
+        action={t.grant}
+        always
+        extra={<Button onClick={p.close}>{common().cancel}</Button>}
+      >
+        {p.tgId === undefined && (
+          <TextField
+            label={t.tgId}
+            hint={t.tgIdHint}
+            inputMode="numeric"
+            focus
+            required
+            {...form.field('tg_id')}
+          />
+        )}
+        <div class="cols">
+          <SelectField
+            label={common().node}
+            empty={t.choose}
+            options={nodes}
+            {...form.field('node')}
+          />
+          <SelectField
+            label={common().plan}
+            empty={t.choose}
+            options={plans}
+            {...form.field('plan')}
+          />
+        </div>
+      </FormBox>
+    </Dialog>
+  )
+}

@@ -1,0 +1,155 @@
+/** What an admin does to one subscription: a menu's items and the dialogs behind them. */
+import { useState } from 'preact/hooks'
+import { api, ok, type Row } from '#src/admin-ui/api.ts'
+import { boot } from '#src/admin-ui/boot.ts'
+import { bytes, date, userName } from '#src/admin-ui/format.ts'
+import { Button } from '#src/admin-ui/kit/button.tsx'
+import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
+import { NumberField, Segments, TextField } from '#src/admin-ui/kit/field.tsx'
+import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
+import { Menu, type MenuItem } from '#src/admin-ui/kit/menu.tsx'
+import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { invalidate, useAction } from '#src/admin-ui/query.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { fieldTime, timestampOfField } from '#src/admin-ui/zone.ts'
+import { stateOf } from './state.tsx'
+import { access } from './texts.ts'
+
+export type Subscription = Row<typeof api.subscriptions.$get>
+
+const one = api.subscriptions[':uuid']
+
+/** What is shown of access is asked for again. */
+export const accessChanged = () => invalidate('user ', 'users', 'subscriptions', 'stats')
+
+const nameOf = (s: Subscription) => access().subscriptionOf(userName(s), s.node_label)
+
+interface DialogProps {
+  subscription: Subscription
+  close: () => void
+}
+
+const USUAL_DAYS = ['7', '30', '90', '365'] as const
+
+function ExtendDialog({ subscription, close }: DialogProps) {
+  const t = access()
+  const form = useForm({
+    initial: { days: 30 as number | null },
+    send: ({ days }) =>
+      ok(one.extend.$post({ param: { uuid: subscription.uuid }, json: { days: days as number } })),
+    done: ({ expires_at }) => {
+      toast(t.extended(date(expires_at)))
+      accessChanged()
+      close()
+    },
+  })
+  return (
+    <Dialog title={t.extendTitle(nameOf(subscription))} onClose={close}>
+      <FormBox
+        form={form}
+        action={t.extend}
+        always
+        extra={<Button onClick={close}>{common().cancel}</Button>}
+      >
+        <NumberField label={t.days} min={1} max={3650} unit={t.daysUnit} {...form.field('days')} />
+        <Segments
+          label={t.quick}
+          value={String(form.values.days) as (typeof USUAL_DAYS)[number]}
+          options={USUAL_DAYS.map((n) => ({ value: n, label: common().days(Number(n)) }))}
+          onValue={(n) => form.set({ days: Number(n) })}
+        />
+      </FormBox>
+    </Dialog>
+  )
+}
+
+function EndDialog({ subscription, close }: DialogProps) {
+  const t = access()
+  const form = useForm({
+    initial: { expires_at: fieldTime(subscription.expires_at) },
+    send: ({ expires_at }) =>
+      ok(
+        one.$patch({
+          param: { uuid: subscription.uuid },
+          json: { expires_at: timestampOfField(expires_at) },
+        }),
+      ),
+    done: ({ expires_at }) => {
+      toast(t.endChanged(date(expires_at)))
+      accessChanged()
+      close()
+    },
+  })
+  return (
+    <Dialog title={t.editTitle(nameOf(subscription))} onClose={close}>
+      <FormBox form={form} extra={<Button onClick={close}>{common().cancel}</Button>}>
+        <TextField
+          label={t.endsAt}
+          hint={t.endsHint(boot.timezone)}
+          type="datetime-local"
+          focus
+          {...form.field('expires_at')}
+        />
+      </FormBox>
+    </Dialog>
+  )
+}
+
+async function hold(subscription: Subscription) {
+  const t = access()
+  const text = t.holdText
+  if (!(await confirm({ title: t.holdTitle(nameOf(subscription)), text, action: t.hold }))) return
+  await ok(one.hold.$post({ param: { uuid: subscription.uuid } }))
+  toast(t.held)
+  accessChanged()
+}
+
+async function resume({ uuid }: Subscription) {
+  const { expires_at } = await ok(one.resume.$post({ param: { uuid } }))
+  toast(access().resumed(date(expires_at)))
+  accessChanged()
+}
+
+async function reset(subscription: Subscription) {
+  const t = access()
+  const { uuid, up, down } = subscription
+  const title = t.resetTitle(nameOf(subscription))
+  if (!(await confirm({ title, text: t.resetText(bytes(up + down)), action: t.reset }))) return
+  const answered = await ok(one['reset-traffic'].$post({ param: { uuid } }))
+  toast(answered.ok ? t.resetDone : t.resetLater)
+  accessChanged()
+}
+
+async function revoke(subscription: Subscription) {
+  const t = access()
+  const title = t.revokeTitle(nameOf(subscription))
+  if (!(await confirm({ title, text: t.revokeText, action: t.revoke, danger: true }))) return
+  await ok(one.revoke.$post({ param: { uuid: subscription.uuid } }))
+  toast(t.revoked)
+  accessChanged()
+}
+
+/** The button with all that can be done to a subscription in its state; nothing once it is revoked. */
+export function SubscriptionMenu({ subscription }: { subscription: Subscription }) {
+  const t = access()
+  const [open, setOpen] = useState<'extend' | 'end' | null>(null)
+  const act = useAction((work: (s: Subscription) => Promise<void>) => work(subscription))
+  const state = stateOf(subscription)
+  if (state === 'revoked') return null
+  const close = () => setOpen(null)
+  const items: (MenuItem | false)[] = [
+    { label: t.extend, icon: 'plus', onClick: () => setOpen('extend') },
+    { label: t.edit, icon: 'calendar', onClick: () => setOpen('end') },
+    state === 'active' && { label: t.hold, icon: 'pause', onClick: () => act.run(hold) },
+    state === 'held' && { label: t.resume, icon: 'play', onClick: () => act.run(resume) },
+    { label: t.reset, icon: 'refresh', onClick: () => act.run(reset) },
+    { label: t.revoke, icon: 'ban', danger: true, onClick: () => act.run(revoke) },
+  ]
+  return (
+    <>
+      <Menu label={t.actionsOf(nameOf(subscription))} items={items} />
+      {open === 'extend' && <ExtendDialog subscription={subscription} close={close} />}
+      {open === 'end' && <EndDialog subscription={subscription} close={close} />}
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+/** One node beside the list: how it is, and what it is. */
+import { api, ok } from '#src/admin-ui/api.ts'
+import { dateTime, duration, number } from '#src/admin-ui/format.ts'
+import { Badge } from '#src/admin-ui/kit/badge.tsx'
+import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
+import { Facts, Note } from '#src/admin-ui/kit/page.tsx'
+import { Loaded } from '#src/admin-ui/kit/state.tsx'
+import { useQuery } from '#src/admin-ui/query.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { EditNode } from './form.tsx'
+import { NODE_TONES, type NodeRow, nodeTexts, stateOf } from './texts.ts'
+
+function Health({ node }: { node: NodeRow }) {
+  const t = nodeTexts()
+  const metrics = useQuery(
+    `metrics ${node.code}`,
+    () => ok(api.nodes[':code'].metrics.$get({ param: { code: node.code } })),
+    { every: 30_000 },
+  )
+  if (node.kind === 'external') return <p class="muted">{t.externalHealth}</p>
+  return (
+    <Loaded query={metrics} lines={4}>
+      {(m) => (
+        <div class="stack">
+          {m.error && <Note tone="bad">{m.error}</Note>}
+          {m.ok && (
+            <Facts
+              list={[
+                [t.memory, m.mem_fmt],
+                m.uptime_s !== null && [t.uptime, duration(m.uptime_s)],
+                [t.core, m.core_up ? (m.core_version ?? common().on) : t.coreDown],
+                m.clients != null && [t.clients, number(m.clients)],
+                m.load1 != null && [
+                  t.load,
+                  `${m.load1}${m.cpu_count ? ` / ${t.cpus(m.cpu_count)}` : ''}`,
+                ],
+              ]}
+            />
+          )}
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+export function NodeCard({ node, close }: { node: NodeRow; close: () => void }) {
+  const t = nodeTexts()
+  const state = stateOf(node)
+  const transports = node.transports_json.map(({ type, port }) => `${type} :${port}`)
+  return (
+    <Drawer
+      title={node.label}
+      onClose={close}
+      actions={<Badge tone={NODE_TONES[state]}>{t.states[state]}</Badge>}
+    >
+      <div class="stack">
+        <section class="stack" aria-label={t.health}>
+          <h3>{t.health}</h3>
+          {node.last_error !== null && <Note tone="bad">{node.last_error}</Note>}
+          <Health node={node} />
+        </section>
+        <section class="stack" aria-label={t.connection}>
+          <h3>{t.connection}</h3>
+          <EditNode node={node} />
+        </section>
+        <section class="stack" aria-label={t.about}>
+          <h3>{t.about}</h3>
+          <Facts
+            list={[
+              [t.code, <span class="mono">{node.code}</span>],
+              [t.kind, t.kinds[node.kind]],
+              transports.length > 0 && [t.transports, transports.join(', ')],
+              node.host_key !== null && [
+                t.hostKey,
+                <span class="mono break">{node.host_key}</span>,
+              ],
+              [common().created, dateTime(node.created_at)],
+            ]}
+          />
+        </section>
+      </div>
+    </Drawer>
+  )
+}

@@ -1,0 +1,156 @@
+/** Adds a node that exists already, or changes one. */
+import { api, ok } from '#src/admin-ui/api.ts'
+import { Button } from '#src/admin-ui/kit/button.tsx'
+import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
+import { NumberField, SelectField, TextField } from '#src/admin-ui/kit/field.tsx'
+import { type Form, FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
+import { Note } from '#src/admin-ui/kit/page.tsx'
+import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { invalidate } from '#src/admin-ui/query.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { type NodeRow, nodeTexts } from './texts.ts'
+
+interface Connection {
+  label: string
+  address: string
+  port: number | null
+  public_key: string
+  short_id: string
+  sni: string
+  flow: string
+  shared_uuid: string
+}
+
+const refresh = () => invalidate('nodes', 'stats')
+
+/** The machine's own node, whose connection the configuration file says. */
+const OWN_NODE = 'de1'
+
+function ConnectionFields({ form, local }: { form: Form<Connection>; local: boolean }) {
+  const t = nodeTexts()
+  return (
+    <>
+      <div class="cols">
+        <TextField label={t.address} mono required {...form.field('address')} />
+        <NumberField label={t.port} min={1} max={65535} required {...form.field('port')} />
+      </div>
+      <TextField label={t.sni} mono {...form.field('sni')} />
+      {!local && <TextField label={t.publicKey} mono {...form.field('public_key')} />}
+      <div class="cols">
+        <TextField
+          label={t.shortId}
+          mono
+          {...(local && { hint: t.shortIdLocal })}
+          {...form.field('short_id')}
+        />
+        <TextField label={t.flow} mono {...form.field('flow')} />
+      </div>
+      {local ? (
+        <Note>{t.ownKeys}</Note>
+      ) : (
+        <TextField
+          label={t.sharedUuid}
+          hint={t.sharedUuidHint}
+          mono
+          {...form.field('shared_uuid')}
+        />
+      )}
+    </>
+  )
+}
+
+export function AddNode({ close }: { close: () => void }) {
+  const t = nodeTexts()
+  const form = useForm({
+    initial: {
+      kind: 'external' as 'external' | 'local',
+      code: '',
+      label: '',
+      address: '',
+      port: 443 as number | null,
+      public_key: '',
+      short_id: '',
+      sni: '',
+      flow: 'xtls-rprx-vision',
+      shared_uuid: '',
+    },
+    send: (values) => ok(api.nodes.$post({ json: { ...values, port: values.port as number } })),
+    done: (node) => {
+      toast(t.added(node.label))
+      refresh()
+      close()
+    },
+  })
+  return (
+    <Dialog title={t.add} onClose={close} wide>
+      <FormBox
+        form={form}
+        action={t.addAction}
+        extra={<Button onClick={close}>{common().cancel}</Button>}
+      >
+        <SelectField
+          label={t.kind}
+          options={[
+            { value: 'external', label: t.kindExternal },
+            { value: 'local', label: t.kindLocal },
+          ]}
+          {...form.field('kind')}
+        />
+        <div class="cols">
+          <TextField
+            label={t.code}
+            hint={t.codeHint}
+            mono
+            focus
+            required
+            maxLength={32}
+            {...form.field('code')}
+          />
+          <TextField label={t.label} hint={t.labelHint} required {...form.field('label')} />
+        </div>
+        <ConnectionFields
+          form={form as unknown as Form<Connection>}
+          local={form.values.kind === 'local'}
+        />
+      </FormBox>
+    </Dialog>
+  )
+}
+
+export function EditNode({ node }: { node: NodeRow }) {
+  const t = nodeTexts()
+  const { label, address, port, public_key, short_id, sni, flow, shared_uuid } = node
+  const form: Form<Connection> = useForm<Connection, unknown>({
+    initial: {
+      label,
+      address,
+      port,
+      public_key,
+      short_id,
+      sni,
+      flow,
+      shared_uuid: shared_uuid ?? '',
+    },
+    send: () =>
+      ok(
+        api.nodes[':code'].$patch({
+          param: { code: node.code },
+          json: form.changes() as Partial<Connection & { port: number }>,
+        }),
+      ),
+    done: () => {
+      toast(common().saved)
+      refresh()
+    },
+  })
+  return (
+    <FormBox form={form}>
+      <TextField label={t.label} hint={t.labelHint} required {...form.field('label')} />
+      {node.code === OWN_NODE ? (
+        <Note>{t.onlyLabel}</Note>
+      ) : (
+        <ConnectionFields form={form} local={node.kind === 'local'} />
+      )}
+    </FormBox>
+  )
+}

@@ -1,0 +1,145 @@
+/** The strip of things that wait for somebody; each with the way to deal with it. */
+import type { ComponentChildren } from 'preact'
+import { api, ok, paged } from '#src/admin-ui/api.ts'
+import { moment } from '#src/admin-ui/format.ts'
+import { Icon, type IconName } from '#src/admin-ui/kit/icons.tsx'
+import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
+import { href } from '#src/admin-ui/router.ts'
+import { type NodeRow, overviewWords, type Stats } from './overview-words.ts'
+
+const OLD_MS = 15 * 60_000
+/** So many old payments are asked for, and checked at once. */
+const MOST = 20
+
+interface Item {
+  key: string
+  tone: 'bad' | 'warn' | 'info'
+  icon: IconName
+  text: ComponentChildren
+  action: string
+  /** Where it is dealt with, or what does it. */
+  to: string | (() => unknown)
+}
+
+function nodeItems(nodes: NodeRow[]): Item[] {
+  const t = overviewWords()
+  return nodes.flatMap((node): Item[] => {
+    const fault = node.last_error !== null && node.status === 'active' && node.enabled
+    if (!fault && !node.sync_blocked) return []
+    return [
+      {
+        key: node.code,
+        tone: fault ? 'bad' : 'warn',
+        icon: 'alert',
+        text: (
+          <>
+            <b>{node.label}</b> {fault ? t.nodeDown : t.nodeBlocked}
+          </>
+        ),
+        action: t.openNode,
+        to: href('/nodes', { node: node.code }),
+      },
+    ]
+  })
+}
+
+function countItems(stats: Stats): Item[] {
+  const t = overviewWords()
+  const items: Item[] = []
+  if (stats.payments.review > 0) {
+    items.push({
+      key: 'review',
+      tone: 'warn',
+      icon: 'payments',
+      text: t.review(stats.payments.review),
+      action: t.openReview,
+      to: href('/payments', { review: '1' }),
+    })
+  }
+  if (stats.expiring_3d > 0) {
+    items.push({
+      key: 'ending',
+      tone: 'info',
+      icon: 'calendar',
+      text: t.endingSoon(stats.expiring_3d),
+      action: t.view,
+      to: href('/subscriptions', {
+        status: 'active',
+        ends: '3',
+        sort: 'expires_at',
+        order: 'asc',
+      }),
+    })
+  }
+  return items
+}
+
+/** Payments that have been pending for too long, oldest first, and a way to ask their providers now. */
+function usePendingItem(): Item[] {
+  const t = overviewWords()
+  const query = { status: 'pending', order: 'asc', limit: String(MOST) } as const
+  const pending = useQuery('payments pending', () => paged(api.payments.$get({ query })), {
+    every: 60_000,
+  })
+  const old = (pending.data?.rows ?? []).filter(
+    (payment) => Date.now() - moment(payment.created_at).getTime() > OLD_MS,
+  )
+  const check = useAction(async () => {
+    let paid = 0
+    for (const { id } of old) {
+      const answer = await ok(
+        api.payments[':payment_id'].check.$post({ param: { payment_id: id } }),
+      )
+      if (answer.status === 'paid') paid++
+    }
+    toast(t.rechecked(paid, old.length))
+    invalidate('payments', 'stats')
+  })
+  if (old.length === 0) return []
+  return [
+    {
+      key: 'pending',
+      tone: 'warn',
+      icon: 'clock',
+      text: t.pendingOld(old.length),
+      action: t.recheck,
+      to: check.run,
+    },
+  ]
+}
+
+function Attend({ item }: { item: Item }) {
+  const content = (
+    <>
+      <span class={item.tone}>
+        <Icon name={item.icon} />
+      </span>
+      <span>{item.text}</span>
+      <em>{item.action}</em>
+    </>
+  )
+  const { to } = item
+  return typeof to === 'string' ? (
+    <a href={to}>{content}</a>
+  ) : (
+    <button type="button" onClick={() => void to()}>
+      {content}
+    </button>
+  )
+}
+
+export function Attention(p: { stats: Stats | undefined; nodes: NodeRow[] | undefined }) {
+  const t = overviewWords()
+  const pending = usePendingItem()
+  if (!p.stats || !p.nodes) return <div class="attention" />
+  const items = [...nodeItems(p.nodes), ...pending, ...countItems(p.stats)]
+  if (items.length === 0) return null
+  return (
+    <section class="attention" aria-label={t.attention}>
+      {items.map((item) => (
+        <Attend key={item.key} item={item} />
+      ))}
+    </section>
+  )
+}

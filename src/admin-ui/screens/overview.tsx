@@ -1,0 +1,67 @@
+/** The overview: what needs attention, how sales go, how the nodes are. */
+import './overview.css'
+import { api, ok } from '#src/admin-ui/api.ts'
+import { longDay, relative } from '#src/admin-ui/format.ts'
+import { Segments } from '#src/admin-ui/kit/field.tsx'
+import { PageHeader } from '#src/admin-ui/kit/page.tsx'
+import { useQuery } from '#src/admin-ui/query.ts'
+import { type Route, setQuery } from '#src/admin-ui/router.ts'
+import { Attention } from './overview-attention.tsx'
+import { Kpis } from './overview-kpis.tsx'
+import { NodesCard, PaymentsCard, PlansCard } from './overview-lists.tsx'
+import { SalesCard } from './overview-sales.tsx'
+import { overviewWords } from './overview-words.ts'
+
+const EVERY_MS = 30_000
+const PERIODS = ['7', '30', '90', '365'] as const
+type Period = (typeof PERIODS)[number]
+/** The series of a year has no year before it: the service gives at most 400 days. */
+const MOST_DAYS = 400
+
+export function Overview({ route }: { route: Route }) {
+  const t = overviewWords()
+  const period: Period = PERIODS.find((one) => one === route.query.get('days')) ?? '30'
+  const days = Number(period)
+  const asked = String(Math.min(MOST_DAYS, 2 * days))
+  const every = { every: EVERY_MS }
+  const stats = useQuery('stats', () => ok(api.stats.$get()), every)
+  const active = useQuery('stats active', () => ok(api.stats.active.$get()), every)
+  const nodes = useQuery('nodes', () => ok(api.nodes.$get()), every)
+  const series = useQuery(`stats series ${asked}`, () =>
+    ok(api.stats.series.$get({ query: { days: asked } })),
+  )
+  const synced = stats.data && (stats.data.last_sync_at ?? null)
+  return (
+    <>
+      <PageHeader
+        title={t.title}
+        sub={
+          <>
+            {longDay(new Date())}
+            {synced !== undefined && (
+              <> · {synced === null ? t.neverSynced : t.synced(relative(synced))}</>
+            )}
+          </>
+        }
+      >
+        <Segments
+          label={t.period}
+          value={period}
+          onValue={(value) => setQuery({ days: value === '30' ? '' : value }, { replace: true })}
+          options={PERIODS.map((value) => ({
+            value,
+            label: value === '365' ? t.year : t.lastDays(Number(value)),
+          }))}
+        />
+      </PageHeader>
+      <Attention stats={stats.data} nodes={nodes.data} />
+      <Kpis stats={stats} series={series} days={days} />
+      <div class="grid two">
+        <SalesCard series={series} days={days} />
+        <NodesCard nodes={nodes} active={active.data} />
+        <PaymentsCard />
+        <PlansCard active={active} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,162 @@
+/** The plans: what is sold, for how much, in which order. */
+import { useState } from 'preact/hooks'
+import { api, ok } from '#src/admin-ui/api.ts'
+import { money, number } from '#src/admin-ui/format.ts'
+import { Button, IconButton, LinkButton } from '#src/admin-ui/kit/button.tsx'
+import { confirm } from '#src/admin-ui/kit/dialog.tsx'
+import { Menu } from '#src/admin-ui/kit/menu.tsx'
+import { Card, Note, PageHeader } from '#src/admin-ui/kit/page.tsx'
+import { Reorder } from '#src/admin-ui/kit/reorder.tsx'
+import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
+import { toast, toastError } from '#src/admin-ui/kit/toast.tsx'
+import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
+import { href } from '#src/admin-ui/router.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { CreatePlan, EditPlan } from './plans/form.tsx'
+import { type Plan, planTexts } from './plans/texts.ts'
+import './plans.css'
+
+const MONTH_DAYS = 30
+
+function usePlanActions() {
+  const t = planTexts()
+  const archive = useAction(async (plan: Plan) => {
+    if (!plan.archived) {
+      const asked = { title: t.archiveTitle(plan.label), text: t.archiveText, action: t.archiveOne }
+      if (!(await confirm(asked))) return
+    }
+    const param = { code: plan.code }
+    await ok(api.plans[':code'].$patch({ param, json: { archived: !plan.archived } }))
+    toast(plan.archived ? t.restored(plan.label) : t.archived(plan.label))
+    invalidate('plans')
+  })
+  const remove = useAction(async (plan: Plan) => {
+    const title = t.removeTitle(plan.label)
+    if (!(await confirm({ title, text: t.removeText, action: t.remove, danger: true }))) return
+    const { archived } = await ok(api.plans[':code'].$delete({ param: { code: plan.code } }))
+    toast(archived ? t.archived(plan.label) : t.removed(plan.label))
+    invalidate('plans')
+  })
+  return { archive: archive.run, remove: remove.run }
+}
+
+function PlanRow({ plan, edit }: { plan: Plan; edit: (plan: Plan) => void }) {
+  const t = planTexts()
+  const { archive, remove } = usePlanActions()
+  const month = Math.round((plan.price * MONTH_DAYS) / plan.days)
+  return (
+    <div class="plan-row">
+      <div class="plan-name">
+        <b>{plan.label}</b>
+        <small class="muted">
+          <span class="mono">{plan.code}</span> · {common().days(plan.days)}
+        </small>
+      </div>
+      <div class="plan-price">
+        <b class="num">{money(plan.price, plan.currency)}</b>
+        <small class="muted">{t.perMonth(money(month, plan.currency))}</small>
+      </div>
+      <small class="plan-stars muted">
+        {plan.price_stars === null ? t.noStars : t.stars(number(plan.price_stars))}
+      </small>
+      <div class="row">
+        <IconButton icon="edit" label={t.edit(plan.label)} onClick={() => edit(plan)} />
+        <Menu
+          label={t.actions(plan.label)}
+          items={[
+            {
+              label: plan.archived ? t.restore : t.archiveOne,
+              icon: plan.archived ? 'play' : 'pause',
+              onClick: () => archive(plan),
+            },
+            { label: t.remove, icon: 'trash', danger: true, onClick: () => remove(plan) },
+          ]}
+        />
+      </div>
+    </div>
+  )
+}
+
+/** Gives each plan of `codes` its place; only those that stand elsewhere, as the service has it now, are told. */
+async function saveOrder(codes: string[]): Promise<void> {
+  const plans = await ok(api.plans.$get())
+  for (const [sort_order, code] of codes.entries()) {
+    const plan = plans.find((one) => one.code === code)
+    if (plan?.sort_order === sort_order) continue
+    await ok(api.plans[':code'].$patch({ param: { code }, json: { sort_order } }))
+  }
+}
+
+function PausedNote() {
+  const t = planTexts()
+  const settings = useQuery('plan-settings', () => ok(api.payments['plan-settings'].$get()))
+  if (settings.data?.payments_enabled !== false) return null
+  return (
+    <Note tone="warn">
+      <div class="row between">
+        {t.paused}
+        <LinkButton small href={href('/settings/payments')}>
+          {t.toPayments}
+        </LinkButton>
+      </div>
+    </Note>
+  )
+}
+
+export function Plans() {
+  const t = planTexts()
+  const plans = useQuery('plans', () => ok(api.plans.$get()))
+  const [open, setOpen] = useState<Plan | 'new' | null>(null)
+  const onSale = plans.data?.filter((plan) => !plan.archived)
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => setOpen('new')}>
+      {t.create}
+    </Button>
+  )
+  return (
+    <>
+      <PageHeader title={t.title} sub={onSale ? t.sub(onSale.length) : ' '}>
+        {create}
+      </PageHeader>
+      <PausedNote />
+      <Card title={t.onSale} sub={t.onSaleSub} flush>
+        <Loaded query={plans} lines={4} tall>
+          {(all) =>
+            onSale?.length === 0 ? (
+              <Empty title={t.none} hint={t.noneHint} icon="plans" />
+            ) : (
+              <Reorder
+                label={t.onSale}
+                items={all.filter((plan) => !plan.archived)}
+                itemKey={(plan) => plan.code}
+                itemName={(plan) => plan.label}
+                onOrder={(codes) =>
+                  saveOrder(codes)
+                    .catch(toastError)
+                    .then(() => plans.reload())
+                }
+              >
+                {(plan) => <PlanRow plan={plan} edit={setOpen} />}
+              </Reorder>
+            )
+          }
+        </Loaded>
+      </Card>
+      {plans.data?.some((plan) => plan.archived) && (
+        <Card title={t.archive} sub={t.archiveSub} flush>
+          <ul class="archived-plans">
+            {plans.data
+              .filter((plan) => plan.archived)
+              .map((plan) => (
+                <li key={plan.code}>
+                  <PlanRow plan={plan} edit={setOpen} />
+                </li>
+              ))}
+          </ul>
+        </Card>
+      )}
+      {open === 'new' && <CreatePlan close={() => setOpen(null)} />}
+      {open !== null && open !== 'new' && <EditPlan plan={open} close={() => setOpen(null)} />}
+    </>
+  )
+}

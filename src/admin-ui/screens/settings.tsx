@@ -1,0 +1,50 @@
+/** The settings, in tabs that have addresses. */
+import { PageHeader } from '#src/admin-ui/kit/page.tsx'
+import { Tabs } from '#src/admin-ui/kit/tabs.tsx'
+import { href, type Route } from '#src/admin-ui/router.ts'
+import { Apps } from './settings/apps.tsx'
+import { Devices } from './settings/devices.tsx'
+import { PaymentSettings } from './settings/payments.tsx'
+import { Alerts, Bot, Brand, Legal, Receipts } from './settings/shop.tsx'
+import { settingsTexts } from './settings/texts.ts'
+import { Webhook } from './settings/webhook.tsx'
+import './settings.css'
+
+const TABS = {
+  brand: Brand,
+  bot: Bot,
+  payments: PaymentSettings,
+  receipts: Receipts,
+  legal: Legal,
+  devices: Devices,
+  apps: Apps,
+  webhook: Webhook,
+  alerts: Alerts,
+}
+
+type Tab = keyof typeof TABS
+
+const isTab = (name: string | undefined): name is Tab => Object.hasOwn(TABS, name ?? '')
+
+export function Settings({ route }: { route: Route }) {
+  const t = settingsTexts()
+  const asked = route.segments[1]
+  const current = isTab(asked) ? asked : 'brand'
+  const Content = TABS[current]
+  return (
+    <>
+      <PageHeader title={t.title} sub={t.sub} />
+      <Tabs
+        label={t.title}
+        tabs={(Object.keys(TABS) as Tab[]).map((tab) => ({
+          href: href(`/settings/${tab}`),
+          label: t.tabs[tab],
+          current: tab === current,
+        }))}
+      />
+      <div class="settings">
+        <Content key={current} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,102 @@
+/** Where events are sent, the secret that signs them, and a test. */
+import { useState } from 'preact/hooks'
+import { type Answer, api, ok } from '#src/admin-ui/api.ts'
+import { Button, LinkButton } from '#src/admin-ui/kit/button.tsx'
+import { CopyLine } from '#src/admin-ui/kit/copy-line.tsx'
+import { confirm } from '#src/admin-ui/kit/dialog.tsx'
+import { TextField } from '#src/admin-ui/kit/field.tsx'
+import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
+import { Card, Note } from '#src/admin-ui/kit/page.tsx'
+import { Loaded } from '#src/admin-ui/kit/state.tsx'
+import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
+import { href } from '#src/admin-ui/router.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { settingsTexts } from './texts.ts'
+
+type Data = Answer<(typeof api)['settings']['webhook']['$get']>
+
+function UrlForm({ data, made }: { data: Data; made: (secret: string) => void }) {
+  const t = settingsTexts()
+  const form = useForm({
+    initial: { url: data.url },
+    send: (json) => ok(api.settings.webhook.$post({ json })),
+    done: ({ secret }) => {
+      toast(common().saved)
+      if (secret !== undefined) made(secret)
+      invalidate('webhook')
+    },
+  })
+  return (
+    <FormBox form={form}>
+      <TextField
+        label={t.webhookUrl}
+        hint={t.webhookHint}
+        inputMode="url"
+        mono
+        {...form.field('url')}
+      />
+    </FormBox>
+  )
+}
+
+function Secret(p: { has: boolean; secret: string | null; made: (secret: string) => void }) {
+  const t = settingsTexts()
+  const rotate = useAction(async () => {
+    const asked = { title: t.rotateTitle, text: t.rotateText, action: t.rotate, danger: true }
+    if (p.has && !(await confirm(asked))) return
+    p.made((await ok(api.settings.webhook['rotate-secret'].$post())).secret)
+    invalidate('webhook')
+  })
+  return (
+    <div class="stack">
+      {p.secret === null ? (
+        <p class="muted">{p.has ? t.secretSet : t.secretNone}</p>
+      ) : (
+        <>
+          <CopyLine label={t.secret} text={p.secret} />
+          <Note tone="warn">{t.secretOnce}</Note>
+        </>
+      )}
+      <div class="row end">
+        <Button icon="key" busy={rotate.busy} onClick={rotate.run}>
+          {t.rotate}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+export function Webhook() {
+  const t = settingsTexts()
+  const webhook = useQuery('webhook', () => ok(api.settings.webhook.$get()))
+  const [secret, setSecret] = useState<string | null>(null)
+  const test = useAction(async () => {
+    const { ok: done, error } = await ok(api.settings.webhook.test.$post())
+    if (done) toast(t.testDone)
+    else toast(t.testFailed(error ?? ''), 'bad')
+    invalidate('events')
+  })
+  const actions = (
+    <>
+      <LinkButton small href={href('/log/events')}>
+        {t.seeEvents}
+      </LinkButton>
+      <Button small icon="send" busy={test.busy} disabled={!webhook.data?.url} onClick={test.run}>
+        {t.test}
+      </Button>
+    </>
+  )
+  return (
+    <>
+      <Card title={t.tabs.webhook} sub={t.webhookSub} actions={actions}>
+        <Loaded query={webhook}>{(data) => <UrlForm data={data} made={setSecret} />}</Loaded>
+      </Card>
+      <Card title={t.secret}>
+        <Loaded query={webhook} lines={2}>
+          {(data) => <Secret has={data.has_secret} secret={secret} made={setSecret} />}
+        </Loaded>
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,188 @@
+/** All subscriptions: by state, node, plan, end; the same actions as in the user's card. */
+import { api, paged, type QueryOf } from '#src/admin-ui/api.ts'
+import { bytes, date, number, toTimestamp, userName } from '#src/admin-ui/format.ts'
+import { subscriptionsEn } from '#src/admin-ui/i18n/subscriptions.en.ts'
+import { subscriptionsRu } from '#src/admin-ui/i18n/subscriptions.ru.ts'
+import { catalogue } from '#src/admin-ui/i18n.ts'
+import { Person } from '#src/admin-ui/kit/badge.tsx'
+import { Button } from '#src/admin-ui/kit/button.tsx'
+import { SearchBox, Segments } from '#src/admin-ui/kit/field.tsx'
+import { FilterSelect } from '#src/admin-ui/kit/filter.tsx'
+import { ListView } from '#src/admin-ui/kit/list-view.tsx'
+import { PageHeader } from '#src/admin-ui/kit/page.tsx'
+import { Empty } from '#src/admin-ui/kit/state.tsx'
+import type { Column } from '#src/admin-ui/kit/table.tsx'
+import { useList } from '#src/admin-ui/list.ts'
+import { setQuery } from '#src/admin-ui/router.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { useChoices } from './access/choices.ts'
+import { SubscriptionBadge } from './access/state.tsx'
+import { type Subscription, SubscriptionMenu } from './access/subscription-actions.tsx'
+import { access } from './access/texts.ts'
+import { UserFilter } from './access/user-filter.tsx'
+
+const words = catalogue({ en: subscriptionsEn, ru: subscriptionsRu })
+
+type SubscriptionQuery = QueryOf<typeof api.subscriptions.$get>
+
+const DAY_MS = 86_400_000
+const STATES = ['all', 'active', 'held', 'expired', 'revoked'] as const
+/** Ends to look for, in days from now. */
+const ENDS = [1, 3, 7, 14, 30]
+const DEFAULTS = {
+  q: '',
+  status: 'all',
+  node: '',
+  plan: '',
+  tg_id: '',
+  ends: '',
+  sort: 'created_at',
+  order: 'desc',
+}
+
+/** `ends` is the panel's own filter: so many days from now, whenever the address is opened. */
+function queryOf({ ends, ...query }: Partial<typeof DEFAULTS> & { limit: string }) {
+  const days = Number(ends)
+  const before = days > 0 && toTimestamp(new Date(Date.now() + days * DAY_MS))
+  return { ...query, ...(before && { expires_before: before }) } as SubscriptionQuery
+}
+
+function columnsOf(): Column<Subscription>[] {
+  const t = words()
+  return [
+    {
+      key: 'user',
+      title: common().user,
+      phone: 'lead',
+      cell: (row) => <Person name={userName(row)} sub={row.tg_id} />,
+    },
+    {
+      key: 'status',
+      title: common().status,
+      phone: 'state',
+      cell: (row) => <SubscriptionBadge subscription={row} />,
+    },
+    { key: 'node', title: common().node, cell: (row) => row.node_label },
+    { key: 'plan', title: common().plan, cell: (row) => row.plan_label },
+    { key: 'left', title: t.left, end: true, phone: 'off', cell: (row) => number(row.days_left) },
+    {
+      key: 'traffic',
+      title: t.traffic,
+      end: true,
+      phone: 'off',
+      cell: (row) => bytes(row.up + row.down),
+    },
+    {
+      key: 'end',
+      title: t.end,
+      end: true,
+      sort: 'expires_at',
+      cell: (row) => date(row.expires_at),
+    },
+    {
+      key: 'created',
+      title: common().created,
+      end: true,
+      sort: 'created_at',
+      phone: 'off',
+      cell: (row) => date(row.created_at),
+    },
+    {
+      key: 'actions',
+      title: '',
+      phone: 'state',
+      cell: (row) => <SubscriptionMenu subscription={row} />,
+    },
+  ]
+}
+
+function useSubscriptions() {
+  return useList({
+    key: 'subscriptions',
+    defaults: DEFAULTS,
+    load: (query) => paged(api.subscriptions.$get({ query: queryOf(query) })),
+  })
+}
+
+function Tools({ list }: { list: ReturnType<typeof useSubscriptions> }) {
+  const t = words()
+  const { nodesAll, plansAll } = useChoices()
+  const { filters, change } = list
+  return (
+    <>
+      <SearchBox
+        label={t.search}
+        value={filters.q}
+        onValue={(q) => change({ q }, { replace: true })}
+      />
+      <Segments
+        label={t.filterState}
+        value={filters.status as (typeof STATES)[number]}
+        options={STATES.map((value) => ({ value, label: t.states[value] }))}
+        onValue={(status) => change({ status })}
+      />
+      <FilterSelect
+        label={common().node}
+        all={access().allNodes}
+        value={filters.node}
+        options={nodesAll}
+        onValue={(node) => change({ node })}
+      />
+      <FilterSelect
+        label={common().plan}
+        all={access().allPlans}
+        value={filters.plan}
+        options={plansAll}
+        onValue={(plan) => change({ plan })}
+      />
+      <FilterSelect
+        label={t.filterEnd}
+        all={t.anyEnd}
+        value={filters.ends}
+        options={ENDS.map((n) => ({ value: String(n), label: t.endsWithin(common().days(n)) }))}
+        onValue={(ends) =>
+          change({
+            ends,
+            ...(ends !== '' && { status: 'active', sort: 'expires_at', order: 'asc' }),
+          })
+        }
+      />
+      <UserFilter tgId={filters.tg_id} clear={() => change({ tg_id: '' })} />
+    </>
+  )
+}
+
+export function Subscriptions() {
+  const t = words()
+  const list = useSubscriptions()
+  const { filters, total } = list
+  return (
+    <>
+      <PageHeader
+        title={t.title}
+        sub={total === undefined ? ' ' : t.sub(number(total), list.capped)}
+      />
+      <ListView
+        list={list}
+        caption={t.title}
+        columns={columnsOf()}
+        rowKey={(row) => row.uuid}
+        rowName={userName}
+        sort={filters.sort}
+        order={filters.order}
+        onSort={(sort, order) => list.change({ sort, order })}
+        onOpen={(row) => setQuery({ user: row.tg_id })}
+        tools={<Tools list={list} />}
+        empty={
+          list.filtered ? (
+            <Empty title={common().none} hint={common().noneHint} icon="search">
+              <Button onClick={list.clear}>{common().clear}</Button>
+            </Empty>
+          ) : (
+            <Empty title={t.noneYet} hint={t.noneYetHint} icon="subscriptions" />
+          )
+        }
+      />
+    </>
+  )
+}

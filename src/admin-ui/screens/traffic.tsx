@@ -1,0 +1,117 @@
+/** Traffic: by day, and who has most of it. */
+import { type Answer, api, ok } from '#src/admin-ui/api.ts'
+import { TimeChart } from '#src/admin-ui/charts/time-chart.tsx'
+import { bytes, percent } from '#src/admin-ui/format.ts'
+import { trafficEn } from '#src/admin-ui/i18n/traffic.en.ts'
+import { trafficRu } from '#src/admin-ui/i18n/traffic.ru.ts'
+import { catalogue } from '#src/admin-ui/i18n.ts'
+import { Meter } from '#src/admin-ui/kit/badge.tsx'
+import { Segments } from '#src/admin-ui/kit/field.tsx'
+import { Card, PageHeader } from '#src/admin-ui/kit/page.tsx'
+import { Empty, Failed, Loaded } from '#src/admin-ui/kit/state.tsx'
+import { type Column, Table } from '#src/admin-ui/kit/table.tsx'
+import { useQuery } from '#src/admin-ui/query.ts'
+import { type Route, setQuery } from '#src/admin-ui/router.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import './traffic.css'
+
+const words = catalogue({ en: trafficEn, ru: trafficRu })
+
+const PERIODS = ['7', '30', '90', '365'] as const
+type Period = (typeof PERIODS)[number]
+
+/** So many rows tell who uses most; the others are in the list of subscriptions. */
+const SHOWN = 50
+
+type Entry = Answer<(typeof api)['traffic']['$get']>['entries'][number]
+
+function Chart({ route }: { route: Route }) {
+  const t = words()
+  const asked = route.query.get('days') as Period | null
+  const days = asked && PERIODS.includes(asked) ? asked : '30'
+  const series = useQuery(`series ${days}`, () => ok(api.stats.series.$get({ query: { days } })))
+  return (
+    <Card
+      title={t.byDay}
+      actions={
+        <Segments
+          label={t.period}
+          value={days}
+          options={PERIODS.map((value) => ({ value, label: t.days(Number(value)) }))}
+          onValue={(value) => setQuery({ days: value === '30' ? '' : value })}
+        />
+      }
+    >
+      <Loaded query={series} lines={5} tall>
+        {(rows) => (
+          <TimeChart
+            label={t.byDay}
+            days={rows.map((row) => row.date)}
+            bars={{ label: t.down, values: rows.map((row) => row.down), say: bytes, tick: bytes }}
+            line={{ label: t.up, values: rows.map((row) => row.up), say: bytes, tick: bytes }}
+          />
+        )}
+      </Loaded>
+    </Card>
+  )
+}
+
+function columnsOf(all: number): Column<Entry>[] {
+  const t = words()
+  const share = (entry: Entry) => (all === 0 ? 0 : (entry.up + entry.down) / all)
+  return [
+    { key: 'user', title: t.user, phone: 'lead', cell: (entry) => <b>{entry.username}</b> },
+    { key: 'node', title: common().node, cell: (entry) => entry.node_label },
+    { key: 'down', title: t.down, end: true, cell: (entry) => bytes(entry.down) },
+    { key: 'up', title: t.up, end: true, cell: (entry) => bytes(entry.up) },
+    {
+      key: 'total',
+      title: t.total,
+      end: true,
+      phone: 'state',
+      cell: (entry) => <b>{bytes(entry.up + entry.down)}</b>,
+    },
+    {
+      key: 'share',
+      title: t.share,
+      end: true,
+      phone: 'off',
+      cell: (entry) => (
+        <span class="traffic-share">
+          <Meter share={share(entry)} label={t.shareOf(entry.username)} />
+          <span class="num">{percent(share(entry), 1)}</span>
+        </span>
+      ),
+    },
+  ]
+}
+
+export function Traffic({ route }: { route: Route }) {
+  const t = words()
+  const traffic = useQuery('traffic', () => ok(api.traffic.$get()))
+  const all = traffic.data && traffic.data.up + traffic.data.down
+  const entries = traffic.data?.entries
+  return (
+    <>
+      <PageHeader title={t.title} sub={all === undefined ? ' ' : t.sub(bytes(all))} />
+      <Chart route={route} />
+      <Card
+        title={t.top}
+        sub={entries ? t.topSub(Math.min(SHOWN, entries.length), entries.length) : ' '}
+        flush
+      >
+        {traffic.error && !entries ? (
+          <Failed error={traffic.error} retry={traffic.reload} />
+        ) : (
+          <Table
+            caption={t.top}
+            columns={columnsOf(all ?? 0)}
+            rows={entries?.slice(0, SHOWN)}
+            rowKey={(entry) => entry.uuid}
+            empty={<Empty title={t.none} hint={t.noneHint} icon="traffic" />}
+          />
+        )}
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,163 @@
+/** One action on all users that are selected; who is refused stays selected, with the reason. */
+import { useState } from 'preact/hooks'
+import { type Answer, api, ok } from '#src/admin-ui/api.ts'
+import { Button } from '#src/admin-ui/kit/button.tsx'
+import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
+import { NumberField, SelectField } from '#src/admin-ui/kit/field.tsx'
+import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
+import { Facts } from '#src/admin-ui/kit/page.tsx'
+import type { Selection } from '#src/admin-ui/kit/table.tsx'
+import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { useAction } from '#src/admin-ui/query.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { useChoices } from './access/choices.ts'
+import { accessChanged } from './access/subscription-actions.tsx'
+import { access } from './access/texts.ts'
+import { usersTexts } from './users-texts.ts'
+
+type Outcomes = Answer<typeof api.users.bulk.$post>
+type Refused = { tg_id: number; error: string }[]
+
+/** The service takes no more in one request. */
+const MOST_IDS = 1000
+const REASONS_SHOWN = 100
+
+const refusedOf = (outcomes: Outcomes): Refused =>
+  outcomes.flatMap((one) => (one.ok ? [] : [{ tg_id: one.tg_id, error: one.error }]))
+
+interface FormProps {
+  ids: number[]
+  close: () => void
+  finish: (outcomes: Outcomes) => void
+}
+
+const cancel = (close: () => void) => <Button onClick={close}>{common().cancel}</Button>
+
+function GrantForm({ ids, close, finish }: FormProps) {
+  const t = usersTexts().bulk
+  const { nodes, plans } = useChoices()
+  const form = useForm({
+    initial: { node: '', plan: '' },
+    send: (order) => ok(api.users.bulk.$post({ json: { action: 'grant', tg_ids: ids, ...order } })),
+    done: finish,
+  })
+  const { choose } = access()
+  return (
+    <Dialog title={t.grantTitle(ids.length)} onClose={close}>
+      <FormBox form={form} action={access().grant} always extra={cancel(close)}>
+        <p class="t2">{t.grantText}</p>
+        <div class="cols">
+          <SelectField
+            label={common().node}
+            empty={choose}
+            options={nodes}
+            {...form.field('node')}
+          />
+          <SelectField
+            label={common().plan}
+            empty={choose}
+            options={plans}
+            {...form.field('plan')}
+          />
+        </div>
+      </FormBox>
+    </Dialog>
+  )
+}
+
+function ExtendForm({ ids, close, finish }: FormProps) {
+  const t = usersTexts().bulk
+  const form = useForm({
+    initial: { days: 7 as number | null },
+    send: ({ days }) =>
+      ok(
+        api.users.bulk.$post({
+          json: { action: 'extend', tg_ids: ids, days: days as number },
+        }),
+      ),
+    done: finish,
+  })
+  return (
+    <Dialog title={t.extendTitle(ids.length)} onClose={close}>
+      <FormBox form={form} action={t.extend} always extra={cancel(close)}>
+        <p class="t2">{t.extendText}</p>
+        <NumberField
+          label={access().days}
+          unit={access().daysUnit}
+          min={1}
+          max={3650}
+          {...form.field('days')}
+        />
+      </FormBox>
+    </Dialog>
+  )
+}
+
+function RefusedDialog(p: { refused: Refused; done: number; close: () => void }) {
+  const t = usersTexts().bulk
+  return (
+    <Dialog title={t.refusedTitle(p.refused.length)} onClose={p.close}>
+      <div class="stack">
+        <p class="t2">{t.refusedText(p.done)}</p>
+        <Facts
+          list={p.refused
+            .slice(0, REASONS_SHOWN)
+            .map(({ tg_id, error }) => [String(tg_id), error] as const)}
+        />
+        <div class="row end">
+          <Button kind="primary" onClick={p.close}>
+            {access().done}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+export function BulkActions(p: { ids: string[]; choose: Selection }) {
+  const t = usersTexts().bulk
+  const [open, setOpen] = useState<'grant' | 'extend' | null>(null)
+  const [result, setResult] = useState<{ refused: Refused; done: number } | null>(null)
+  const ids = p.ids.map(Number)
+  const close = () => setOpen(null)
+  const finish = (outcomes: Outcomes) => {
+    const refused = refusedOf(outcomes)
+    const done = outcomes.length - refused.length
+    close()
+    accessChanged()
+    p.choose.setAll(
+      outcomes.flatMap((one) => (one.ok ? [String(one.tg_id)] : [])),
+      false,
+    )
+    if (refused.length > 0) setResult({ refused, done })
+    else toast(t.done(done))
+  }
+  const ban = useAction(async (action: 'ban' | 'unban') => {
+    const banning = action === 'ban'
+    const title = banning ? t.banTitle(ids.length) : t.unbanTitle(ids.length)
+    const text = banning ? t.banText : t.unbanText
+    if (!(await confirm({ title, text, action: t[action], danger: banning }))) return
+    finish(await ok(api.users.bulk.$post({ json: { action, tg_ids: ids } })))
+  })
+  if (ids.length > MOST_IDS) return <span>{t.tooMany(MOST_IDS)}</span>
+  const form = { ids, close, finish }
+  return (
+    <>
+      <Button small icon="plus" onClick={() => setOpen('grant')}>
+        {t.grant}
+      </Button>
+      <Button small icon="calendar" onClick={() => setOpen('extend')}>
+        {t.extend}
+      </Button>
+      <Button small icon="ban" busy={ban.busy} onClick={() => ban.run('ban')}>
+        {t.ban}
+      </Button>
+      <Button small onClick={() => ban.run('unban')} disabled={ban.busy}>
+        {t.unban}
+      </Button>
+      {open === 'grant' && <GrantForm {...form} />}
+      {open === 'extend' && <ExtendForm {...form} />}
+      {result && <RefusedDialog {...result} close={() => setResult(null)} />}
+    </>
+  )
+}

@@ -1,0 +1,170 @@
+/** The users: found, filtered and sorted by the service, a page at a time; actions on many. */
+import { useState } from 'preact/hooks'
+import { api, type Page, paged, type QueryOf, type Row } from '#src/admin-ui/api.ts'
+import { date, number, relative, userName } from '#src/admin-ui/format.ts'
+import { Person } from '#src/admin-ui/kit/badge.tsx'
+import { Button, LinkButton } from '#src/admin-ui/kit/button.tsx'
+import { SearchBox, Segments } from '#src/admin-ui/kit/field.tsx'
+import { FilterSelect } from '#src/admin-ui/kit/filter.tsx'
+import { ListView } from '#src/admin-ui/kit/list-view.tsx'
+import { PageHeader } from '#src/admin-ui/kit/page.tsx'
+import { Empty } from '#src/admin-ui/kit/state.tsx'
+import type { Column } from '#src/admin-ui/kit/table.tsx'
+import { useList, useSelection } from '#src/admin-ui/list.ts'
+import { type Route, setQuery } from '#src/admin-ui/router.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { GrantDialog } from './access/grant-dialog.tsx'
+import { UserBadge } from './access/state.tsx'
+import { access } from './access/texts.ts'
+import { BulkActions } from './users-bulk.tsx'
+import { usersTexts } from './users-texts.ts'
+
+type User = Row<typeof api.users.$get>
+type UserQuery = QueryOf<typeof api.users.$get>
+
+const DEFAULTS = { q: '', status: 'all', banned: '', sort: 'created_at', order: 'desc' }
+const STATES = ['all', 'active', 'held', 'expired', 'none'] as const
+
+function columnsOf(): Column<User>[] {
+  const t = usersTexts()
+  const words = common()
+  return [
+    {
+      key: 'user',
+      title: words.user,
+      sort: 'tg_id',
+      phone: 'lead',
+      cell: (user) => <Person name={userName(user)} sub={user.tg_id} />,
+    },
+    {
+      key: 'status',
+      title: words.status,
+      phone: 'state',
+      cell: (user) => <UserBadge user={user} />,
+    },
+    {
+      key: 'subscriptions',
+      title: t.subscriptions,
+      end: true,
+      phone: 'off',
+      cell: ({ active, held }) => t.activeAndHeld(active, held),
+    },
+    {
+      key: 'next',
+      title: t.nextEnd,
+      end: true,
+      cell: ({ next_expiry }) =>
+        next_expiry && <time title={date(next_expiry)}>{relative(next_expiry)}</time>,
+    },
+    { key: 'devices', title: t.devices, end: true, cell: (user) => number(user.devices) },
+    { key: 'note', title: t.note, phone: 'off', cell: (user) => <Note text={user.note} /> },
+    {
+      key: 'created',
+      title: words.created,
+      sort: 'created_at',
+      end: true,
+      phone: 'off',
+      cell: (user) => date(user.created_at),
+    },
+  ]
+}
+
+const NOTE_SHOWN = 60
+
+const Note = ({ text }: { text: string | null }) => (
+  <span class="muted">
+    {text && text.length > NOTE_SHOWN ? `${text.slice(0, NOTE_SHOWN)}…` : text}
+  </span>
+)
+
+/** Where everything that the filters find can be saved from. */
+function csvOf(filters: typeof DEFAULTS): string {
+  const query = new URLSearchParams({ format: 'csv' })
+  for (const [name, value] of Object.entries(filters)) if (value !== '') query.set(name, value)
+  return `/admin/api/users?${query}`
+}
+
+function Sub({ list }: { list: Pick<Page<User>, 'capped'> & { total: number | undefined } }) {
+  const { total, capped } = list
+  return <>{total === undefined ? ' ' : usersTexts().sub(total, number(total), capped)}</>
+}
+
+export function Users({ route }: { route: Route }) {
+  const t = usersTexts()
+  const [granting, setGranting] = useState(false)
+  const list = useList({
+    key: 'users',
+    defaults: DEFAULTS,
+    load: (query) => paged(api.users.$get({ query: query as UserQuery })),
+  })
+  const selection = useSelection()
+  const { filters } = list
+  const grant = (
+    <Button kind="primary" icon="plus" onClick={() => setGranting(true)}>
+      {access().grant}
+    </Button>
+  )
+  return (
+    <>
+      <PageHeader title={t.title} sub={<Sub list={list} />}>
+        <LinkButton href={csvOf(filters)} download icon="download">
+          {t.csv}
+        </LinkButton>
+        {grant}
+      </PageHeader>
+      <ListView
+        list={list}
+        caption={t.title}
+        columns={columnsOf()}
+        rowKey={(user) => String(user.tg_id)}
+        rowName={userName}
+        sort={filters.sort}
+        order={filters.order}
+        onSort={(sort, order) => list.change({ sort, order })}
+        selection={selection}
+        bulk={<BulkActions ids={selection.list()} choose={selection} />}
+        onOpen={(user) => setQuery({ user: user.tg_id })}
+        openKey={route.query.get('user')}
+        tools={
+          <>
+            <SearchBox
+              label={t.search}
+              value={filters.q}
+              onValue={(q) => list.change({ q }, { replace: true })}
+            />
+            <Segments
+              label={t.filterState}
+              value={filters.status as (typeof STATES)[number]}
+              options={STATES.map((value) => ({ value, label: t.states[value] }))}
+              onValue={(status) => list.change({ status })}
+            />
+            <FilterSelect
+              label={t.filterBan}
+              all={t.anyBan}
+              value={filters.banned}
+              options={[
+                { value: 'true', label: t.banned },
+                { value: 'false', label: t.notBanned },
+              ]}
+              onValue={(banned) => list.change({ banned })}
+            />
+          </>
+        }
+        empty={
+          list.filtered ? (
+            <Empty title={common().none} hint={common().noneHint} icon="search">
+              <Button onClick={list.clear}>{common().clear}</Button>
+            </Empty>
+          ) : (
+            <Empty title={t.noneYet} hint={t.noneYetHint} icon="users">
+              {grant}
+            </Empty>
+          )
+        }
+      />
+      {granting && (
+        <GrantDialog close={() => setGranting(false)} done={(tgId) => setQuery({ user: tgId })} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,34 @@
+/** Uploads that tell how far they are, which fetch does not. */
+import { refusalOf } from './api.ts'
+import { ApiError } from './api-error.ts'
+import { connectionLost } from './session.ts'
+import { common } from './texts.ts'
+
+/** Sends a file as the field `file`; throws ApiError for what is no success. `onShare` gets how much has gone, from 0 to 1. */
+export function uploadFile<T>(
+  url: string,
+  file: File,
+  onShare: (share: number) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('POST', url)
+    request.upload.onprogress = ({ loaded, total }) => onShare(total > 0 ? loaded / total : 0)
+    request.upload.onload = () => onShare(1)
+    request.onerror = () => {
+      connectionLost()
+      reject(new ApiError(0, common().maybeDone))
+    }
+    request.onload = () => {
+      const json = async () => JSON.parse(request.responseText)
+      const { status } = request
+      if (status === 200) return resolve(json())
+      const wait = request.getResponseHeader('retry-after')
+      const headers = new Headers(wait === null ? {} : { 'retry-after': wait })
+      void refusalOf({ status, headers, json }).then(reject)
+    }
+    const body = new FormData()
+    body.append('file', file)
+    request.send(body)
+  })
+}

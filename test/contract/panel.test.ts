@@ -1,0 +1,103 @@
+import { rmSync } from 'node:fs'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { makeFakePanel, PANEL_SCRIPT } from '#test/support/fake-panel.ts'
+import { putSettings } from '#test/support/records.ts'
+import { createWorld, type World } from '#test/support/world.ts'
+
+const folder = makeFakePanel()
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let w: World
+afterEach(() => w.close())
+
+const bootOf = (text: string) =>
+  JSON.parse(
+    (/data-boot="([^"]*)"/.exec(text)?.[1] ?? '')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>'),
+  )
+
+describe('the page of the panel', () => {
+  test('loads what the build starts with and nothing of its screens', async () => {
+    w = await createWorld({ panelFolder: folder, environment: { ADMIN_PATH: 'a/b' } })
+    const { text, headers } = await w.call('/a/b')
+    const loads = [...text.matchAll(/ (?:src|href)="([^"]+)"/g)].map(([, url]) => url)
+    expect(loads).toEqual([
+      'data:,',
+      '/a/b/assets/onest-latin-4.woff2',
+      '/a/b/assets/main-1.css',
+      '/a/b/assets/shared-2.css',
+      '/a/b/assets/shared-2.js',
+      '/a/b/assets/main-1.js',
+    ])
+    expect(headers.get('cache-control')).toBe('no-cache, must-revalidate')
+    expect(text).not.toMatch(/ style="| on[a-z]+="/)
+  })
+
+  test('tells the panel what it must know, and nothing secret', async () => {
+    w = await createWorld({ panelFolder: folder })
+    putSettings(w, { BRAND_NAME: 'A "brand" <b>' })
+    const open = await w.call('/admin')
+    expect(bootOf(open.text)).toEqual({
+      brandName: 'A "brand" <b>',
+      lang: 'en',
+      authenticated: false,
+      basePath: '/admin',
+      subUrlBase: 'https://sub.test/sub/',
+      siteUrl: 'https://site.test',
+      timezone: 'UTC',
+      currency: 'RUB',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    })
+    expect(open.text).not.toContain('<b>')
+    expect(bootOf((await w.admin('/admin')).text).authenticated).toBe(true)
+  })
+
+  test.each([
+    ['', 'en', null],
+    ['panel_lang=ru; panel_theme=dark', 'ru', 'dark'],
+    ['panel_lang=xx; panel_theme=blue"', 'en', null],
+  ])('with the cookies %j is in %s, themed %s', async (cookie, lang, theme) => {
+    w = await createWorld({ panelFolder: folder })
+    const { text } = await w.call('/admin', { headers: { cookie } })
+    expect(/<html[^>]*>/.exec(text)?.[0]).toBe(
+      `<html lang="${lang}"${theme ? ` data-theme="${theme}"` : ''}>`,
+    )
+  })
+
+  test('says what to run while the panel is not built', async () => {
+    w = await createWorld()
+    const { status, text } = await w.call('/admin')
+    expect(status).toBe(200)
+    expect(text).toContain('npm run build')
+    expect(text).not.toContain('<script')
+  })
+})
+
+describe('the files of the panel', () => {
+  test.each(['admin', 'a/b'])('are immutable and only below ADMIN_PATH %s', async (ADMIN_PATH) => {
+    w = await createWorld({ panelFolder: folder, environment: { ADMIN_PATH } })
+    const script = await w.call(`/${ADMIN_PATH}/assets/main-1.js`)
+    expect(script.text).toBe(PANEL_SCRIPT)
+    expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect((await w.call('/assets/main-1.js')).status).toBe(404)
+    for (const name of ['main-2.js', 'main-1.js.br', '..%2f.vite%2fmanifest.json']) {
+      expect((await w.call(`/${ADMIN_PATH}/assets/${name}`)).status, name).toBe(404)
+    }
+  })
+
+  test.each([
+    ['gzip, br', 'br', (bytes: Uint8Array) => brotliDecompressSync(bytes)],
+    ['gzip', 'gzip', (bytes: Uint8Array) => gunzipSync(bytes)],
+  ])('come compressed to who takes %s', async (accepted, encoding, unpack) => {
+    w = await createWorld({ panelFolder: folder })
+    const headers = { 'accept-encoding': accepted }
+    const { bytes, headers: got } = await w.call('/admin/assets/main-1.js', { headers })
+    expect(got.get('content-encoding')).toBe(encoding)
+    expect(got.get('vary')).toMatch(/\bAccept-Encoding\b/)
+    expect(String(unpack(bytes))).toBe(PANEL_SCRIPT)
+  })
+})
