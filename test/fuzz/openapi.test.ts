@@ -84,6 +84,9 @@ async function seed(a: Area, server: Server) {
   const users = numbers(40)
   const place = { address: '127.0.0.1', port: 9, public_key: 'P', short_id: 'ab', sni: 's' }
   for (const code of nodes) await post('/nodes', { code, label: `Label of ${code}`, ...place })
+  for (const n of numbers(20)) {
+    await post('/nodes/provision-guide', { label: `Server ${n}`, address: '127.0.0.1' })
+  }
   for (const code of plans) await post('/plans', { code, label: code, days: 30, price: 10 })
   for (const node of ['de1', ...nodes.slice(0, 3)]) {
     await post('/users/bulk', { tg_ids: users, action: 'grant', node, plan: '1m' })
@@ -104,7 +107,10 @@ async function seed(a: Area, server: Server) {
       tg_id: users,
       device_id: column<number>('select id as value from devices'),
       uuid: column<string>('select uuid as value from subscriptions'),
-      token: column<string>('select token as value from users'),
+      // Of users' links, and of servers that are being set up.
+      token: column<string>(
+        'select token as value from users union all select provision_token from nodes where provision_token is not null',
+      ),
       code: [...nodes, ...plans, ...gifts.map((gift: { code: string }) => gift.code)],
       provider_id: PROVIDERS,
       payment_id: payments,
@@ -119,6 +125,7 @@ async function seed(a: Area, server: Server) {
     queries: { cursor: [cursor] },
     fields: {
       node: ['de1', ...nodes],
+      to: ['de1', ...nodes],
       plan: ['1m', ...plans],
       password: [PASSWORD],
       tg_id: users,

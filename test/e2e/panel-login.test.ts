@@ -1,0 +1,177 @@
+import { generateTOTP } from '@oslojs/otp'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fromBase32 } from '#src/lib/encoding.ts'
+import { inspect, openPanel, type PanelBrowser } from '#test/support/panel-browser.ts'
+import { PASSWORD, RUNTIMES } from '#test/support/process.ts'
+
+async function logIn(page: Page, password = PASSWORD): Promise<void> {
+  await page.getByLabel('User name').fill('admin')
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
+
+const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+
+const themeOf = (page: Page) => page.evaluate(() => document.documentElement.dataset.theme ?? null)
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  let panel: PanelBrowser
+  beforeAll(async () => {
+    panel = await openPanel({ runtime })
+  })
+  afterAll(() => panel.close())
+
+  test('a wrong password stays on the page and says so, the right one opens the overview', async () => {
+    const page = await panel.open({ login: false })
+    expect(await inspect(page, `login-${runtime}`)).toEqual([])
+    await logIn(page, 'wrong')
+    await page
+      .getByRole('alert')
+      .getByText(/password/i)
+      .waitFor()
+    expect(await page.getByLabel('User name').inputValue()).toBe('admin')
+    expect(await inspect(page, `login-refused-${runtime}`)).toEqual([])
+    await logIn(page)
+    await overview(page)
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByRole('heading', { name: 'Log in' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Log in' }).waitFor()
+    expect(panel.faults).toEqual([])
+    await page.context().close()
+  })
+
+  test('a session that ends asks for a login over the screen, and goes on where it was', async () => {
+    const page = await panel.open({ hash: '#/?days=90' })
+    await overview(page)
+    panel.area.write('delete from admin_sessions')
+    await page.evaluate(() => {
+      location.hash = '#/?days=365'
+    })
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+    // A browser lets a page refuse the first, not the second.
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    expect(await inspect(page, `login-again-${runtime}`)).toEqual([])
+    await logIn(page)
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    expect(new URL(page.url()).hash).toBe('#/?days=365')
+    await page.locator('.time-chart .u-over').waitFor()
+    expect(await page.getByRole('button', { name: 'Year' }).getAttribute('aria-pressed')).toBe(
+      'true',
+    )
+    expect(panel.faults).toEqual([])
+    await page.context().close()
+  })
+
+  test('the files of the panel are compressed, immutable and nowhere but below the secret path', async () => {
+    const html = (await panel.server.call('/hidden')).text
+    const script = /<script type="module" src="([^"]+)"/.exec(html)?.[1] ?? ''
+    const answer = await panel.server.call(script)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(answer.headers.get('content-encoding')).toMatch(/^(br|gzip)$/)
+    const name = script.slice(script.lastIndexOf('/'))
+    expect((await panel.server.call(`/assets${name}`)).status).toBe(404)
+    expect((await panel.server.call(`/admin/assets${name}`)).status).toBe(404)
+  })
+})
+
+describe('with a second factor, and elsewhere', () => {
+  let panel: PanelBrowser
+  beforeAll(async () => {
+    panel = await openPanel()
+  })
+  afterAll(() => panel.close())
+
+  test('a page over plain http says at once, and after the login, that browsers drop the cookie there', async () => {
+    const page = await panel.open({ login: false, host: 'panel.test' })
+    await page.getByText('This page came over plain http').waitFor()
+    expect(await inspect(page, 'login-insecure')).toEqual([])
+    await logIn(page)
+    await page.getByText('the browser dropped the session cookie').waitFor()
+    expect(await page.getByLabel('User name').inputValue()).toBe('admin')
+    await page.context().close()
+  })
+
+  test('theme and language stay as chosen, from the first moment of the next page', async () => {
+    const page = await panel.open({ login: false })
+    await page.getByRole('button', { name: 'Light or dark' }).click()
+    await page.getByRole('button', { name: 'Language' }).click()
+    await page.getByRole('menuitem', { name: 'Русский' }).click()
+    await page.getByRole('heading', { name: 'Вход' }).waitFor()
+    const response = await page.reload()
+    expect(await response?.text()).toMatch(/^<!doctype html>\n<html lang="ru" data-theme="dark">/)
+    await page.getByRole('heading', { name: 'Вход' }).waitFor()
+    expect(await themeOf(page)).toBe('dark')
+    expect(await inspect(page, 'login-dark-ru')).toEqual([])
+    await page.context().close()
+  })
+
+  test('keys find screens and tell what keys there are', async () => {
+    const page = await panel.open()
+    await overview(page)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('zzzz')
+    await page.getByText('Nothing found').waitFor()
+    await page.getByRole('combobox').fill('light')
+    expect(await inspect(page, 'palette')).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.getByRole('combobox').waitFor({ state: 'detached' })
+    expect(await themeOf(page)).toBe('dark')
+    await page.keyboard.press('?')
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
+    expect(await inspect(page, 'shortcuts')).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' })
+    await page.goto(`${panel.url}#/nowhere`)
+    await page.getByText('There is no such screen').waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('o')
+    await overview(page)
+    await page.context().close()
+  })
+
+  test('a phone reaches every screen by its bar', async () => {
+    const page = await panel.open({ width: 390 })
+    await overview(page)
+    await page.getByRole('navigation').getByRole('button', { name: 'More' }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'Overview' }).waitFor()
+    expect(await inspect(page, 'more-390')).toEqual([])
+    await page.getByRole('dialog').getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
+  test('a wrong code stays, the right one enters by itself', async () => {
+    const { secret } = (await panel.admin('/2fa/setup', {})) as { secret: string }
+    const key = fromBase32(secret) as Uint8Array
+    const code = () => generateTOTP(key, 30, 6)
+    await panel.admin('/2fa/enable', { secret, code: code() })
+    panel.area.write('update admins set totp_last_step = null')
+    const page = await panel.open({ login: false })
+    await logIn(page)
+    await page.getByRole('heading', { name: 'Two-factor code' }).waitFor()
+    expect(await inspect(page, 'login-code')).toEqual([])
+    const wrong = code() === '000000' ? '000001' : '000000'
+    await page.getByLabel('Code').fill(wrong)
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByLabel('Code').inputValue()).toBe(wrong)
+    await page.getByLabel('Code').fill(code())
+    await overview(page)
+    expect(panel.faults).toEqual([])
+    await page.context().close()
+  })
+
+  test('a lost connection shows a bar, which goes when the service is back', async () => {
+    const page = await panel.open()
+    await overview(page)
+    await page.context().setOffline(true)
+    await page.getByText('Connection lost').waitFor()
+    expect(await inspect(page, 'offline')).toEqual([])
+    await page.context().setOffline(false)
+    await page.getByText('Connection lost').waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+})

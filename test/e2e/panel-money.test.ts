@@ -1,0 +1,290 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FakeCryptobot, startFakeCryptobot } from '#test/support/fake-cryptobot.ts'
+import {
+  inspect,
+  openPanel,
+  type Page,
+  type PanelBrowser,
+  screenshot,
+} from '#test/support/panel-browser.ts'
+import { tgIdOf } from '#test/support/panel-seed.ts'
+import { RUNTIMES } from '#test/support/process.ts'
+
+const TOKEN = '12345:shop-token'
+const BUYER = tgIdOf(4)
+
+/** Waits for what a busy machine may take long to show. */
+const eventually = <V>(read: () => V) => expect.poll(read, { timeout: 15_000 })
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+const toast = (page: Page, text: string | RegExp) =>
+  page.locator('.toasts').getByText(text).waitFor()
+const rows = (page: Page) => page.locator('tbody tr')
+const close = (page: Page) => page.context().close()
+const top = (page: Page) => page.getByRole('dialog').last()
+
+/** Presses a button of the dialog on top. */
+const answer = (page: Page, name: string | RegExp) =>
+  top(page).getByRole('button', { name, exact: true }).click()
+
+async function choose(page: Page, label: string, option: string) {
+  await top(page).getByLabel(label).selectOption({ label: option })
+}
+
+interface Payment {
+  id: string
+  status: string
+  review_reason: string | null
+  refunded_at: string | null
+}
+
+interface Gift {
+  code: string
+  used_at: string | null
+  expires_at: string | null
+}
+
+let crypto: FakeCryptobot
+beforeAll(async () => {
+  crypto = await startFakeCryptobot([TOKEN])
+})
+afterAll(() => crypto.close())
+
+const withCryptobot = () => ({
+  CRYPTOBOT_API_URL: crypto.url,
+  CRYPTOBOT_TOKEN: TOKEN,
+  CRYPTOBOT_ENABLED: '1',
+  PAYMENTS_ENABLED: '1',
+})
+
+describe('payments', () => {
+  let panel: PanelBrowser
+  beforeAll(async () => {
+    panel = await openPanel({ env: withCryptobot() })
+    panel.area.write(
+      "update payments set review_reason = 'paid with another amount' where id = 'pay-2'",
+    )
+    panel.area.write(
+      `insert into orphan_payments (provider, external_id, amount, currency, found_at)
+       values ('cryptobot', 'IV-lost', '199.00', 'RUB', '2026-03-01T12:00:00')`,
+    )
+  })
+  afterAll(() => panel.close())
+
+  const paymentOf = async (id: string) =>
+    ((await panel.admin('/payments?limit=1000')) as Payment[]).find((one) => one.id === id)
+
+  test('are found and filtered by the service, and the address keeps it', async () => {
+    const page = await panel.open({ hash: '#/payments' })
+    await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor()
+    await eventually(() => rows(page).count()).toBeGreaterThan(50)
+    expect(await inspect(page, 'payments-light')).toEqual([])
+    const list = page.getByRole('region', { name: 'Payments', exact: true })
+    await button(page, 'Not paid').click()
+    await eventually(() => page.url()).toContain('status=failed')
+    await eventually(() => list.locator('tbody tr').allTextContents()).toSatisfy(
+      (all: string[]) => all.length > 0 && all.every((text) => text.includes('Not paid')),
+    )
+    await button(page, 'All').click()
+    await page.getByLabel('Payment method').selectOption({ label: 'CryptoBot' })
+    await eventually(() => page.url()).toContain('provider=cryptobot')
+    await eventually(() => list.locator('tbody tr').allTextContents()).toSatisfy(
+      (all: string[]) => all.length > 0 && all.every((text) => text.includes('CryptoBot')),
+    )
+    await page.goto(`${panel.url}#/payments?tg_id=${BUYER}`)
+    await eventually(() => list.locator('tbody tr').count()).toBe(1)
+    await button(page, /show all users/).click()
+    await eventually(() => list.locator('tbody tr').count()).toBe(50)
+    await close(page)
+  })
+
+  test('in review are kept, refunded or granted; money without a payment is marked', async () => {
+    const page = await panel.open({ hash: '#/payments', theme: 'dark' })
+    await button(page, 'Needs review').click()
+    await eventually(() => page.url()).toContain('review=1')
+    const list = page.getByRole('region', { name: 'Payments', exact: true })
+    await eventually(() => list.locator('tbody tr').count()).toBe(1)
+    await list.locator('tbody tr').first().click()
+    await top(page).getByText('Needs a look: paid with another amount').waitFor()
+    expect(await inspect(page, 'payment-card-dark')).toEqual([])
+    await answer(page, 'Keep as granted')
+    await page
+      .getByRole('dialog', { name: /^Keep the payment of ₽990 from @d_volkov\?$/ })
+      .waitFor()
+    await answer(page, 'Keep as granted')
+    await toast(page, 'The review is over')
+    expect(await paymentOf('pay-2')).toMatchObject({ status: 'paid', review_reason: null })
+
+    await answer(page, 'Mark refunded')
+    await top(page).getByRole('switch', { name: 'Take back the access' }).check()
+    await answer(page, 'Mark refunded')
+    await toast(page, 'Marked as refunded')
+    expect(await paymentOf('pay-2')).toMatchObject({ refunded_at: expect.any(String) })
+    await page.keyboard.press('Escape')
+    await button(page, 'All').click()
+
+    const orphans = page.getByRole('region', { name: 'Money without a payment' })
+    await orphans.getByText('IV-lost').waitFor()
+    await orphans.getByRole('button', { name: 'Dealt with' }).click()
+    await page.getByRole('dialog', { name: 'Mark IV-lost as dealt with?' }).waitFor()
+    await answer(page, 'Dealt with')
+    await orphans.waitFor({ state: 'detached' })
+    expect(await panel.admin('/payments/orphans')).toEqual([])
+    await close(page)
+  })
+
+  test('that wait are asked about again, and granted by hand while the provider does not answer', async () => {
+    const page = await panel.open({ hash: '#/payments?status=pending' })
+    await eventually(() => rows(page).count()).toBe(1)
+    await button(page, 'Re-check 1 payment').click()
+    await toast(page, 'still pending: 1')
+    await rows(page)
+      .getByRole('button', { name: /^Actions for/ })
+      .click()
+    await page.getByRole('menuitem', { name: 'Grant by hand' }).click()
+    await top(page).getByText('whatever the provider says').waitFor()
+    expect(await inspect(page, 'payment-grant')).toEqual([])
+    await answer(page, 'Grant by hand')
+    await toast(page, 'Granted')
+    expect(await paymentOf('pay-1')).toMatchObject({ status: 'paid' })
+    await page.getByText('Nothing found').waitFor()
+    await close(page)
+  })
+
+  test('begin with a link for a user, which is paid and checked', async () => {
+    const page = await panel.open({ hash: '#/payments' })
+    await button(page, 'Payment link').click()
+    await top(page).getByLabel('Telegram id').fill('abc')
+    await choose(page, 'Node', 'Amsterdam')
+    await choose(
+      page,
+      'Plan',
+      ((await panel.admin('/plans')) as { label: string }[])[0]?.label ?? '',
+    )
+    await answer(page, 'Create')
+    await top(page)
+      .getByText(/^must be/)
+      .waitFor()
+    await top(page).getByLabel('Telegram id').fill(String(BUYER))
+    expect(await inspect(page, 'pay-link-form')).toEqual([])
+    await answer(page, 'Create')
+    await page.getByRole('dialog', { name: 'The link is ready' }).waitFor()
+    const link = await top(page).getByRole('textbox', { name: 'Link to pay' }).inputValue()
+    expect(link).toMatch(/^https:\/\/t\.me\//)
+    await top(page).getByRole('img', { name: 'Link to pay' }).waitFor()
+    expect(await inspect(page, 'pay-link-ready')).toEqual([])
+    await answer(page, 'Done')
+
+    const [invoice] = [...crypto.invoices.keys()]
+    crypto.pay(invoice as number)
+    const row = rows(page).filter({ hasText: 'Pending' }).first()
+    await row.getByRole('button', { name: /^Actions for/ }).click()
+    await page.getByRole('menuitem', { name: 'Re-check' }).click()
+    await toast(page, 'Paid: access is granted')
+    const found = (await panel.admin(`/payments?tg_id=${BUYER}`)) as Payment[]
+    expect(found[0]).toMatchObject({ status: 'paid' })
+    await close(page)
+  })
+
+  test('are usable on a phone, in Russian', async () => {
+    const page = await panel.open({ hash: '#/payments', width: 390, lang: 'ru' })
+    await eventually(() => rows(page).count()).toBe(50)
+    await screenshot(page, 'payments-phone-ru-top', false)
+    expect(await inspect(page, 'payments-phone-ru')).toEqual([])
+    await rows(page).first().getByRole('button').first().click()
+    await top(page).getByText('Номер платежа').waitFor()
+    await screenshot(page, 'payment-card-phone-ru-top', false)
+    expect(await inspect(page, 'payment-card-phone-ru')).toEqual([])
+    await close(page)
+    expect(panel.faults).toEqual([])
+  })
+})
+
+describe.each(RUNTIMES)('gift codes on %s', (runtime) => {
+  let panel: PanelBrowser
+  beforeAll(async () => {
+    panel = await openPanel({ runtime, seed: { users: 12 } })
+  })
+  afterAll(() => panel.close())
+
+  const gifts = (query = '') => panel.admin(`/gift-codes${query}`) as Promise<Gift[]>
+
+  test('are made in a batch, copied, saved and revoked', async () => {
+    const page = await panel.open({ hash: '#/gifts' })
+    await page.getByText('No gift codes yet').waitFor()
+    expect(await inspect(page, 'gifts-empty')).toEqual([])
+    await button(page, 'Create codes').first().click()
+    await answer(page, 'Create codes')
+    await top(page)
+      .getByText(/unknown node|must/)
+      .waitFor()
+    await choose(page, 'Node', 'Helsinki')
+    await choose(
+      page,
+      'Plan',
+      ((await panel.admin('/plans')) as { label: string }[])[0]?.label ?? '',
+    )
+    await page.getByLabel('How many').fill('2000')
+    await answer(page, 'Create codes')
+    await top(page).getByText('must be a whole number').waitFor()
+    await page.getByLabel('How many').fill('5')
+    await page.getByLabel('Valid for').fill('30')
+    expect(await inspect(page, 'gifts-form')).toEqual([])
+    await answer(page, 'Create codes')
+    await page.getByRole('dialog', { name: '5 codes created' }).waitFor()
+    const made = await gifts()
+    expect(made).toHaveLength(5)
+    expect(made.every((gift) => gift.expires_at !== null)).toBe(true)
+    expect(await inspect(page, 'gifts-created')).toEqual([])
+    await answer(page, /^Copy 5 codes$/)
+    const copied = (await page.evaluate(() => navigator.clipboard.readText())).split('\n')
+    expect(copied.toSorted()).toEqual(made.map((gift) => gift.code).toSorted())
+    const one = made[0] as Gift
+    await answer(page, `Copy the code ${one.code}`)
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(one.code)
+    const [file] = await Promise.all([page.waitForEvent('download'), answer(page, 'CSV')])
+    expect(
+      readFileSync(await file.path(), 'utf8')
+        .trim()
+        .split('\r\n'),
+    ).toHaveLength(6)
+    await answer(page, 'Done')
+
+    await eventually(() => rows(page).count()).toBe(5)
+    await button(page, `Revoke ${one.code}`).click()
+    await page.getByRole('dialog', { name: `Revoke the gift code ${one.code}?` }).waitFor()
+    await answer(page, 'Revoke')
+    await toast(page, '1 code revoked')
+    await eventually(() => rows(page).count()).toBe(4)
+    await page.getByRole('checkbox', { name: `Select ${made[1]?.code}` }).check()
+    await page.getByRole('checkbox', { name: `Select ${made[2]?.code}` }).check()
+    await page.locator('.bulk').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog', { name: 'Revoke 2 codes?' }).waitFor()
+    await answer(page, 'Revoke')
+    await toast(page, '2 codes revoked')
+    await button(page, 'Revoked').click()
+    await eventually(() => rows(page).count()).toBe(3)
+    await button(page, 'Unused').click()
+    await eventually(() => rows(page).count()).toBe(2)
+    expect(await gifts('?status=unused')).toHaveLength(2)
+    const [saved] = await Promise.all([page.waitForEvent('download'), button(page, 'CSV').click()])
+    expect(
+      readFileSync(await saved.path(), 'utf8')
+        .trim()
+        .split('\r\n'),
+    ).toHaveLength(3)
+    expect(await inspect(page, `gifts-${runtime}`)).toEqual([])
+    await close(page)
+  })
+
+  test('are usable on a phone, in Russian and in the dark; users are found there too', async () => {
+    const page = await panel.open({ hash: '#/gifts', width: 390, lang: 'ru', theme: 'dark' })
+    await eventually(() => rows(page).count()).toBe(2)
+    expect(await inspect(page, `gifts-phone-ru-dark-${runtime}`)).toEqual([])
+    await page.goto(`${panel.url}#/users?user=${tgIdOf(1)}`)
+    await page.getByRole('dialog', { name: '@kirill_m' }).getByText('Устройства').first().waitFor()
+    await close(page)
+    expect(panel.faults).toEqual([])
+  })
+})

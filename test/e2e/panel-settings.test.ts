@@ -1,0 +1,309 @@
+/** Settings, admins, the own login, backups and the API reference, as an admin goes through them. */
+import { readFileSync } from 'node:fs'
+import { generateTOTP } from '@oslojs/otp'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { fromBase32 } from '#src/lib/encoding.ts'
+import { type FakeSystem, startFakeSystem } from '#test/support/fake-system.ts'
+import { type FakeTelegram, startFakeTelegram } from '#test/support/fake-telegram.ts'
+import { type FakeYookassa, startFakeYookassa } from '#test/support/fake-yookassa.ts'
+import { inspect, openPanel, type Page, type PanelBrowser } from '#test/support/panel-browser.ts'
+import { PASSWORD } from '#test/support/process.ts'
+
+const TOKEN = '123456789:AAE-Shop_token_of_the_first_bot_xyz'
+const TABS = 'brand bot payments receipts legal devices apps webhook alerts'.split(' ')
+const NEXT_PASSWORD = 'another long password'
+
+const button = (page: Page, name: string | RegExp) =>
+  page.getByRole('button', { name, exact: true })
+const toast = (page: Page, text: string | RegExp) =>
+  page.locator('.toasts').getByText(text).first().waitFor()
+const dialog = (page: Page) => page.getByRole('dialog').last()
+const answer = (page: Page, name: string) =>
+  dialog(page).getByRole('button', { name, exact: true }).click()
+const textbox = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
+const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 10_000 })
+const close = (page: Page) => page.context().close()
+
+let panel: PanelBrowser
+let telegram: FakeTelegram
+let receiver: FakeSystem
+let yookassa: FakeYookassa
+
+beforeAll(async () => {
+  telegram = await startFakeTelegram({ [TOKEN]: 'harbour_bot' })
+  receiver = await startFakeSystem(() => ({ status: 200 }))
+  yookassa = await startFakeYookassa({ '100500': 'live_secret' })
+  panel = await openPanel({
+    env: { TELEGRAM_API_URL: telegram.url, PROVIDER_A_API_URL: yookassa.url },
+  })
+})
+afterAll(async () => {
+  await panel.close()
+  await Promise.all([telegram, receiver, yookassa].map((one) => one.close()))
+})
+afterEach(() => expect(panel.faults.splice(0)).toEqual([]))
+
+const tabOf = (page: Page, tab: string) => page.goto(`${panel.url}#/settings/${tab}`)
+
+/** Presses the button and waits until the service has taken it; the next message is then a new one. */
+async function save(page: Page): Promise<void> {
+  await button(page, 'Save').click()
+  await toast(page, 'Saved')
+  await soon(() => button(page, 'Save').isDisabled()).toBe(true)
+}
+
+describe('settings', () => {
+  test.each(['light', 'dark'] as const)('every tab is whole in %s', async (theme) => {
+    const page = await panel.open(theme === 'light' ? { theme } : { theme, width: 390, lang: 'ru' })
+    for (const tab of TABS) {
+      await tabOf(page, tab)
+      await page.locator('.settings .card').first().waitFor()
+      await soon(() => page.locator('.skel').count()).toBe(0)
+      expect(await inspect(page, `settings-${tab}-${theme}`)).toEqual([])
+    }
+    await close(page)
+  })
+
+  test('forms of what buyers see are saved; a refusal stands at its field', async () => {
+    const page = await panel.open({ hash: '#/settings/brand' })
+    await textbox(page, 'Name').fill('Harbour')
+    await save(page)
+    expect(await panel.admin('/settings/brand')).toMatchObject({ brand_name: 'Harbour' })
+
+    await tabOf(page, 'bot')
+    await textbox(page, 'New token from @BotFather').fill('1:nobody')
+    await button(page, 'Replace').click()
+    await page.getByRole('alert').getByText('was rejected by Telegram').waitFor()
+    await textbox(page, 'New token from @BotFather').fill(TOKEN)
+    await button(page, 'Replace').click()
+    await toast(page, 'The bot is now @harbour_bot')
+    await page.getByText('12345678...').waitFor()
+
+    await tabOf(page, 'receipts')
+    await page.getByRole('combobox', { name: 'Receipts' }).selectOption('on')
+    await textbox(page, 'Address for buyers who left none').fill('nobody')
+    await button(page, 'Save').click()
+    await page.getByRole('alert').getByText('must be an e-mail address').waitFor()
+    await textbox(page, 'Address for buyers who left none').fill('till@harbour.test')
+    await save(page)
+    expect(await panel.admin('/settings/receipts')).toMatchObject({
+      mode: 'on',
+      email: 'till@harbour.test',
+    })
+
+    await tabOf(page, 'legal')
+    await textbox(page, 'Seller').fill('Harbour Ltd')
+    await textbox(page, 'Support e-mail').fill('help@harbour.test')
+    await save(page)
+    await page.getByText('In force since').waitFor()
+    expect(await panel.admin('/payments/legal-settings')).toMatchObject({
+      LEGAL_NAME: 'Harbour Ltd',
+      SUPPORT_EMAIL: 'help@harbour.test',
+    })
+
+    await tabOf(page, 'alerts')
+    await textbox(page, 'Telegram ids').fill('42\n43')
+    await save(page)
+    expect(await panel.admin('/settings/alerts')).toEqual({ admin_tg_ids: [42, 43] })
+    await close(page)
+  })
+
+  test('the device limit names whom it locks out, and is set only after a question', async () => {
+    const page = await panel.open({ hash: '#/settings/devices' })
+    await page.getByText(/v2rayNG, Hiddify and Clash apps .* send no device id/).waitFor()
+    await page.getByRole('switch').click()
+    await button(page, 'Save').click()
+    await answer(page, 'Cancel')
+    expect(await panel.admin('/hwid-settings')).toMatchObject({ enabled: false })
+    await page.getByRole('switch').click()
+    await page.getByLabel('Devices per user').fill('4')
+    await button(page, 'Save').click()
+    await answer(page, 'Switch it on')
+    await toast(page, 'Saved')
+    expect(await panel.admin('/hwid-settings')).toEqual({ enabled: true, fallback_limit: 4 })
+    await close(page)
+  })
+
+  test('a provider is set up and offered; sales stop only after a question', async () => {
+    const page = await panel.open({ hash: '#/settings/payments' })
+    await button(page, 'Edit: YooKassa').click()
+    await dialog(page).getByLabel('Shop id').fill('100500')
+    await dialog(page).getByLabel('Secret key').fill('wrong_secret')
+    await answer(page, 'Save')
+    await dialog(page).getByText('provider credentials rejected').waitFor()
+    await dialog(page).getByLabel('Secret key').fill('live_secret')
+    await answer(page, 'Save')
+    await toast(page, 'Saved')
+    const offered = page.getByRole('switch', { name: 'YooKassa: offered to buyers' })
+    await soon(() => offered.isChecked()).toBe(true)
+    await offered.click()
+    await soon(() => offered.isChecked()).toBe(false)
+    expect(await panel.admin('/payments/provider-a-settings')).toEqual({
+      enabled: false,
+      shop_id: '100500',
+      has_secret: true,
+    })
+    const sales = page.getByRole('switch', { name: 'Sales are on' })
+    await soon(() => sales.isChecked()).toBe(true)
+    await sales.click()
+    await answer(page, 'Stop sales')
+    await soon(() => panel.admin('/payments/plan-settings')).toMatchObject({
+      payments_enabled: false,
+    })
+    await soon(() => sales.isChecked()).toBe(false)
+    await close(page)
+  })
+
+  test('an app is added to the catalogue, which then goes back to the one of the service', async () => {
+    const page = await panel.open({ hash: '#/settings/apps' })
+    await button(page, 'Add an app').click()
+    await dialog(page).getByLabel('Name').fill('Harbour app')
+    await dialog(page).getByLabel('Id', { exact: true }).fill('harbour')
+    await dialog(page).getByLabel('Link that adds a subscription').fill('happ://add/{url}')
+    await dialog(page).getByLabel('Android').fill('Site https://harbour.test/app')
+    await answer(page, 'Save')
+    await toast(page, 'Saved')
+    await page.getByText('This list is your own.').waitFor()
+    expect(await panel.admin('/settings/apps')).toMatchObject({ changed: true })
+    expect(JSON.stringify(await panel.admin('/settings/apps'))).toContain('harbour.test/app')
+    await button(page, 'Back to the one that comes with the service').click()
+    await answer(page, 'Give it up')
+    await soon(() => page.getByText('Harbour app').count()).toBe(0)
+    expect(await panel.admin('/settings/apps')).toMatchObject({ changed: false })
+    await close(page)
+  })
+
+  test('a webhook gets a secret, shown once, and a test event', async () => {
+    const page = await panel.open({ hash: '#/settings/webhook' })
+    await textbox(page, 'Address').fill(receiver.url)
+    await save(page)
+    const secret = await textbox(page, 'Signing secret').inputValue()
+    expect(secret).toMatch(/^[0-9a-f]{64}$/)
+    expect(await inspect(page, 'settings-webhook-secret')).toEqual([])
+    await button(page, 'Send a test').click()
+    await toast(page, 'The receiver took the test event')
+    expect(receiver.asked.map(({ headers }) => headers['x-event'])).toEqual(['webhook.test'])
+    await button(page, 'Make another secret').click()
+    await answer(page, 'Make another secret')
+    await soon(() => textbox(page, 'Signing secret').inputValue()).not.toBe(secret)
+    receiver.mood = 'a gateway error'
+    await button(page, 'Send a test').click()
+    await toast(page, /^The test event was not taken: /)
+    await page.reload()
+    await page.getByText('A secret is set. It is shown only when it is made.').waitFor()
+    await close(page)
+  })
+})
+
+describe('accounts', () => {
+  test('an admin is added and deleted; oneself is refused', async () => {
+    const page = await panel.open({ hash: '#/admins' })
+    await button(page, 'Add an admin').click()
+    await dialog(page).getByLabel('User name').fill('helper')
+    await dialog(page).getByLabel('Password', { exact: true }).fill('short')
+    await answer(page, 'Add the admin')
+    await dialog(page).getByText('must have at least 8 characters').waitFor()
+    await dialog(page).getByLabel('Password', { exact: true }).fill('long enough 1')
+    await answer(page, 'Add the admin')
+    await toast(page, 'helper can log in')
+    expect(await inspect(page, 'admins')).toEqual([])
+    await button(page, 'Delete admin').click()
+    await answer(page, 'Delete')
+    await toast(page, "you can't delete your own account")
+    await button(page, 'Delete helper').click()
+    await answer(page, 'Delete')
+    await toast(page, 'helper is deleted')
+    await close(page)
+  })
+
+  test('two-factor login is set up by its code and switched off by the password', async () => {
+    const page = await panel.open({ hash: '#/security' })
+    await button(page, 'Set up').click()
+    await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor()
+    expect(await inspect(page, 'security-2fa')).toEqual([])
+    const secret = await textbox(page, 'Or enter this secret by hand').inputValue()
+    const code = generateTOTP(fromBase32(secret) as Uint8Array, 30, 6)
+    await dialog(page).getByLabel('6-digit code').fill(code)
+    await answer(page, 'Switch on')
+    await toast(page, 'From now on a code is asked for')
+    expect(await panel.admin('/2fa/status')).toMatchObject({ enabled: true })
+    await button(page, 'Switch off').click()
+    await dialog(page).getByLabel('Current password').fill(PASSWORD)
+    await answer(page, 'Switch off')
+    await toast(page, 'The password alone is enough now')
+    expect(await panel.admin('/2fa/status')).toMatchObject({ enabled: false })
+    await close(page)
+  })
+
+  const logInFrom = (ip: string, password: string) =>
+    panel.server.call('/admin/api/login', {
+      body: { username: 'admin', password },
+      headers: { 'x-real-ip': ip },
+    })
+
+  test('sessions are ended one by one and all at once; a new password ends others too', async () => {
+    for (const n of [1, 2, 3]) await logInFrom(`203.0.113.${n}`, PASSWORD)
+    const page = await panel.open({ hash: '#/security' })
+    await button(page, 'End the session from 203.0.113.1').click()
+    await toast(page, 'The session has ended')
+    await soon(() => page.getByText('203.0.113.1').count()).toBe(0)
+    await button(page, 'End all others').click()
+    await answer(page, 'End all others')
+    await toast(page, 'Only this session is left')
+    await soon(() => page.getByText(/^203\.0\.113\./).count()).toBe(0)
+    await textbox(page, 'Current password').fill('not this one')
+    await textbox(page, 'New password').fill(NEXT_PASSWORD)
+    await button(page, 'Change the password').click()
+    await page.getByRole('alert').waitFor()
+    expect(await inspect(page, 'security-refused')).toEqual([])
+    await textbox(page, 'Current password').fill(PASSWORD)
+    await button(page, 'Change the password').click()
+    await toast(page, 'The password is changed, your other sessions have ended')
+    expect((await logInFrom('203.0.113.4', PASSWORD)).status).toBe(401)
+    expect((await logInFrom('203.0.113.5', NEXT_PASSWORD)).status).toBe(200)
+    await close(page)
+  })
+})
+
+test('the API is listed and searched', async () => {
+  const page = await panel.open({ hash: '#/api' })
+  await page.locator('.api-op').first().waitFor()
+  await page.getByLabel('Find an operation').fill('gift-codes')
+  await soon(() => page.locator('.api-op').count()).toBeLessThan(6)
+  await page.locator('.api-op summary').first().click()
+  expect(await inspect(page, 'api')).toEqual([])
+  await close(page)
+})
+
+test('a file that is no backup is refused in place; a backup brings back what was, and asks to log in', async () => {
+  const page = await panel.open({ hash: '#/backup' })
+  const restore = async (name: string, buffer: Buffer) => {
+    const file = { name, mimeType: 'application/gzip', buffer }
+    await page.getByLabel('Backup file').setInputFiles(file)
+    await button(page, 'Restore').click()
+    await dialog(page).getByText(`Replace all data by ${name}?`).waitFor()
+    await dialog(page)
+      .getByLabel(/Type RESTORE/)
+      .fill('RESTORE')
+    await answer(page, 'Restore')
+  }
+  await restore('wrong.tar.gz', Buffer.from('nothing of the kind'))
+  await page.getByRole('alert').waitFor()
+
+  const downloads = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download a backup' }).click()
+  const download = await downloads
+  const name = download.suggestedFilename()
+  expect(name).toMatch(/\.tar\.gz$/)
+  await panel.admin('/settings/brand', { brand_name: 'After the backup' })
+  await restore(name, readFileSync(await download.path()))
+  await page.getByText('The backup is in place').waitFor()
+  expect(await inspect(page, 'backup-restored')).toEqual([])
+  await button(page, 'Log in again').click()
+  await textbox(page, 'User name').fill('admin')
+  await page.getByLabel('Password', { exact: true }).fill(NEXT_PASSWORD)
+  await button(page, 'Log in').click()
+  await page.goto(`${panel.url}#/settings/brand`)
+  await soon(() => textbox(page, 'Name').inputValue()).toBe('Harbour')
+  await close(page)
+})

@@ -1,0 +1,221 @@
+/** The panel as people meet it: a real server with seeded data, and Debian's Chromium. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Seed, seedShop } from './panel-seed.ts'
+import { type Area, createArea, freePort, PASSWORD, type Runtime, type Server } from './process.ts'
+
+export type { Page } from 'playwright-core'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** Where screenshots go: outside the repository. */
+export const SCREENSHOTS = process.env.SUBPANEL_SCREENSHOTS ?? join(tmpdir(), 'subpanel-screens')
+
+/** Chromium: its variable, else Debian's. Tests without it must fail. */
+export function chromiumPath(): string {
+  const path = process.env.CHROMIUM ?? '/usr/bin/chromium'
+  if (!existsSync(path)) throw new Error(`chromium is needed for this test: set CHROMIUM`)
+  return path
+}
+
+/** Starts the browser. Names under `.test` lead to this machine, as insecure addresses. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: chromiumPath(),
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--host-resolver-rules=MAP *.test 127.0.0.1',
+    ],
+  })
+}
+
+export interface PageOptions {
+  width?: 390 | 1440
+  theme?: 'light' | 'dark'
+  lang?: 'en' | 'ru'
+  /** Whether the page has a session from its start; true unless told otherwise. */
+  login?: boolean
+  /** Part of the address after the path: `#/users`. */
+  hash?: string
+  /** A host of `.test`, which browsers take for insecure. */
+  host?: string
+  javaScript?: boolean
+}
+
+export interface PanelBrowser {
+  area: Area
+  server: Server
+  browser: Browser
+  /** `http://panel.localhost:PORT/ADMIN_PATH` */
+  url: string
+  /** What no page may do: policy violations, errors in the console, requests to others. Tests end by finding none. */
+  faults: string[]
+  /** A window of its own, at the panel. */
+  open(options?: PageOptions): Promise<Page>
+  /** A session's cookie, as a header. */
+  cookie(): Promise<string>
+  /** An admin request behind the page's back. */
+  admin(path: string, body?: unknown, method?: string): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** Reports what the policy refused, which is not always an error of the console. */
+const reportViolations = () => {
+  document.addEventListener('securitypolicyviolation', (event) => {
+    console.error(`CSP: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`)
+  })
+}
+
+/** What tests bring about on purpose, refusals and insecure addresses, is no fault of the page. */
+const EXPECTED =
+  /^The Cross-Origin-Opener-Policy header has been ignored, because|^Failed to load resource: (?:the server responded with a status of (?:400|401|403|404|409|429|503)|net::ERR_)/
+
+/** Collects what a window must not do. */
+export function watchFaults(context: BrowserContext, origin: () => string, faults: string[]): void {
+  context.on('console', (message) => {
+    const text = message.text()
+    if (message.type() === 'error' && !EXPECTED.test(text)) faults.push(text)
+  })
+  context.on('weberror', (error) => faults.push(String(error.error())))
+  context.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(origin()) && !/^(?:data|blob):/.test(url)) faults.push(`asks ${url}`)
+  })
+}
+
+export interface PanelOptions {
+  runtime?: Runtime
+  seed?: Seed | false
+  env?: Record<string, string>
+  adminPath?: string
+}
+
+const HOST = 'panel.localhost'
+
+/** Starts a server with a seeded shop, and a browser. */
+export async function openPanel(options: PanelOptions = {}): Promise<PanelBrowser> {
+  const { runtime = 'node', adminPath = 'hidden' } = options
+  const port = await freePort()
+  const area = createArea({
+    PANEL_PASSWORD: PASSWORD,
+    PORT: String(port),
+    LOCAL_NODE: 'off',
+    ADMIN_PATH: adminPath,
+    PUBLIC_SCHEME: 'http',
+    PANEL_DOMAIN: `${HOST}:${port}`,
+    SUB_DOMAIN: `sub.localhost:${port}`,
+    SITE_DOMAIN: `site.localhost:${port}`,
+    // Where nobody listens.
+    TELEGRAM_API_URL: 'http://127.0.0.1:9',
+    PROVIDER_A_API_URL: 'http://127.0.0.1:9',
+    CRYPTOBOT_API_URL: 'http://127.0.0.1:9',
+    ...options.env,
+  })
+  const server = await area.startServer({ runtime, env: { PORT: String(port) } })
+  if (options.seed !== false) seedShop(area.database, options.seed)
+  const browser = await launchChromium()
+  const faults: string[] = []
+  let session: Promise<string> | null = null
+
+  const logIn = async (): Promise<string> => {
+    const answer = await server.call('/admin/api/login', {
+      body: { username: 'admin', password: PASSWORD },
+      headers: { 'x-real-ip': '192.0.2.250' },
+    })
+    const found = /panel_admin=[^;]+/.exec(answer.headers.get('set-cookie') ?? '')?.[0]
+    if (!found) throw new Error(`login: ${answer.status} ${answer.text}`)
+    return found
+  }
+  const cookie = () => {
+    session ??= logIn()
+    return session
+  }
+  return {
+    area,
+    server,
+    browser,
+    url: `http://${HOST}:${port}/${adminPath}`,
+    faults,
+    cookie,
+    async open(page = {}) {
+      const { width = 1440, theme = 'light', lang = 'en', login = true } = page
+      const origin = `http://${page.host ?? HOST}:${port}`
+      const context = await browser.newContext({
+        viewport: { width, height: width === 390 ? 844 : 900 },
+        ...(width === 390 && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
+        colorScheme: theme,
+        locale: lang === 'ru' ? 'ru-RU' : 'en-US',
+        reducedMotion: 'reduce',
+        javaScriptEnabled: page.javaScript ?? true,
+        permissions: page.host ? [] : ['clipboard-read', 'clipboard-write'],
+      })
+      context.setDefaultTimeout(10_000)
+      await context.addInitScript(reportViolations)
+      watchFaults(context, () => origin, faults)
+      if (login) {
+        const [name, value] = (await cookie()).split('=') as [string, string]
+        await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: 'Strict' }])
+      }
+      const opened = await context.newPage()
+      await opened.goto(`${origin}/${adminPath}${page.hash ?? ''}`)
+      return opened
+    },
+    async admin(path, body, method = body === undefined ? 'GET' : 'POST') {
+      const answer = await server.call(`/admin/api${path}`, {
+        method,
+        body,
+        headers: { cookie: await cookie() },
+      })
+      if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+      return answer.json
+    },
+    async close() {
+      await browser.close()
+      await area.close()
+    },
+  }
+}
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[]
+}
+
+/** What axe finds on a page, one line for each element; none on a good one. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  // Through the debugger: the page's own policy lets nothing in. Once a document.
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(`${AXE};0`)
+  const result = (await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(AXE_TAGS)}, resultTypes: ['violations'] })`,
+  )) as AxeResult
+  return result.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+  )
+}
+
+/** Keeps a picture of a page for people to look at. */
+export async function screenshot(page: Page, name: string, fullPage = true): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage })
+}
+
+/** A page at rest: keeps its picture, gives what axe finds and whether it scrolls sideways. */
+export async function inspect(page: Page, name: string): Promise<string[]> {
+  await screenshot(page, name)
+  const sideways = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  )
+  return [
+    ...(await axeFindings(page)),
+    ...(sideways > 0 ? [`scrolls sideways by ${sideways}`] : []),
+  ]
+}
