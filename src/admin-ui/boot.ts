@@ -1,25 +1,9 @@
 /** What the service tells the panel with its page, before any request. */
-import type { Lang } from './i18n.ts'
-
-export interface Boot {
-  brandName: string
-  lang: Lang
-  /** Whether the page was asked for with a live session. */
-  authenticated: boolean
-  /** `/{ADMIN_PATH}`: the cookies of theme and language belong to it. */
-  basePath: string
-  /** What a user's token is appended to. */
-  subUrlBase: string
-  siteUrl: string
-  /** IANA zone that times are shown in. */
-  timezone: string
-  currency: string
-  version: string
-}
+import type { PanelBoot } from '#src/web/panel-page.ts'
 
 const element = document.getElementById('panel') as HTMLElement
 
-export const boot = JSON.parse(element.dataset.boot as string) as Boot
+export const boot = JSON.parse(element.dataset.boot as string) as PanelBoot
 
 /** Where the panel is drawn. */
 export const root = element

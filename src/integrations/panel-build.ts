@@ -7,6 +7,8 @@ import type { Log } from '#src/lib/log.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const SOURCES = join(ROOT, 'src', 'admin-ui')
+/** What else goes into a build. */
+const OTHERS = ['package-lock.json', 'vite.config.ts', 'src/lib/qr-code.ts']
 
 export const PANEL_FOLDER = join(ROOT, 'dist', 'admin')
 /** What the build was made from; its last file, so with it the build is whole. */
@@ -22,7 +24,7 @@ export function sourcesStamp(): string {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
   const hash = createHash('sha256')
-  for (const name of [...names, join(ROOT, 'package-lock.json'), join(ROOT, 'vite.config.ts')]) {
+  for (const name of [...names, ...OTHERS.map((name) => join(ROOT, name))]) {
     hash.update(name.slice(ROOT.length)).update('\0')
     if (existsSync(name)) hash.update(readFileSync(name)).update('\0')
   }

@@ -11,10 +11,14 @@ import type { PanelEntry } from './panel-files.ts'
 export interface PanelBoot {
   brandName: string
   lang: Lang
+  /** Whether the page was asked for with a live session. */
   authenticated: boolean
+  /** `/{ADMIN_PATH}`: the cookies of theme and language belong to it. */
   basePath: string
+  /** What a user's token is appended to. */
   subUrlBase: string
   siteUrl: string
+  /** IANA zone that times are shown in. */
   timezone: string
   currency: string
   version: string

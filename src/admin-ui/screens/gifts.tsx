@@ -6,7 +6,6 @@ import { Badge, type Tone } from '#src/admin-ui/kit/badge.tsx'
 import { Button, CopyButton, IconButton } from '#src/admin-ui/kit/button.tsx'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { SearchBox, Segments } from '#src/admin-ui/kit/field.tsx'
-import { FilterSelect } from '#src/admin-ui/kit/filter.tsx'
 import { ListView } from '#src/admin-ui/kit/list-view.tsx'
 import { PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Empty } from '#src/admin-ui/kit/state.tsx'
@@ -16,8 +15,7 @@ import { useList, useSelection } from '#src/admin-ui/list.ts'
 import { invalidate, useAction } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { useChoices } from './access/choices.ts'
-import { access } from './access/texts.ts'
+import { PlaceFilters } from './access/place-filters.tsx'
 import { CreateDialog } from './gifts/create.tsx'
 import { saveFound } from './gifts/csv.ts'
 import { type Gift, type GiftQuery, giftTexts } from './gifts/texts.ts'
@@ -148,7 +146,6 @@ function useGifts() {
 
 function Tools({ list }: { list: ReturnType<typeof useGifts> }) {
   const t = giftTexts()
-  const { nodesAll, plansAll } = useChoices()
   const { filters, change } = list
   return (
     <>
@@ -163,20 +160,7 @@ function Tools({ list }: { list: ReturnType<typeof useGifts> }) {
         options={FILTERS.map((value) => ({ value, label: t.filters[value] }))}
         onValue={(status) => change({ status: status === 'all' ? '' : status })}
       />
-      <FilterSelect
-        label={common().node}
-        all={access().allNodes}
-        value={filters.node}
-        options={nodesAll}
-        onValue={(node) => change({ node })}
-      />
-      <FilterSelect
-        label={common().plan}
-        all={access().allPlans}
-        value={filters.plan}
-        options={plansAll}
-        onValue={(plan) => change({ plan })}
-      />
+      <PlaceFilters filters={filters} change={change} />
     </>
   )
 }

@@ -15,8 +15,8 @@ import { useList } from '#src/admin-ui/list.ts'
 import { useQuery } from '#src/admin-ui/query.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { useChoices } from './access/choices.ts'
 import { PayLinkDialog } from './access/pay-link.tsx'
+import { PlaceFilters } from './access/place-filters.tsx'
 import { access } from './access/texts.ts'
 import { UserFilter } from './access/user-filter.tsx'
 import { RefundDialog, usePaymentActions } from './payments/actions.tsx'
@@ -107,7 +107,6 @@ function columnsOf(): Column<Payment>[] {
 
 function Tools({ list }: { list: ReturnType<typeof usePayments> }) {
   const t = paymentTexts()
-  const { nodesAll, plansAll } = useChoices()
   const providers = useQuery('payment providers', () => ok(api.payments.providers.$get()))
   const { filters, change } = list
   const status = filters.review === '1' ? 'review' : filters.status
@@ -135,20 +134,7 @@ function Tools({ list }: { list: ReturnType<typeof usePayments> }) {
         options={(providers.data ?? []).map(({ id, label }) => ({ value: id, label }))}
         onValue={(provider) => change({ provider })}
       />
-      <FilterSelect
-        label={common().node}
-        all={access().allNodes}
-        value={filters.node}
-        options={nodesAll}
-        onValue={(node) => change({ node })}
-      />
-      <FilterSelect
-        label={common().plan}
-        all={access().allPlans}
-        value={filters.plan}
-        options={plansAll}
-        onValue={(plan) => change({ plan })}
-      />
+      <PlaceFilters filters={filters} change={change} />
       <UserFilter tgId={filters.tg_id} clear={() => change({ tg_id: '' })} />
     </>
   )

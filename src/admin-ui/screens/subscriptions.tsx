@@ -15,10 +15,9 @@ import type { Column } from '#src/admin-ui/kit/table.tsx'
 import { useList } from '#src/admin-ui/list.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { useChoices } from './access/choices.ts'
+import { PlaceFilters } from './access/place-filters.tsx'
 import { SubscriptionBadge } from './access/state.tsx'
 import { type Subscription, SubscriptionMenu } from './access/subscription-actions.tsx'
-import { access } from './access/texts.ts'
 import { UserFilter } from './access/user-filter.tsx'
 
 const words = catalogue({ en: subscriptionsEn, ru: subscriptionsRu })
@@ -106,7 +105,6 @@ function useSubscriptions() {
 
 function Tools({ list }: { list: ReturnType<typeof useSubscriptions> }) {
   const t = words()
-  const { nodesAll, plansAll } = useChoices()
   const { filters, change } = list
   return (
     <>
@@ -121,20 +119,7 @@ function Tools({ list }: { list: ReturnType<typeof useSubscriptions> }) {
         options={STATES.map((value) => ({ value, label: t.states[value] }))}
         onValue={(status) => change({ status })}
       />
-      <FilterSelect
-        label={common().node}
-        all={access().allNodes}
-        value={filters.node}
-        options={nodesAll}
-        onValue={(node) => change({ node })}
-      />
-      <FilterSelect
-        label={common().plan}
-        all={access().allPlans}
-        value={filters.plan}
-        options={plansAll}
-        onValue={(plan) => change({ plan })}
-      />
+      <PlaceFilters filters={filters} change={change} />
       <FilterSelect
         label={t.filterEnd}
         all={t.anyEnd}
