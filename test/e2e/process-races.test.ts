@@ -23,7 +23,7 @@ const mixed = (count: number): Runtime[] =>
   Array.from({ length: count }, (_, i) => RUNTIMES[i % 2] as Runtime)
 
 test('processes that start at one instant on an empty folder make one installation', async () => {
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 5; round++) {
     const a = createArea({ LOCAL_NODE: 'off' })
     areas.push(a)
     const servers = await Promise.all(

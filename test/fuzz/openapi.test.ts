@@ -144,8 +144,8 @@ async function sessionOf(server: Server): Promise<string> {
   return /panel_admin=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? ''
 }
 
-/** The full form asks six times as much. */
-const EXAMPLES = process.env.FULL === '1' ? 300 : 50
+/** The full form asks fifteen times as much. */
+const EXAMPLES = process.env.FULL === '1' ? 300 : 20
 const SEED = Number(process.env.SEED ?? 1)
 
 test.each(RUNTIMES)('schemathesis finds nothing on %s', { timeout: 1_800_000 }, async (runtime) => {

@@ -153,7 +153,8 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
         `${runtime}: writer ${holdMs} ms, ${probes} reads, slowest ${Math.round(slowest)} ms`,
         outcomes.map((o) => `${o.answer.status}@${Math.round(o.ms)}`).join(' '),
       )
-      expect(slowest).toBeLessThan(500)
+      // One that waited for the lock would have waited nearly as long as it was held.
+      expect(slowest).toBeLessThan(holdMs * 0.75)
       expect(Math.max(...outcomes.map((outcome) => outcome.ms))).toBeLessThan(5000)
       const expected = holdMs > 2500 ? 503 : 200
       for (const { answer } of outcomes) {

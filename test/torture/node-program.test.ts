@@ -11,7 +11,7 @@ import { ROOT } from '#test/support/process.ts'
 import { seeded } from '#test/support/torture.ts'
 
 const PROGRAM = join(ROOT, 'templates/node-agent.sh')
-const KILLS = process.env.FULL === '1' ? 200 : 25
+const KILLS = process.env.FULL === '1' ? 200 : 12
 const TRANSPORTS = ['reality', 'xhttp', 'ws'] as const
 
 let lab: Lab
