@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
 // `threads`: better-sqlite3 is a native addon and works in workers on Node and Bun.
+// Unit and contract tests share what is imported within a worker (`isolate`), which saves a third of their time: the code keeps no
+// state of its own in modules.
 // e2e and torture run real processes, ports and network namespaces, so their files go one after another.
 const serial = {
   pool: 'threads' as const,
@@ -17,6 +19,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
           pool: 'threads',
+          isolate: false,
           testTimeout: 20_000,
         },
       },
@@ -25,6 +28,7 @@ export default defineConfig({
           name: 'contract',
           include: ['test/contract/**/*.test.ts'],
           pool: 'threads',
+          isolate: false,
           // Eight restores, on a machine that has other things to do.
           testTimeout: 60_000,
         },
