@@ -10,8 +10,6 @@ import type { HostKeys, SshServer } from './ssh-connection.ts'
 
 /** The account that the install script makes. */
 const DEFAULT_USER = 'subpanel'
-/** A deleted node is visited rarely. */
-const RETIRED_IDLE_MS = 10_000
 
 interface Deps {
   clock: Clock
@@ -51,7 +49,7 @@ function retiredHostKeys({ hostKey }: RetiredNode): HostKeys {
 /** `of` gives the same core for a node until its address, SSH port or user changes. */
 export function createManagedCores({ clock, privateKey, hostKeysOf }: Deps): Cores {
   const cores = new Map<string, Kept>()
-  const leaving = new Map<string, SshShell>()
+  const visits = new Set<SshShell>()
 
   const keep = (node: Node): Core => {
     const { code } = node
@@ -80,20 +78,25 @@ export function createManagedCores({ clock, privateKey, hostKeysOf }: Deps): Cor
       return null
     },
     forget,
+    // A deleted node is visited rarely, and what was known of it must be nobody else's: a connection for each call.
     retired(node) {
-      const server = serverOf(node)
-      const place = JSON.stringify(server)
-      leaving.get(place)?.close()
-      const access = { server, hostKeys: retiredHostKeys(node), privateKey }
-      const shell = sshShell(access, clock, RETIRED_IDLE_MS)
-      leaving.set(place, shell)
-      return nodeProgram(shell.run)
+      const access = { server: serverOf(node), hostKeys: retiredHostKeys(node), privateKey }
+      return nodeProgram(async (...call) => {
+        const shell = sshShell(access, clock)
+        visits.add(shell)
+        try {
+          return await shell.run(...call)
+        } finally {
+          visits.delete(shell)
+          shell.close()
+        }
+      })
     },
     close() {
       for (const { shell } of cores.values()) shell.close()
-      for (const shell of leaving.values()) shell.close()
+      for (const shell of visits) shell.close()
       cores.clear()
-      leaving.clear()
+      visits.clear()
     },
   }
 }

@@ -2,17 +2,31 @@
 import * as v from 'valibot'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
-import type { NodeProgram } from '#src/services.ts'
+import type { Counters, NodeProgram } from '#src/services.ts'
+import { garbage, type ListForm, readAnswer } from './node-answer.ts'
 import type { NodeShell } from './node-shell.ts'
 
-const uuid = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/))
-const group = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,32}$/))
+const UUID = '"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"'
+const BYTES = '(?:0|[1-9][0-9]{0,15})'
 const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const auth = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{16,64}$/))
 const sha = v.pipe(v.string(), v.regex(/^([0-9a-f]{64})?$/))
 const short = v.pipe(v.string(), v.maxLength(200))
 
-const counters = v.array(v.strictTuple([uuid, bytes, bytes]))
+/** The number of a list that was read before. */
+const list = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+const isExact = (value: string | number) => typeof value === 'string' || Number.isSafeInteger(value)
+
+const counterForm: ListForm<Counters[number]> = {
+  key: 'counters',
+  entry: new RegExp(`\\[${UUID},${BYTES},${BYTES}\\]`, 'y'),
+  read: (tuple: Counters[number]) => (tuple.every(isExact) ? tuple : null),
+}
+const lineForm: ListForm<[uuid: string, value: string]> = {
+  key: 'lines',
+  entry: new RegExp(`\\[${UUID},"[A-Za-z0-9_-]{1,32}"(?:,"[A-Za-z0-9_-]{16,64}")?\\]`, 'y'),
+  read: ([id, ...value]: string[]) => [`${id}`, value.join(' ')],
+}
 
 const statusAnswer = v.object({
   owner: short,
@@ -27,15 +41,16 @@ const statusAnswer = v.object({
     epoch: v.nullable(short),
   }),
   reading: short,
-  counters,
+  counters: list,
   hysteria: v.optional(
-    v.nullable(v.object({ config: sha, up: v.boolean(), epoch: v.nullable(short), counters })),
+    v.nullable(
+      v.object({ config: sha, up: v.boolean(), epoch: v.nullable(short), counters: list }),
+    ),
     null,
   ),
 })
 
-const listLine = v.union([v.strictTuple([uuid, group]), v.strictTuple([uuid, group, auth])])
-const listAnswer = v.object({ clients: sha, lines: v.array(listLine) })
+const listAnswer = v.object({ clients: sha, lines: list })
 
 const applyAnswer = v.object({
   clients: sha,
@@ -76,42 +91,58 @@ function configuration(owner: string, base: string): string {
   return `${JSON.stringify(header)}\n${base}`
 }
 
-function parseAnswer<T>(schema: v.GenericSchema<unknown, T>, verb: string, text: string): T {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    throw new NodeError('garbage', `the node program's answer to "${verb}" is no JSON`)
-  }
+function checkAnswer<T>(schema: v.GenericSchema<unknown, T>, verb: string, json: unknown): T {
   const refused = v.safeParse(refusal, json)
   if (refused.success) {
     throw new NodeError(refused.output.error, `${verb}: ${refused.output.message.slice(0, 300)}`)
   }
   const parsed = v.safeParse(schema, json)
-  if (!parsed.success) {
-    throw new NodeError('garbage', `the node program's answer to "${verb}" is not understood`)
-  }
+  if (!parsed.success) throw garbage(verb, 'is not understood')
   return parsed.output
+}
+
+/** Of lists that were read, the one that an answer names by its number. */
+function named<T>(verb: string, lists: T[][], index: number): T[] {
+  const found = lists[index]
+  if (!found) throw garbage(verb, 'is not understood')
+  return found
 }
 
 /** The typed verbs over a shell. */
 export function nodeProgram(shell: NodeShell): NodeProgram {
+  const ask = async <T, E>(
+    words: string[],
+    schema: v.GenericSchema<unknown, T>,
+    form: ListForm<E> | null,
+    timeoutMs: number,
+    input = '',
+  ) => {
+    const verb = words[0] as string
+    const { json, lists } = await readAnswer(verb, await shell(words, input, timeoutMs), form)
+    return { answer: checkAnswer(schema, verb, json), lists }
+  }
   const call = async <T>(
     words: string[],
     schema: v.GenericSchema<unknown, T>,
     timeoutMs: number,
     input = '',
-  ) => parseAnswer(schema, words[0] as string, await shell(words, input, timeoutMs))
+  ) => (await ask(words, schema, null, timeoutMs, input)).answer
   return {
     async status(acknowledge, timeoutMs) {
-      const answer = await call(['status', acknowledge || 'none'], statusAnswer, timeoutMs)
+      const words = ['status', acknowledge || 'none']
+      const { answer, lists } = await ask(words, statusAnswer, counterForm, timeoutMs)
       const { uptime_s: uptimeS, ...core } = answer.core
-      return { ...answer, core: { ...core, uptimeS } }
+      const { hysteria } = answer
+      return {
+        ...answer,
+        core: { ...core, uptimeS },
+        counters: named('status', lists, answer.counters),
+        hysteria: hysteria && { ...hysteria, counters: named('status', lists, hysteria.counters) },
+      }
     },
     async list() {
-      const answer = await call(['list'], listAnswer, 30_000)
-      const lines = answer.lines.map(([id, ...value]): [string, string] => [id, value.join(' ')])
-      return { clients: answer.clients, lines: new Map(lines) }
+      const { answer, lists } = await ask(['list'], listAnswer, lineForm, 30_000)
+      return { clients: answer.clients, lines: new Map(named('list', lists, answer.lines)) }
     },
     async apply({ owner, from, to, force, add, remove }) {
       const header = { owner, from, to, force, lines: add.length + remove.length }

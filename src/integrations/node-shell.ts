@@ -2,12 +2,10 @@
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { NodeError } from '#src/lib/errors.ts'
+import { LONGEST_ANSWER } from './node-answer.ts'
 
 /** Sends the words and the input, and gives what came back on stdout. Throws NodeError `unreachable` or `timeout`. */
 export type NodeShell = (words: string[], input: string, timeoutMs: number) => Promise<string>
-
-/** No answer of the program is longer: 100,000 clients are 5 MB. */
-const MAX_OUTPUT = 32 * 1024 * 1024
 
 /** That no answer came in time. */
 export const timedOut = (words: string[], timeoutMs: number) =>
@@ -46,7 +44,7 @@ export function localShell(program: string, directory: string, searchPath: strin
       }, timeoutMs)
       child.stdout.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size > MAX_OUTPUT) kill()
+        if (size > LONGEST_ANSWER) kill()
         else chunks.push(chunk)
       })
       child.stderr.on('data', (chunk: Buffer) => {
@@ -83,7 +81,7 @@ export function socketShell(path: string): NodeShell {
       })
       socket.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size > MAX_OUTPUT) socket.destroy()
+        if (size > LONGEST_ANSWER) socket.destroy()
         else chunks.push(chunk)
       })
       socket.on('end', () => {

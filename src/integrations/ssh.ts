@@ -4,6 +4,7 @@ import type { Clock } from '#src/lib/clock.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { pause } from '#src/lib/pause.ts'
+import { LONGEST_ANSWER } from './node-answer.ts'
 import { endedWith, type NodeShell, timedOut } from './node-shell.ts'
 import {
   endConnection,
@@ -14,8 +15,6 @@ import {
 
 /** sshd allows 10 sessions on a connection (MaxSessions, sshd_config(5)); what hangs there keeps its one. */
 const MAX_CHANNELS = 8
-/** 100,000 clients are 5 MB. */
-const MAX_OUTPUT = 16 * 1024 * 1024
 const MAX_COMPLAINT = 500
 /** A connection that nobody uses for as long is ended: its node may be gone. */
 const IDLE_MS = 10 * 60_000
@@ -59,7 +58,7 @@ function collect(channel: ClientChannel, tooLong: () => void) {
   let ended: number | string | null = null
   channel.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > MAX_OUTPUT) tooLong()
+    if (size > LONGEST_ANSWER) tooLong()
     else chunks.push(chunk)
   })
   channel.stderr.on('data', (chunk: Buffer) => {
@@ -121,7 +120,7 @@ function execute(
       channel = opened
       const collected = collect(opened, () => {
         socket.destroy()
-        fail(new NodeError('garbage', `the answer is longer than ${MAX_OUTPUT} bytes`))
+        fail(new NodeError('garbage', `the answer is longer than ${LONGEST_ANSWER} bytes`))
       })
       opened.on('error', () => {})
       opened.on('close', () => {

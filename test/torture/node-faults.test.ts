@@ -177,25 +177,28 @@ describe.each<Runtime>(FULL ? ['node', 'bun'] : ['node'])('on %s', (runtime) => 
     let healedMs = 0
     const gap = await watchOthers(async () => {
       await begin(victim)
-      const since = performance.now()
-      const grant = { node: 'n1', plan: '1m' }
-      const tgId = Math.floor(Math.random() * 1e9) + 1e6
-      await Promise.all([
-        change(held, 'hold'),
-        change(revoked, 'revoke'),
-        change(other, 'hold'),
-        ask(`/users/${tgId}/grant`, grant),
-        ask('/nodes'),
-        ask('/traffic'),
-        ask('/sync', {}),
-        ask('/nodes/n1/check', undefined, 'POST'),
-      ])
-      const metrics = await ask('/nodes/n1/metrics')
-      if (!harmless && !metrics.ok) expect(metrics.error).toMatch(/\S/)
-      await until('the other is in step', () => panel.inStep(others[0] as NodeServer), PASS_MS)
-      await change(other, 'resume')
-      await pause(Math.max(0, FAULT_MS - (performance.now() - since)))
-      await end(victim)
+      try {
+        const since = performance.now()
+        const grant = { node: 'n1', plan: '1m' }
+        const tgId = Math.floor(Math.random() * 1e9) + 1e6
+        await Promise.all([
+          change(held, 'hold'),
+          change(revoked, 'revoke'),
+          change(other, 'hold'),
+          ask(`/users/${tgId}/grant`, grant),
+          ask('/nodes'),
+          ask('/traffic'),
+          ask('/sync', {}),
+          ask('/nodes/n1/check', undefined, 'POST'),
+        ])
+        const metrics = await ask('/nodes/n1/metrics')
+        if (!harmless && !metrics.ok) expect(metrics.error).toMatch(/\S/)
+        await until('the other is in step', () => panel.inStep(others[0] as NodeServer), PASS_MS)
+        await change(other, 'resume')
+        await pause(Math.max(0, FAULT_MS - (performance.now() - since)))
+      } finally {
+        await end(victim)
+      }
       const ended = performance.now()
       await until('the server is in step', () => panel.inStep(victim), TICK_MS + PASS_MS).catch(
         async (error: Error) => {

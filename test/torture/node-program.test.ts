@@ -11,7 +11,9 @@ import { ROOT } from '#test/support/process.ts'
 import { seeded } from '#test/support/torture.ts'
 
 const PROGRAM = join(ROOT, 'templates/node-agent.sh')
-const KILLS = process.env.FULL === '1' ? 200 : 12
+const FULL = process.env.FULL === '1'
+const KILLS = FULL ? 200 : 12
+const TIMEOUT_MS = FULL ? 1_800_000 : 180_000
 const TRANSPORTS = ['reality', 'xhttp', 'ws'] as const
 
 let lab: Lab
@@ -67,7 +69,9 @@ function startApply(uuids: string[]) {
   })
 }
 
-test('killed in the middle of apply, it leaves the old set or the new one, which the next status makes whole', async () => {
+test('killed in the middle of apply, it leaves the old set or the new one, which the next status makes whole', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const random = seeded(6)
   await node.add(...newUuids(150))
   const begin = performance.now()

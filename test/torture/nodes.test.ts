@@ -12,7 +12,7 @@ import { fetchThrough, type Runtime } from '#test/support/service.ts'
 const FULL = process.env.FULL === '1'
 const SERVERS = 5
 const CLIENTS = 2000
-const TICKS = FULL ? 500 : 30
+const TICKS = FULL ? 500 : 60
 const TIMEOUT_MS = FULL ? 3_600_000 : 240_000
 const GRANTS = FULL ? 30 : 8
 /** Speed figures are fixed in the full form, on a quiet machine; elsewhere only what is far off is a fault. */

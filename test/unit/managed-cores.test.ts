@@ -1,11 +1,15 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import type { Node } from '#db/schema.ts'
+import type { Node, RetiredNode } from '#db/schema.ts'
 import { createManagedCores } from '#src/integrations/managed-cores.ts'
+import { generateManagementKey } from '#src/integrations/management-key.ts'
 import { systemClock } from '#src/lib/clock.ts'
 
+const management = await generateManagementKey()
 const cores = createManagedCores({
   clock: systemClock,
-  privateKey: async () => 'none',
+  privateKey: async () => management.privateKey,
   hostKeysOf: () => ({ pinned: () => [], admit: async () => false }),
 })
 afterEach(() => cores.close())
@@ -75,4 +79,42 @@ test('a server that nobody reaches is told by its address', async () => {
     failure: 'unreachable',
     message: expect.stringContaining(at),
   })
+})
+
+const retired = (code: string, port = 9) =>
+  ({ code, address: '127.0.0.1', sshPort: port, sshUser: 'subpanel', hostKey: null }) as RetiredNode
+
+test('the server of a deleted node may be visited twice at a time: neither visit ends the other', async () => {
+  const first = cores.retired(retired('far'))
+  const second = cores.retired(retired('near'))
+  const visits = [first, second].map((program) =>
+    expect(program.retire('p', 2000)).rejects.toMatchObject({
+      message: expect.stringContaining('127.0.0.1:9'),
+    }),
+  )
+  await Promise.all(visits)
+})
+
+test('nothing is left of a visit: a node of the same code and place begins anew', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.resume().end('220 mail.test ESMTP\r\n')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const visited = cores.retired(retired('far', port))
+  for (let visit = 0; visit < 2; visit++) {
+    // A shell that was kept would still hold back for a second what it failed at.
+    const arrived = once(server, 'connection')
+    await expect(visited.retire('p', 3000)).rejects.toMatchObject({ failure: 'unreachable' })
+    await arrived
+  }
+  const arrived = once(server, 'connection')
+  await expect(cores.of(node({ sshPort: port }))?.program.metrics(3000)).rejects.toMatchObject({
+    failure: 'unreachable',
+  })
+  await arrived
+  // Waits for the connections that are open.
+  await new Promise((resolve) => server.close(resolve))
 })
