@@ -53,13 +53,17 @@ finish() {
   [ -z "$WORK" ] || rm -rf "$WORK"
 }
 
-check_machine() {
-  ((EUID == 0)) || die 'run this as root'
+find_arch() {
   case $(uname -m) in
     x86_64 | amd64) ARCH=amd64 ;;
     aarch64 | arm64) ARCH=arm64 ;;
     *) die "there are no cores for $(uname -m): only for amd64 and arm64" ;;
   esac
+}
+
+check_machine() {
+  ((EUID == 0)) || die 'run this as root'
+  find_arch
   [ -d /run/systemd/system ] || die 'systemd does not run here'
   local id='' version=''
   if [ -r /etc/os-release ]; then
@@ -74,6 +78,15 @@ check_machine() {
   if [ -e "$UNITS/subpanel.service" ] || [ -e "$UNITS/subpanel-node.socket" ]; then
     die 'Subpanel itself runs on this machine: its own node is the local one'
   fi
+}
+
+# Nothing has been changed here yet.
+check_cores() {
+  local xray=$XRAY_AMD64 hysteria=$HYSTERIA_AMD64
+  [ "$ARCH" = amd64 ] || xray=$XRAY_ARM64 hysteria=$HYSTERIA_ARM64
+  [ -n "$HYSTERIA_CONFIG" ] || hysteria=unused
+  [ -n "$xray" ] || die "the panel has no xray for $ARCH: run \`npm run cores\` there, then this again"
+  [ -n "$hysteria" ] || die "the panel has no hysteria for $ARCH: run \`npm run cores\` there, then this again"
 }
 
 # A server is one node of one panel.
@@ -268,7 +281,6 @@ check_access() {
 # NAME SHA256: brings a core program unless it is there already.
 fetch_core() {
   local name=$1 sha=$2
-  [ -n "$sha" ] || die "the panel has no $name for $ARCH: run \`npm run cores\` there, then this again"
   ! sha256sum --status -c <<<"$sha  $LIB/$name" 2>/dev/null || return 0
   curl -fsS -m 1800 --retry 3 -o "$WORK/$name" "$PANEL_URL/install/$TOKEN/core/$name?arch=$ARCH" ||
     die "$name could not be downloaded from the panel"
@@ -470,7 +482,8 @@ tune_network() {
 # Never fatal: the core runs, and who has a firewall of his own kind knows it.
 open_firewall() {
   local port
-  if command -v ufw >/dev/null && ufw status 2>/dev/null | grep -q '^Status: active'; then
+  # Not into `grep -q`: it goes at the first match, and what ufw has not written by then would count as its failure.
+  if command -v ufw >/dev/null && [[ $'\n'$(ufw status 2>/dev/null) == *$'\n''Status: active'* ]]; then
     for port in $PORTS; do ufw allow "$port" >/dev/null || say "    ufw did not open $port"; done
   elif command -v firewall-cmd >/dev/null && firewall-cmd --state >/dev/null 2>&1; then
     # No reload: it would drop what the operator opened at run time only, his own way in perhaps.
@@ -524,6 +537,7 @@ main() {
     say 'The script is running here already.'
     exit 1
   fi
+  check_cores
   check_owner
   begin packages "packages"
   install_packages

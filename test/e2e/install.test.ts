@@ -280,6 +280,17 @@ describe('a server that cannot become a node yet', () => {
     sshd.signal('SIGHUP')
   })
 
+  test('is told at once when the panel has no core for it, and is left as it is', async () => {
+    const coreless = command.replace(
+      /\| bash$/,
+      `| sed "s/XRAY_AMD64='[0-9a-f]*/XRAY_AMD64='/" | bash -s -- --replace`,
+    )
+    const state = () => server.run('ls -la /usr/local/lib /var/lib /etc/passwd')
+    const before = (await state()).stdout
+    await expectFailure(coreless, 'checks', 'the panel has no xray for amd64: run `npm run cores`')
+    expect((await state()).stdout).toBe(before)
+  })
+
   test('is told of a program that was altered on its way', async () => {
     const altered = command.replace(
       /\| bash$/,

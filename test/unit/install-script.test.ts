@@ -1,0 +1,225 @@
+/** What the install script does on systems that no test has: parts of it, run by bash with stand-ins for their programs. */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ROOT } from '#test/support/process.ts'
+
+const SCRIPT = readFileSync(join(ROOT, 'templates/install.sh'), 'utf8')
+const LAST_LINE = 'main "$@" </dev/null\n'
+/** What the parts need of the machine itself, which has more than some stand for. */
+const TOOLS = ['bash', 'grep', 'sha256sum', 'chmod', 'mv', 'cat', 'mkdir']
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'install-script-'))
+  for (const folder of ['bin', 'lib', 'work']) mkdirSync(join(dir, folder))
+  for (const tool of TOOLS) {
+    const found = spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).stdout.trim()
+    symlinkSync(found, join(dir, 'bin', tool))
+  }
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+/** Puts a program in the only folder of PATH: it notes how it was called, then does `body`. */
+function standIn(name: string, body = '') {
+  const file = join(dir, 'bin', name)
+  writeFileSync(file, `#!${dir}/bin/bash\necho "${name} $*" >>'${dir}/calls'\n${body}\n`)
+  chmodSync(file, 0o755)
+}
+
+const calls = () =>
+  existsSync(join(dir, 'calls'))
+    ? readFileSync(join(dir, 'calls'), 'utf8').split('\n').filter(Boolean)
+    : []
+
+/** Runs parts of the script as `main` would, with these values in place of the panel's. */
+function run(parts: string, values: Record<string, string> = {}) {
+  expect(SCRIPT.endsWith(LAST_LINE)).toBe(true)
+  const text = SCRIPT.slice(0, -LAST_LINE.length)
+    .replace('LIB=/usr/local/lib/subpanel', `LIB='${dir}/lib'`)
+    .replaceAll(/\{\{([A-Z0-9_]+)\}\}/g, (_, key: string) => values[key] ?? '')
+  const script = `${text}trap 'echo "$REASON"' EXIT\nWORK='${dir}/work' SSH_PORT=2222\n${parts}`
+  const { status, stdout, stderr } = spawnSync(join(dir, 'bin/bash'), ['-c', script], {
+    // Without a socket as stdin, at which bash reads its user's files.
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    env: { PATH: join(dir, 'bin') },
+  })
+  return { status, reason: stdout.trim(), said: stderr }
+}
+
+describe('the firewall', () => {
+  const PORTS = '443/tcp 8443/tcp 443/udp'
+  const open = () => run('open_firewall', { PORTS })
+
+  test('ufw that is active gets a rule for every port', () => {
+    standIn('ufw', '[ "$1" != status ] || printf "Status: active\\n\\nTo Action From\\n"')
+    expect(open()).toEqual({ status: 0, reason: '', said: '' })
+    expect(calls()).toEqual([
+      'ufw status',
+      'ufw allow 443/tcp',
+      'ufw allow 8443/tcp',
+      'ufw allow 443/udp',
+    ])
+  })
+
+  test('ufw with more rules than a pipe takes is active as well', () => {
+    standIn(
+      'ufw',
+      'echo "Status: active"; for ((i = 0; i < 5000; i++)); do echo "$i/tcp ALLOW Anywhere"; done',
+    )
+    expect(open().said).toBe('')
+    expect(calls()).toHaveLength(4)
+  })
+
+  test('ufw that is not active is left alone, and the operator is told the ports', () => {
+    standIn('ufw', 'echo "Status: inactive"')
+    expect(open()).toMatchObject({
+      status: 0,
+      said: expect.stringContaining(`open ${PORTS}, and 2222/tcp for the panel`),
+    })
+    expect(calls()).toEqual(['ufw status'])
+  })
+
+  test('firewalld gets every port now and for good, and is never reloaded', () => {
+    standIn('firewall-cmd')
+    expect(open()).toEqual({ status: 0, reason: '', said: '' })
+    const ports = PORTS.split(' ').flatMap((port) => [
+      `firewall-cmd -q --add-port=${port}`,
+      `firewall-cmd -q --permanent --add-port=${port}`,
+    ])
+    expect(calls()).toEqual(['firewall-cmd --state', ...ports])
+  })
+
+  test('firewalld that does not run counts as none', () => {
+    standIn('firewall-cmd', 'exit 252')
+    expect(open().said).toContain('none that is known runs')
+    expect(calls()).toEqual(['firewall-cmd --state'])
+  })
+
+  test('an inactive ufw does not hide the firewalld that runs', () => {
+    standIn('ufw', 'echo "Status: inactive"')
+    standIn('firewall-cmd')
+    expect(open().said).toBe('')
+    expect(calls()).toContain('firewall-cmd -q --permanent --add-port=443/udp')
+  })
+
+  test.each([
+    ['ufw', 'if [ "$1" = status ]; then echo "Status: active"; else exit 1; fi', 'ufw'],
+    ['firewall-cmd', '[ "$1" = --state ]', 'firewalld'],
+  ])('a port that %s refuses is told, and the others go on', (name, body, told) => {
+    standIn(name, body)
+    const { status, said } = open()
+    expect(status).toBe(0)
+    for (const port of PORTS.split(' ')) expect(said).toContain(`${told} did not open ${port}`)
+  })
+})
+
+describe('missing packages', () => {
+  const here = (...tools: string[]) => {
+    for (const tool of tools) standIn(tool)
+  }
+  const FEDORA = 'dnf install -y curl openssl sudo openssh-server iproute gawk'
+  /** ca-certificates is asked for where neither of its files is. */
+  const asked = () => calls().map((call) => call.replace(' ca-certificates', ''))
+
+  test('come by dnf under the names they have there', () => {
+    standIn('dnf')
+    expect(run('install_packages').status).toBe(0)
+    expect(asked()).toEqual([FEDORA])
+  })
+
+  test('come by apt-get under other names, also where dnf is installed', () => {
+    here('apt-get', 'dnf')
+    expect(run('install_packages').status).toBe(0)
+    expect(asked()).toEqual([
+      'apt-get update -q',
+      'apt-get install -yq --no-install-recommends curl openssl sudo openssh-server iproute2 gawk',
+    ])
+  })
+
+  test('are those only that are missing', () => {
+    here('dnf', 'curl', 'openssl', 'sudo', 'sshd', 'awk')
+    expect(run('install_packages').status).toBe(0)
+    expect(asked()).toEqual(['dnf install -y iproute'])
+  })
+
+  test('that dnf does not have end the script with their names', () => {
+    standIn('dnf', 'exit 1')
+    const { status, reason } = run('install_packages')
+    expect(status).toBe(1)
+    expect(reason).toMatch(/^dnf could not install curl openssl /)
+  })
+
+  test('end the script where neither is there to bring them', () => {
+    expect(run('install_packages').reason).toMatch(/^neither apt-get nor dnf is here/)
+  })
+})
+
+describe('the architecture', () => {
+  const CORE = '#!/bin/sh\nexit 0\n'
+  const sha = (text: string) => createHash('sha256').update(text).digest('hex')
+  const values = { PANEL_URL: 'https://panel.test', TOKEN: 't', XRAY_ARM64: sha(CORE) }
+  /** Gives the file of the answer to `-o`. */
+  const download = (text: string) =>
+    standIn(
+      'curl',
+      `while [ "$1" != -o ]; do shift; done; cat >"$2" <<'END'\n${text.trimEnd()}\nEND`,
+    )
+
+  test.each([
+    ['x86_64', 'amd64'],
+    ['amd64', 'amd64'],
+    ['aarch64', 'arm64'],
+    ['arm64', 'arm64'],
+  ])('of a machine that calls itself %s is %s', (machine, arch) => {
+    standIn('uname', `echo ${machine}`)
+    expect(run('find_arch; REASON=$ARCH', values).reason).toBe(arch)
+  })
+
+  test.each(['riscv64', 'armv7l', 'i686'])('%s is refused by name', (machine) => {
+    standIn('uname', `echo ${machine}`)
+    expect(run('find_arch', values)).toMatchObject({
+      status: 1,
+      reason: `there are no cores for ${machine}: only for amd64 and arm64`,
+    })
+  })
+
+  const install = 'find_arch; place_text() { :; }; base64() { :; }; install_programs'
+
+  test('decides which core is asked for, and against which sum it is checked', () => {
+    standIn('uname', 'echo aarch64')
+    download(CORE)
+    expect(run(install, values)).toMatchObject({ status: 0, reason: '' })
+    const [url] = calls().filter((call) => call.startsWith('curl'))
+    expect(url).toMatch(/ https:\/\/panel\.test\/install\/t\/core\/xray\?arch=arm64$/)
+    expect(readFileSync(join(dir, 'lib/xray'), 'utf8')).toBe(CORE)
+  })
+
+  test('a core of another sum is not put in place', () => {
+    standIn('uname', 'echo aarch64')
+    download('#!/bin/sh\necho other\n')
+    expect(run(install, values).reason).toBe('xray did not arrive as the panel has it')
+    expect(existsSync(join(dir, 'lib/xray'))).toBe(false)
+  })
+
+  test('that the panel has no core for is told with what helps', () => {
+    standIn('uname', 'echo x86_64')
+    expect(run('find_arch; check_cores', values).reason).toBe(
+      'the panel has no xray for amd64: run `npm run cores` there, then this again',
+    )
+    expect(calls()).toEqual(['uname -m'])
+  })
+})
