@@ -6,6 +6,7 @@ import { backupName } from '#src/domain/backup.ts'
 import { createDataFiles } from '#src/integrations/data-files.ts'
 import { syncFolder } from '#src/lib/atomic-file.ts'
 import { systemClock } from '#src/lib/clock.ts'
+import { errorCode } from '#src/lib/errors.ts'
 import { silentLog } from '#src/lib/log.ts'
 import { readArguments, requireDatabase, runCommand } from './operator.ts'
 
@@ -20,13 +21,25 @@ async function writeAll(stream: ReadableStream<Uint8Array>, file: number): Promi
   }
 }
 
+/** Opens a new file of the owner. Throws ConfigError where this user may not write. */
+function openNew(path: string): number {
+  try {
+    return openSync(path, 'w', 0o600)
+  } catch (error) {
+    if (!/^(?:EACCES|EPERM|EROFS|ENOENT)$/.test(errorCode(error) ?? '')) throw error
+    throw new ConfigError(
+      `${dirname(path)} is no folder that this user can write to: name a FILE elsewhere (npm run backup -- FILE)`,
+    )
+  }
+}
+
 /** Writes the archive so that a file of that name is a whole one. */
 async function writeFile(
   pack: () => Promise<ReadableStream<Uint8Array>>,
   path: string,
 ): Promise<void> {
   const temporary = `${path}.part`
-  const file = openSync(temporary, 'w', 0o600)
+  const file = openNew(temporary)
   try {
     await writeAll(await pack(), file)
     fsyncSync(file)

@@ -4,15 +4,23 @@ import { ConfigError } from '#src/config.ts'
 import { explainFailure } from '#src/instance.ts'
 import { ApiError } from '#src/lib/errors.ts'
 
-/** Runs a command: its result is the exit code; what it throws on purpose is one line on stderr. */
+/** A command line that the command does not understand; the message is its usage. */
+export class UsageError extends Error {}
+
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof UsageError) return error.message.trimEnd()
+  return error instanceof ApiError ? error.message : explainFailure(error)?.line
+}
+
+/** Runs a command: its result is the exit code; what it throws on purpose is one line on stderr, or its usage. */
 export async function runCommand(work: () => Promise<number>): Promise<void> {
   process.umask(0o077)
   try {
     process.exitCode = await work()
   } catch (error) {
-    const line = error instanceof ApiError ? error.message : explainFailure(error)?.line
-    if (line === undefined) throw error
-    process.stderr.write(`${line}\n`)
+    const reason = reasonOf(error)
+    if (reason === undefined) throw error
+    process.stderr.write(`${reason}\n`)
     process.exitCode = 1
   }
 }
@@ -23,7 +31,7 @@ export function requireDatabase(path: string): void {
     throw new ConfigError(`no database at ${path}: run this where the service runs`)
 }
 
-/** The arguments of a command: flags that it knows, and at most one word. Shows `usage` on --help, or throws ConfigError. */
+/** The arguments of a command: flags that it knows, and at most one word. Shows `usage` on --help, or throws it. */
 export function readArguments(
   usage: string,
   flags: string[] = [],
@@ -36,6 +44,6 @@ export function readArguments(
   const given = new Set(args.filter((arg) => arg.startsWith('--')))
   const words = args.filter((arg) => !arg.startsWith('--'))
   if (words.length > 1 || [...given].some((flag) => !flags.includes(flag)))
-    throw new ConfigError(usage.trimEnd())
+    throw new UsageError(usage)
   return { word: words[0], given }
 }

@@ -12,7 +12,7 @@ import { writeFileAtomic } from '#src/lib/atomic-file.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { createLog } from '#src/lib/log.ts'
 import type { RestoreOutcome } from '#src/services.ts'
-import { readArguments, runCommand } from './operator.ts'
+import { readArguments, runCommand, UsageError } from './operator.ts'
 
 const USAGE = `usage: npm run restore -- FILE [--init]
   FILE     an archive of the panel, of npm run backup, or a snapshot
@@ -56,6 +56,8 @@ function report(outcome: RestoreOutcome, isNew: boolean): void {
     lines.push(`Paid payments that the backup does not know, up for review: ${outcome.reviews}`)
   if (outcome.dropped.length > 0)
     lines.push(`Not taken from the backup: ${outcome.dropped.join(' ')}`)
+  if (outcome.kept.length > 0)
+    lines.push(`Not in the backup's env file, as before here: ${outcome.kept.join(' ')}`)
   if (outcome.restartNeeded.length > 0)
     lines.push(`Count from the next start: ${outcome.restartNeeded.join(' ')}`)
   process.stdout.write(`${lines.join('\n')}\n`)
@@ -63,7 +65,7 @@ function report(outcome: RestoreOutcome, isNew: boolean): void {
 
 await runCommand(async () => {
   const { word, given } = readArguments(USAGE, ['--init'])
-  if (word === undefined) throw new ConfigError(USAGE.trimEnd())
+  if (word === undefined) throw new UsageError(USAGE)
   const archive = resolve(word)
   if (!existsSync(archive)) throw new ConfigError(`there is no file ${archive}`)
   let config = loadConfig(process.env, process.cwd())

@@ -44,12 +44,23 @@ async function faultsOfArchive(archive: string): Promise<string[]> {
   }
 }
 
-function isGzip(path: string): boolean {
+/** What a file is by its first bytes: sqlite.org/fileformat2.html, RFC 1952. */
+function kindOf(path: string): 'archive' | 'database' | null {
   const file = openSync(path, 'r')
-  const head = new Uint8Array(2)
-  readSync(file, head)
-  closeSync(file)
-  return head[0] === 0x1f && head[1] === 0x8b
+  try {
+    const head = Buffer.alloc(16)
+    readSync(file, head)
+    if (head[0] === 0x1f && head[1] === 0x8b) return 'archive'
+    return head.toString('latin1') === 'SQLite format 3\0' ? 'database' : null
+  } finally {
+    closeSync(file)
+  }
+}
+
+async function faultsIn(path: string): Promise<string[]> {
+  const kind = kindOf(path)
+  if (kind === null) throw new ConfigError(`${path} is neither a backup nor a database`)
+  return kind === 'archive' ? faultsOfArchive(path) : faultsOf(path)
 }
 
 async function faultsOnNodes(config: Config): Promise<string[]> {
@@ -71,7 +82,7 @@ await runCommand(async () => {
   const config = loadConfig(process.env, process.cwd())
   const path = word === undefined ? config.databasePath : resolve(word)
   if (!existsSync(path)) throw new ConfigError(`there is no file ${path}`)
-  const faults = isGzip(path) ? await faultsOfArchive(path) : faultsOf(path)
+  const faults = word === undefined ? faultsOf(path) : await faultsIn(path)
   if (given.has('--nodes')) faults.push(...(await faultsOnNodes(config)))
   process.stdout.write(faults.length === 0 ? 'all is well\n' : `${faults.join('\n')}\n`)
   return faults.length === 0 ? 0 : 1

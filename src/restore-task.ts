@@ -125,8 +125,8 @@ async function replaceUnderLock(task: TaskOf<'replace'>, step: Step): Promise<Re
       const merged = mergeEnv(present ?? '', checked.env)
       const contradicting = doubtful ? ['INSTANCE_ID'] : []
       const dropped = nameKeys([...merged.dropped, ...checked.dropped, ...contradicting])
-      const { restartNeeded } = merged
-      outcome = { restoredEnv: checked.env !== null, dropped, restartNeeded, safetyCopies }
+      const { restartNeeded, kept } = merged
+      outcome = { restoredEnv: checked.env !== null, dropped, restartNeeded, kept, safetyCopies }
       const adopted = id ?? instanceId
       return {
         instanceId: adopted,

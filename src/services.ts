@@ -152,6 +152,8 @@ export interface RestoreOutcome {
   dropped: string[]
   /** Changed settings that count from the next start. */
   restartNeeded: string[]
+  /** Settings of this machine's env file that stay as they are because the backup's lacks them. */
+  kept: string[]
   safetyCopies: string[]
   /** Paid payments that the backup does not know. */
   reviews: number

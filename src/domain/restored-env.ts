@@ -45,7 +45,20 @@ export interface MergedEnv {
   dropped: string[]
   /** Changed keys that count from the next start. */
   restartNeeded: string[]
+  /** Keys that the backup's env file lacks, so that this machine's values go on: the backup may have run with others. */
+  kept: string[]
 }
+
+const DOMAINS = ['SUB_DOMAIN', 'SITE_DOMAIN', 'PANEL_DOMAIN']
+
+/**
+ * Whether our scheme goes with our domains: the first start on a machine without any writes `http` beside the names that it makes
+ * up, and a backup that brings real ones and no scheme ran on the default, https.
+ */
+const losesScheme = (own: Record<string, string>, given: Set<string>, taken: Map<string, string>) =>
+  own.PUBLIC_SCHEME === 'http' &&
+  !given.has('PUBLIC_SCHEME') &&
+  DOMAINS.some((key) => taken.get(key))
 
 /** The settings of a backup's env file that are taken, and the names of those that are not. */
 function sort(own: Record<string, string>, lines: ReturnType<typeof listEnvLines>) {
@@ -65,10 +78,11 @@ function sort(own: Record<string, string>, lines: ReturnType<typeof listEnvLines
 
 /**
  * The env file of this machine with the settings of the backup's, whose live keys replace all of ours. Keys that come twice, hold
- * control characters, are unknown, or would stop a start are dropped: what this machine has of them stays. Null: the backup has none.
+ * control characters, are unknown, or would stop a start are dropped: what this machine has of them stays. So does what counts from
+ * a start and the backup lacks: where it ran, the process's environment may have had it. Null: the backup has no env file.
  */
 export function mergeEnv(present: string, uploaded: string | null): MergedEnv {
-  if (uploaded === null) return { text: present, dropped: [], restartNeeded: [] }
+  if (uploaded === null) return { text: present, dropped: [], restartNeeded: [], kept: [] }
   const own = parseEnvFile(present)
   const lines = listEnvLines(uploaded)
   const { taken, dropped } = sort(own, lines)
@@ -76,8 +90,15 @@ export function mergeEnv(present: string, uploaded: string | null): MergedEnv {
   let text = present
   for (const key of LIVE_KEYS) if (!given.has(key)) text = removeEnvLines(text, key)
   for (const [key, value] of taken) text = setEnvLine(text, key, value)
+  const schemeLost = losesScheme(own, given, taken)
+  if (schemeLost) text = removeEnvLines(text, 'PUBLIC_SCHEME')
   const restartNeeded = START_KEYS.filter(
-    (key) => taken.has(key) && (taken.get(key) ?? '') !== (own[key] ?? ''),
+    (key) =>
+      (taken.has(key) && (taken.get(key) ?? '') !== (own[key] ?? '')) ||
+      (schemeLost && key === 'PUBLIC_SCHEME'),
   )
-  return { text, dropped: nameKeys(dropped), restartNeeded }
+  const kept = START_KEYS.filter(
+    (key) => !given.has(key) && own[key] && !(schemeLost && key === 'PUBLIC_SCHEME'),
+  )
+  return { text, dropped: nameKeys(dropped), restartNeeded, kept }
 }

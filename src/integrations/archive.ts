@@ -69,7 +69,7 @@ function statedSize(file: number): number {
   const { size } = fstatSync(file)
   const bytes = new DataView(new ArrayBuffer(4))
   if (size < 18 || readSync(file, bytes, 0, 4, size - 4) !== 4)
-    throw new ArchiveRefused('the upload is no gzip archive')
+    throw new ArchiveRefused('the file is no gzip archive')
   return bytes.getUint32(0, true)
 }
 
@@ -128,7 +128,7 @@ async function* inflate(file: number): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) yield chunk
   } catch (error) {
     if (error instanceof TypeError)
-      throw new ArchiveRefused('the upload is no gzip archive, or it is damaged or cut off')
+      throw new ArchiveRefused('the file is no gzip archive, or it is damaged or cut off')
     throw error
   }
 }

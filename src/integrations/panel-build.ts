@@ -3,12 +3,16 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode } from '#src/lib/errors.ts'
 import type { Log } from '#src/lib/log.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const SOURCES = join(ROOT, 'src', 'admin-ui')
 /** What else goes into a build. */
-const OTHERS = ['package-lock.json', 'vite.config.ts', 'src/lib/qr-code.ts']
+const OTHERS = [
+  ...['package-lock.json', 'vite.config.ts', 'scripts/build-panel.ts'],
+  ...['src/web/lang.ts', 'src/web/panel-files.ts'],
+]
 
 export const PANEL_FOLDER = join(ROOT, 'dist', 'admin')
 /** What the build was made from; its last file, so with it the build is whole. */
@@ -31,12 +35,12 @@ export function sourcesStamp(): string {
   return hash.digest('hex')
 }
 
-/** The stamp of the build that is there; null when there is none. */
-export function builtStamp(): string | null {
+/** The stamp of the build that is there; null when there is none, undefined when this user may not read it. */
+export function builtStamp(): string | null | undefined {
   try {
     return readFileSync(join(PANEL_FOLDER, STAMP_FILE), 'utf8')
-  } catch {
-    return null
+  } catch (error) {
+    return errorCode(error) === 'EACCES' ? undefined : null
   }
 }
 
@@ -64,6 +68,13 @@ export async function ensurePanel(log: Log): Promise<void> {
   const built = builtStamp()
   // A release without sources carries its build.
   if (!existsSync(SOURCES) || built === sourcesStamp()) return
+  if (built === undefined) {
+    log.warn(
+      'the panel is built, but not readable by this user: run npm run build as the owner of the program',
+      { folder: PANEL_FOLDER },
+    )
+    return
+  }
   if (!existsSync(join(ROOT, 'node_modules', 'vite'))) {
     const state = built === null ? 'not built' : 'older than its sources'
     log.warn(`the panel is ${state}: run npm ci && npm run build`, {})

@@ -40,14 +40,16 @@ export function removeEnvLines(text: string, key: string): string {
   return lines.filter((line) => LINE.exec(line)?.[1] !== key).join('\n')
 }
 
-/** The text with `key` set to `value`: the line that counts replaced, or a new one at the end. */
+/** The text with `key` set to `value`: the line that counts replaced and others of that key taken out, or a new one at the end. */
 export function setEnvLine(text: string, key: string, value: string): string {
+  const isOwn = (line: string) => LINE.exec(line)?.[1] === key
   const lines = text.split('\n')
-  const own = lines.findLastIndex((line) => LINE.exec(line)?.[1] === key)
-  if (own >= 0) lines[own] = `${key}=${quote(value)}`
-  else {
-    while (lines.at(-1) === '') lines.pop()
-    lines.push(`${key}=${quote(value)}`, '')
+  const last = lines.findLastIndex(isOwn)
+  if (last >= 0) {
+    lines[last] = `${key}=${quote(value)}`
+    return lines.filter((line, i) => i === last || !isOwn(line)).join('\n')
   }
+  while (lines.at(-1) === '') lines.pop()
+  lines.push(`${key}=${quote(value)}`, '')
   return lines.join('\n')
 }

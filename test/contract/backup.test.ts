@@ -107,6 +107,7 @@ describe('POST /admin/api/backup/restore', () => {
       restored_env: true,
       restart_needed: [],
       dropped: [],
+      kept: [],
       safety_copies: ['before-restore-20260301-120000.db', 'before-restore-20260301-120000.env'],
       reviews: 0,
       restarted_bot: false,

@@ -99,4 +99,49 @@ describe('settings of a restored backup', () => {
     expect(w.env()).toContain('LEGAL_INN=7')
     expect(w.env()).not.toContain('LEGAL_NAME')
   })
+
+  const restoredOver = async (present: string, uploaded: string) => {
+    w.close()
+    w = await createFileWorld({ env: present })
+    const id = /^INSTANCE_ID=.*\n/m
+    const archive = await archiveOf((other) => writeFileSync(other.envFile, uploaded))
+    const answer = await restoreInto(w, archive)
+    return { answer, env: w.env().replace(id, '') }
+  }
+  const MADE_UP = 'SUB_DOMAIN=sub.localhost:3000\nPUBLIC_SCHEME=http\n'
+
+  test('domains of a backup that ran on the default scheme come back with https', async () => {
+    const { answer, env } = await restoredOver(MADE_UP, 'SUB_DOMAIN=sub.test\n')
+    expect(answer.restart_needed).toEqual(['SUB_DOMAIN', 'PUBLIC_SCHEME'])
+    expect(answer.kept).toEqual([])
+    expect(env).toBe('SUB_DOMAIN=sub.test\n')
+  })
+
+  test.each([
+    ['that the backup names', MADE_UP, 'SUB_DOMAIN=sub.test\nPUBLIC_SCHEME=http\n', []],
+    ['that goes with the own domains', MADE_UP, 'CURRENCY=EUR\n', ['SUB_DOMAIN', 'PUBLIC_SCHEME']],
+    ['when the domain of the backup is empty', MADE_UP, 'SUB_DOMAIN=\n', ['PUBLIC_SCHEME']],
+  ])('a scheme stays %s', async (_name, present, uploaded, kept) => {
+    const { answer, env } = await restoredOver(present, uploaded)
+    expect(answer.restart_needed).not.toContain('PUBLIC_SCHEME')
+    expect(answer.kept).toEqual(kept)
+    expect(env).toContain('PUBLIC_SCHEME=http\n')
+  })
+
+  test('what the backup lacks and counts from a start stays, and is named', async () => {
+    const { answer, env } = await restoredOver(
+      'CURRENCY=EUR\nADMIN_PATH=x\nTIMEZONE=\n',
+      'PORT=1\n',
+    )
+    expect(answer.kept).toEqual(['ADMIN_PATH', 'CURRENCY'])
+    expect(env).toBe('CURRENCY=EUR\nADMIN_PATH=x\nTIMEZONE=\n')
+  })
+
+  test('of a setting that this machine has twice, one line is left', async () => {
+    const { env } = await restoredOver(
+      'LEGAL_INN=1\nPORT=1\nLEGAL_INN=2\nPORT=2\n',
+      'LEGAL_INN=3\n',
+    )
+    expect(env).toBe('PORT=1\nLEGAL_INN=3\nPORT=2\n')
+  })
 })

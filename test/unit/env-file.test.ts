@@ -43,6 +43,7 @@ describe('setEnvLine', () => {
     ['# note\n export A = "0"\n', '# note\nA=1\n'],
     ['# A=0\n', '# A=0\nA=1\n'],
     ['AA=0\n', 'AA=0\nA=1\n'],
+    ['A=8\nB=2\nexport A=9\nB=3\n', 'B=2\nA=1\nB=3\n'],
   ])('in %j gives %j', (text, wanted) => {
     expect(setEnvLine(text, 'A', '1')).toBe(wanted)
   })

@@ -32,6 +32,7 @@ export function backupRoutes(s: Http) {
         restored_env: outcome.restoredEnv,
         restart_needed: outcome.restartNeeded,
         dropped: outcome.dropped,
+        kept: outcome.kept,
         safety_copies: outcome.safetyCopies,
         reviews: outcome.reviews,
         restarted_bot: outcome.restartedBot,
