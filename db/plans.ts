@@ -67,6 +67,17 @@ export function* updatePlan(tx: Query, code: string, changes: Partial<Omit<Plan,
   return updated as Plan | undefined
 }
 
+/** Gives every plan its place, from 1. */
+export function* reorderPlans(tx: Query, codes: string[]) {
+  for (const [index, code] of codes.entries()) yield* updatePlan(tx, code, { sortOrder: index + 1 })
+}
+
+/** The codes of all plans, inside a transaction. */
+export function* readPlanCodes(tx: Query) {
+  const rows = yield* run(tx.select({ code: plans.code }).from(plans))
+  return rows.map((row) => row.code)
+}
+
 export function* deletePlan(tx: Query, code: string) {
   yield* run(tx.delete(plans).where(eq(plans.code, code)))
 }

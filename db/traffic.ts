@@ -1,6 +1,7 @@
 /** Traffic: counted once from the cores' readings, read as stored totals. */
 import { type Database, type Query, run } from './open.ts'
 import { and, desc, eq, gt, inArray, type SQLWrapper, sql } from './orm.ts'
+import type { PageRequest } from './paging.ts'
 import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema.ts'
 
 export interface CounterReading {
@@ -99,23 +100,60 @@ export function* resetTraffic(tx: Query, uuid: string, core: string, bases: stri
 export const RESET_EPOCH = 'reset'
 
 const total = sql<number>`(up_bytes + down_bytes)`
+const rowid = sql<number>`subscriptions.rowid`
 
-/** The subscriptions with traffic, largest first, at most `limit`. */
-export async function listTraffic(db: Database, limit: number) {
-  return db.q
+/** The `most` subscriptions with the most traffic, as a table to select from. */
+const largest = (q: Query, most: number) =>
+  q
     .select({
+      rowid: rowid.as('traffic_rowid'),
+      total: total.as('traffic_total'),
       uuid: subscriptions.uuid,
       tgId: subscriptions.tgId,
-      username: users.username,
       node: subscriptions.node,
-      nodeLabel: nodes.label,
       up: subscriptions.upBytes,
       down: subscriptions.downBytes,
     })
     .from(subscriptions)
-    .leftJoin(users, eq(users.tgId, subscriptions.tgId))
-    .leftJoin(nodes, eq(nodes.code, subscriptions.node))
     .where(gt(total, 0))
-    .orderBy(desc(total))
-    .limit(limit)
+    .orderBy(desc(total), desc(rowid))
+    .limit(most)
+    .as('largest')
+
+/** A page of the `most` subscriptions with the most traffic, largest first. */
+export async function listTraffic(db: Database, most: number, page: PageRequest) {
+  const rows = largest(db.q, most)
+  return db.q
+    .select({
+      rowid: rows.rowid,
+      uuid: rows.uuid,
+      tgId: rows.tgId,
+      username: users.username,
+      node: rows.node,
+      nodeLabel: nodes.label,
+      up: rows.up,
+      down: rows.down,
+    })
+    .from(rows)
+    .leftJoin(users, eq(users.tgId, rows.tgId))
+    .leftJoin(nodes, eq(nodes.code, rows.node))
+    .where(
+      page.cursor
+        ? sql`(${rows.total}, ${rows.rowid}) < (cast(${page.cursor.value} as integer), ${page.cursor.rowid})`
+        : undefined,
+    )
+    .orderBy(desc(rows.total), desc(rows.rowid))
+    .limit(page.limit)
+}
+
+/** How many they are, and what they have in all. */
+export async function sumTraffic(db: Database, most: number) {
+  const rows = largest(db.q, most)
+  // Not sum(), which refuses what is beyond 64 bits.
+  const capped = (column: SQLWrapper) =>
+    sql<number>`cast(min(total(${column}), ${Number.MAX_SAFE_INTEGER}) as integer)`
+  const [sums] = await db.q
+    .select({ count: sql<number>`count(*)`, up: capped(rows.up), down: capped(rows.down) })
+    .from(rows)
+  return sums as { count: number; up: number; down: number }
 }

@@ -37,9 +37,22 @@ export type Tell = (core: Core, alarm: string | null, fields?: LogFields) => voi
 const NOT_SERVED =
   'not served: its port is in use by another local node, or the core takes no such short id, SNI or flow'
 
+/** What brings a core to a node without one. */
+const MISSING_CORE = {
+  local: 'no proxy core is installed: run `npm run cores`',
+  managed:
+    'no proxy core answers on its server: where none is installed, have a new install command given out and run it there',
+}
+
+/** What is wrong with a core that does not run, of which version null is known when its program is not there. */
+export const stoppedCore = (kind: string, version: string | null): string =>
+  version === null
+    ? MISSING_CORE[kind === 'managed' ? 'managed' : 'local']
+    : 'the proxy core is not running'
+
 /** What is wrong with a core that answered, or null. What it said after its clients were changed is newer than its status. */
-function troubleOf({ status, live, lacksHysteria }: CorePass): string | null {
-  if (!live && !status.core.up) return 'the proxy core is not running'
+function troubleOf(nodes: Node[], { status, live, lacksHysteria }: CorePass): string | null {
+  if (!live && !status.core.up) return stoppedCore(nodes[0]?.kind ?? '', status.core.version)
   if (!(live ?? status.live)) return 'the running core does not hold the wanted clients'
   if (lacksHysteria) return 'there is no Hysteria on the node'
   return status.hysteria?.up === false ? 'Hysteria is not running' : null
@@ -127,7 +140,7 @@ async function recordPass(s: PassDeps, nodes: Node[], pass: CorePass): Promise<v
   const { version } = pass.status.core
   // Left out when it is the same, because lists depend on it: writing it would have them all read anew (db/triggers.ts).
   const changed = version !== null && nodes.some((node) => node.coreVersion !== version)
-  const lastError = troubleOf(pass)
+  const lastError = troubleOf(nodes, pass)
   await recordHealth(
     s.db,
     nodes.map((node) => node.code),
@@ -152,7 +165,7 @@ export interface PassOutcome {
 }
 
 async function noteDone(s: PassDeps, core: Core, nodes: Node[], done: CorePass) {
-  const trouble = troubleOf(done)
+  const trouble = troubleOf(nodes, done)
   const outcome = trouble ? 'failed' : done.configured ? 'restarted' : 'in step'
   await recordPass(s, nodes, done)
   if (outcome === 'in step') await noteInStep(s.db, nodes)

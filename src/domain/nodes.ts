@@ -20,9 +20,11 @@ import type { HostMetrics, NodeSyncResult, Services } from '#src/services.ts'
 import { forgetStates } from './alerts.ts'
 import { type Actor, audit } from './audit.ts'
 import { coreRefusal } from './core-config.ts'
+import { stoppedCore } from './core-pass.ts'
 import { emit, nodeData } from './events.ts'
 import { LOCAL_NODE } from './first-start.ts'
 import { nodeStates } from './node-alerts.ts'
+import { checkOrder } from './order.ts'
 import { generateRealityKeys } from './provisioning.ts'
 import { retireIn } from './retired-nodes.ts'
 import { readSettings } from './settings.ts'
@@ -144,11 +146,7 @@ export async function editNode(
 export async function orderNodes(s: Deps, actor: Actor, codes: string[]): Promise<void> {
   const now = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
-    const present = new Set(yield* readNodeCodes(tx))
-    const complete = codes.length === present.size && new Set(codes).size === codes.length
-    if (!complete || !codes.every((code) => present.has(code))) {
-      throw badRequest('codes must name every node exactly once')
-    }
+    checkOrder(codes, yield* readNodeCodes(tx), 'node')
     yield* reorderNodes(tx, codes)
     yield* audit(tx, actor, now, { action: 'node.reorder' })
   })
@@ -198,11 +196,12 @@ export interface NodeMetrics {
   metrics: HostMetrics | null
 }
 
-function measuredTrouble({ coreUp, coreVersion, hysteriaUp }: HostMetrics): string | null {
+function measuredTrouble(
+  kind: string,
+  { coreUp, coreVersion, hysteriaUp }: HostMetrics,
+): string | null {
   if (coreUp) return hysteriaUp === false ? 'Hysteria is not running' : null
-  return coreVersion === null
-    ? 'no proxy core is installed: run `npm run cores`'
-    : 'the proxy core is not running'
+  return stoppedCore(kind, coreVersion)
 }
 
 /** The state of a node's machine; an unreachable one is reported, never thrown. Throws 404 for an unknown node. */
@@ -221,7 +220,7 @@ export async function nodeMetrics(s: Deps, code: string): Promise<NodeMetrics> {
   }
   try {
     const metrics = await core.program.metrics(METRICS_MS)
-    return { ok: true, error: measuredTrouble(metrics), metrics }
+    return { ok: true, error: measuredTrouble(node.kind, metrics), metrics }
   } catch (error) {
     if (!(error instanceof NodeError)) throw error
     return { ok: false, error: error.message, metrics: null }

@@ -1,12 +1,22 @@
 /** Plans as an admin manages them. What was sold keeps its plan: one in use is archived, not deleted. */
 import { isUniqueViolation } from '#db/open.ts'
-import { countPlans, deletePlan, insertPlan, isPlanUsed, readPlan, updatePlan } from '#db/plans.ts'
+import {
+  countPlans,
+  deletePlan,
+  insertPlan,
+  isPlanUsed,
+  readPlan,
+  readPlanCodes,
+  reorderPlans,
+  updatePlan,
+} from '#db/plans.ts'
 import type { Plan } from '#db/schema.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
+import { checkOrder } from './order.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
@@ -56,6 +66,16 @@ export async function editPlan(
     const updated = yield* updatePlan(tx, code, fields)
     yield* audit(tx, actor, now, { action: 'plan.edit', object: code, detail: keys.join(' ') })
     return updated as Plan
+  })
+}
+
+/** Gives the plans a new display order. Throws 400 unless `codes` names every plan, archived ones too, exactly once. */
+export async function orderPlans(s: Deps, actor: Actor, codes: string[]): Promise<void> {
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    checkOrder(codes, yield* readPlanCodes(tx), 'plan')
+    yield* reorderPlans(tx, codes)
+    yield* audit(tx, actor, now, { action: 'plan.reorder' })
   })
 }
 

@@ -138,8 +138,8 @@ function missingParts(node: Node, keys: RealityKeys): Partial<Node> {
 }
 
 /**
- * Gives the install command of a managed node anew; the old one stops. The node stays as it is until the new one was run.
- * Throws 404, or 400 for a node that the script can't set up.
+ * Gives the install command of a managed node anew; the old one stops. The node stays as it is until the new one was run,
+ * but that one whose set-up has failed waits again. Throws 404, or 400 for a node that the script can't set up.
  */
 export async function reissueCommand(s: Deps, actor: Actor, code: string): Promise<InstallCommand> {
   const at = s.clock.now()
@@ -159,7 +159,8 @@ export async function reissueCommand(s: Deps, actor: Actor, code: string): Promi
       ...token,
       ...missingParts(node, keys),
       provisioning: first ? 'first' : 'again',
-      ...(first ? { status: 'pending', lastError: null } : {}),
+      // A failure is that of the command before.
+      ...(first || node.status === 'failed' ? { status: 'pending', lastError: null } : {}),
     })
     yield* audit(tx, actor, now, { action: 'node.provision', object: code })
   })

@@ -1,5 +1,6 @@
 /** Traffic: every byte of a reading counted once, across restarts of a core and of the panel. */
 import type { Query } from '#db/open.ts'
+import type { PageRequest } from '#db/paging.ts'
 import {
   addSample,
   addTraffic,
@@ -10,6 +11,7 @@ import {
   readBases,
   readReading,
   resetTraffic,
+  sumTraffic,
 } from '#db/traffic.ts'
 import { formatBytes } from '#src/lib/format.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -19,7 +21,7 @@ type Deps = Pick<Services, 'db' | 'clock'>
 
 const BATCH = 200
 /** The most subscriptions that GET /admin/api/traffic considers. */
-const TRAFFIC_CONSIDERED = 5000
+export const TRAFFIC_CONSIDERED = 5000
 
 /**
  * What came since the base. A core that restarted counts from zero. Within one run numbers only grow: where they fell, the
@@ -160,24 +162,21 @@ export function* resetTrafficIn(tx: Query, uuid: string, core: string) {
   yield* resetTraffic(tx, uuid, core, Object.values(basesOf(core)))
 }
 
-/** The stored totals of the 5000 subscriptions with the most traffic, largest first. */
-export async function trafficReport(s: Pick<Services, 'db'>) {
-  const rows = await listTraffic(s.db, TRAFFIC_CONSIDERED)
-  let up = 0
-  let down = 0
-  const entries = rows.map((row) => {
-    up = Math.min(up + row.up, Number.MAX_SAFE_INTEGER)
-    down = Math.min(down + row.down, Number.MAX_SAFE_INTEGER)
-    return {
-      uuid: row.uuid,
-      username: row.username === null ? `tg${row.tgId}` : `@${row.username}`,
-      nodeLabel: row.nodeLabel ?? row.node,
-      up: row.up,
-      down: row.down,
-      upFmt: formatBytes(row.up),
-      downFmt: formatBytes(row.down),
-      totalFmt: formatBytes(row.up + row.down),
-    }
-  })
-  return { entries, up, down, totalFmt: formatBytes(up + down) }
+/** The stored totals of the 5000 subscriptions with the most traffic, largest first: those of a page, and the sums of all. */
+export async function trafficReport(s: Pick<Services, 'db'>, page: PageRequest) {
+  const rows = await listTraffic(s.db, TRAFFIC_CONSIDERED, page)
+  const { count, up, down } = await sumTraffic(s.db, TRAFFIC_CONSIDERED)
+  const entries = rows.map((row) => ({
+    uuid: row.uuid,
+    username: row.username === null ? `tg${row.tgId}` : `@${row.username}`,
+    nodeLabel: row.nodeLabel ?? row.node,
+    up: row.up,
+    down: row.down,
+    upFmt: formatBytes(row.up),
+    downFmt: formatBytes(row.down),
+    totalFmt: formatBytes(row.up + row.down),
+  }))
+  const last = rows.at(-1)
+  const next = last ? { value: String(last.up + last.down), rowid: last.rowid } : null
+  return { entries, count, up, down, totalFmt: formatBytes(up + down), next }
 }

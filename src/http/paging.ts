@@ -50,6 +50,18 @@ export function pagedJson(
   total: number,
   last: Cursor | null,
 ): Response {
+  pageHeaders(c, items, page, total, last)
+  return c.json(items)
+}
+
+/** The headers of a paged list whose rows are not the whole answer. */
+export function pageHeaders(
+  c: Context,
+  items: unknown[],
+  page: PageRequest,
+  total: number,
+  last: Cursor | null,
+): void {
   c.header('X-Total-Count', String(Math.min(total, COUNT_CAP)))
   if (total > COUNT_CAP) c.header('X-Total-Capped', '1')
   if (last && items.length === page.limit) {
@@ -57,5 +69,4 @@ export function pagedJson(
     url.searchParams.set('cursor', base64url(utf8(JSON.stringify([last.value, last.rowid]))))
     c.header('Link', `<${url.pathname}${url.search}>; rel="next"`)
   }
-  return c.json(items)
 }

@@ -19,6 +19,7 @@ import { paymentSettingsRoutes } from './admin/payment-settings.ts'
 import { paymentRoutes } from './admin/payments.ts'
 import { planRoutes } from './admin/plans.ts'
 import { provisioningRoutes } from './admin/provisioning.ts'
+import { qrRoutes } from './admin/qr.ts'
 import { settingsRoutes } from './admin/settings.ts'
 import { statsRoutes } from './admin/stats.ts'
 import { subscriptionRoutes } from './admin/subscriptions.ts'
@@ -59,7 +60,7 @@ function pageInput(s: Http, c: Context) {
 /** The admin page; the interface fixes its cache header. */
 export function adminHtml(s: Http, c: Context): Response {
   const input = pageInput(s, c)
-  return new Response(panelPage({ ...input, entry: s.panel()?.entry ?? null }), {
+  return new Response(panelPage({ ...input, entry: s.panel()?.entries[input.boot.lang] ?? null }), {
     headers: {
       ...pageHeaders,
       ...transportHeaders(s.config.publicScheme),
@@ -133,6 +134,7 @@ export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
   api.route('/', eventRoutes(s))
   api.route('/', statsRoutes(s))
   api.route('/', descriptionRoutes(s))
+  api.route('/', qrRoutes())
   api.route('/backup', backupRoutes(s))
   api.route('/nodes', provisioningRoutes(s))
   api.route('/nodes', nodeRoutes(s))

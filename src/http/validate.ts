@@ -158,6 +158,15 @@ export const queryFlag = v.pipe(
   v.transform((text) => text === 'true'),
 )
 
+/** A new order of all things of a kind, by their codes. */
+export const ordering = (what: string) =>
+  v.object({
+    codes: v.pipe(
+      v.array(v.string('must be a string'), `must be a list of ${what} codes`),
+      v.minLength(1, 'must not be empty'),
+    ),
+  })
+
 /** What a listing is searched for. */
 export const searchText = v.pipe(v.string(), v.trim(), v.maxLength(256, 'is too long'))
 

@@ -91,6 +91,7 @@ export function nodeView(node: Node) {
     hysteria_password: node.hysteriaPassword,
     hysteria_obfs_password: node.hysteriaObfsPassword,
     provision_expires_at: node.provisionExpiresAt,
+    provisioning: node.provisioning,
     ssh_port: node.sshPort,
     ssh_user: node.sshUser,
     host_key: fingerprintsOf(node.hostKey),

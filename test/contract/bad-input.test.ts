@@ -20,10 +20,12 @@ const WITH_BODY: [method: string, path: string][] = [
   ['PATCH', '/admin/api/nodes/nl'],
   ['PATCH', '/admin/api/nodes/de1'],
   ['POST', '/admin/api/nodes/reorder'],
+  ['POST', '/admin/api/plans/reorder'],
   ['POST', '/admin/api/users/7/grant'],
   ['POST', '/admin/api/users/7/hwid-limit'],
   ['POST', '/admin/api/hwid-settings'],
   ['POST', '/admin/api/sync'],
+  ['POST', '/admin/api/qr'],
 ]
 
 const bytes = (...values: number[]) => new Uint8Array(values)
@@ -67,10 +69,12 @@ const FIELDS: Record<string, string[]> = {
   '/admin/api/login': ['username', 'password'],
   '/admin/api/nodes': ['code', 'label', 'kind', 'address', 'port', 'public_key', 'short_id', 'sni'],
   '/admin/api/nodes/reorder': ['codes'],
+  '/admin/api/plans/reorder': ['codes'],
   '/admin/api/users/7/grant': ['node', 'plan'],
   '/admin/api/users/7/hwid-limit': ['limit'],
   '/admin/api/hwid-settings': ['enabled', 'fallback_limit'],
   '/admin/api/sync': ['force'],
+  '/admin/api/qr': ['text'],
 }
 FIELDS['/admin/api/nodes/nl'] = [
   ...(FIELDS['/admin/api/nodes'] ?? []),

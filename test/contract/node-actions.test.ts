@@ -52,6 +52,25 @@ const deletes = (name: string, given: (w: World) => unknown = () => {}): Scenari
 const SUBSCRIPTIONS = 'node has active subscriptions'
 const PAYMENTS = 'node has pending payments'
 
+test.each([
+  ['de1', 'local', 'no proxy core is installed: run `npm run cores`'],
+  [
+    'far',
+    'managed',
+    'no proxy core answers on its server: where none is installed, have a new install command given out',
+  ],
+])('a pass over %s, whose server has no core, says what brings it', async (code, kind, error) => {
+  const w = await createWorld()
+  if (kind === 'managed') addNode(w, code, { kind, private_key: 'k' })
+  const program = kind === 'managed' ? w.remote(code) : w.node
+  program.up = false
+  const { json } = await w.admin('/admin/api/sync', { method: 'POST', body: {} })
+  const found = json.nodes.find((node: { code: string }) => node.code === code)
+  expect(found).toMatchObject({ ok: false, error: expect.stringContaining(error) })
+  const [row] = w.rows(`select last_error from nodes where code = '${code}'`)
+  expect(row?.last_error).toContain(error)
+})
+
 scenarios('DELETE /admin/api/nodes/{code}', [
   deletes('when nobody needs it'),
   deletes('with a revoked subscription', (w) => addSubscription(w, 7, { node: 'nl', active: 0 })),
@@ -247,6 +266,22 @@ scenarios('GET /admin/api/nodes/{code}/metrics', [
       core_version: null,
       core_up: false,
       error: 'no proxy core is installed: run `npm run cores`',
+    },
+  },
+  {
+    name: '200 with what helps there when a managed node has no core',
+    given: (w) => {
+      addNode(w, 'far', { kind: 'managed' })
+      w.remote('far').up = false
+    },
+    request: metrics('far'),
+    status: 200,
+    body: {
+      ...MEASURED,
+      core_version: null,
+      core_up: false,
+      error:
+        'no proxy core answers on its server: where none is installed, have a new install command given out and run it there',
     },
   },
   {

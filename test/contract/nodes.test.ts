@@ -16,22 +16,9 @@ const NEW = {
 const FIELDS = [
   ...['code', 'label', 'kind', 'address', 'port', 'public_key', 'short_id', 'sni', 'flow'],
   ...['shared_uuid', 'enabled', 'status', 'sort_order', 'transports_json', 'hysteria_port'],
-  ...[
-    'hysteria_password',
-    'hysteria_obfs_password',
-    'provision_expires_at',
-    'ssh_port',
-    'ssh_user',
-  ],
-  ...[
-    'host_key',
-    'presented_host_key',
-    'core_version',
-    'last_seen_at',
-    'last_error',
-    'sync_blocked',
-    'created_at',
-  ],
+  ...['hysteria_password', 'hysteria_obfs_password', 'provision_expires_at', 'provisioning'],
+  ...['ssh_port', 'ssh_user', 'host_key', 'presented_host_key', 'core_version', 'last_seen_at'],
+  ...['last_error', 'sync_blocked', 'created_at'],
 ].sort()
 
 const created = (more: object = {}) => ({
@@ -48,6 +35,7 @@ const created = (more: object = {}) => ({
   hysteria_password: null,
   hysteria_obfs_password: null,
   provision_expires_at: null,
+  provisioning: null,
   ssh_port: 22,
   ssh_user: null,
   host_key: null,

@@ -59,13 +59,18 @@ describe('the page of the panel', () => {
     ['', 'en', null],
     ['panel_lang=ru; panel_theme=dark', 'ru', 'dark'],
     ['panel_lang=xx; panel_theme=blue"', 'en', null],
-  ])('with the cookies %j is in %s, themed %s', async (cookie, lang, theme) => {
-    w = await createWorld({ panelFolder: folder })
-    const { text } = await w.call('/admin', { headers: { cookie } })
-    expect(/<html[^>]*>/.exec(text)?.[0]).toBe(
-      `<html lang="${lang}"${theme ? ` data-theme="${theme}"` : ''}>`,
-    )
-  })
+  ])(
+    'with the cookies %j is in %s and loads the build in it, themed %s',
+    async (cookie, lang, theme) => {
+      w = await createWorld({ panelFolder: folder })
+      const { text } = await w.call('/admin', { headers: { cookie } })
+      const script = lang === 'ru' ? 'main-5.js' : 'main-1.js'
+      expect(text).toContain(`<script type="module" src="/admin/assets/${script}">`)
+      expect(/<html[^>]*>/.exec(text)?.[0]).toBe(
+        `<html lang="${lang}"${theme ? ` data-theme="${theme}"` : ''}>`,
+      )
+    },
+  )
 
   test('says what to run while the panel is not built', async () => {
     w = await createWorld()
@@ -84,7 +89,7 @@ describe('the files of the panel', () => {
     expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
     expect((await w.call('/assets/main-1.js')).status).toBe(404)
-    for (const name of ['main-2.js', 'main-1.js.br', '..%2f.vite%2fmanifest.json']) {
+    for (const name of ['main-2.js', 'main-1.js.br', '..%2f.vite%2fmanifest.en.json']) {
       expect((await w.call(`/${ADMIN_PATH}/assets/${name}`)).status, name).toBe(404)
     }
   })

@@ -199,6 +199,46 @@ scenarios('PATCH /admin/api/plans/{code}', [
   })),
 ])
 
+const reorder = (codes: unknown) => ({ path: `${PLANS}/reorder`, body: { codes } })
+const ORDER = 'codes must name every plan exactly once'
+
+scenarios('POST /admin/api/plans/reorder', [
+  {
+    name: '200 and the plans have the given order wherever they are shown, for good',
+    given: (w) => w.change("update plans set archived = 1 where code = '6m'"),
+    request: reorder(['12m', '1m', '6m', '3m']),
+    status: 200,
+    body: { ok: true },
+    effects: async (w) => {
+      expect(await codes(w, '/api/plans')).toEqual(['12m', '1m', '3m'])
+      const listed = (await w.admin(PLANS)).json.map((plan: { code: string }) => plan.code)
+      expect(listed).toEqual(['12m', '1m', '6m', '3m'])
+      expect(auditOf(w)).toEqual(['plan.reorder'])
+      expect((await w.admin(PLANS, { body: NEW })).json.sort_order).toBe(5)
+    },
+  },
+  ...[
+    ['an omission', ['1m', '3m', '6m'], ORDER],
+    ['an archived one left out', ['1m', '3m', '12m'], ORDER],
+    ['a duplicate', ['1m', '3m', '6m', '12m', '1m'], ORDER],
+    ['a duplicate for an omission', ['1m', '3m', '6m', '1m'], ORDER],
+    ['an unknown code', ['1m', '3m', '6m', 'nope'], ORDER],
+    ['one too many', ['1m', '3m', '6m', '12m', 'nope'], ORDER],
+    ['a code in other case', ['1M', '3m', '6m', '12m'], ORDER],
+    ['an empty list', [], 'codes must not be empty'],
+    ['a number among them', ['1m', '3m', '6m', 12], /^codes\.3 /],
+    ['a string', '1m', 'codes must be a list of plan codes'],
+    ['null', null, 'codes must be a list of plan codes'],
+    ['nothing', undefined, /^codes /],
+  ].map(([what, order, error]) => ({
+    name: `400 for ${what}`,
+    given: (w: World) => w.change("update plans set archived = 1 where code = '6m'"),
+    request: reorder(order),
+    status: 400,
+    error: error as string | RegExp,
+  })),
+])
+
 const remove = (code: string): Scenario['request'] => ({
   path: `${PLANS}/${code}`,
   method: 'DELETE',

@@ -250,6 +250,23 @@ scenarios('POST /admin/api/nodes/{code}/provision', [
       }),
   },
   {
+    name: '200 for a node whose set-up again has failed, which waits for the new command',
+    given: managed({
+      status: 'failed',
+      provisioning: 'again',
+      last_error: 'the install script failed',
+    }),
+    request: again('nl'),
+    status: 200,
+    effects: (w) =>
+      expect(rowOf(w, 'nl')).toMatchObject({
+        status: 'pending',
+        provisioning: 'again',
+        last_error: null,
+        enabled: 1,
+      }),
+  },
+  {
     name: '200 for a node made by hand, which gets what it lacks',
     given: managed({ private_key: '', short_id: 'not hex', flow: 'other', sni: '', enabled: 0 }),
     request: again('nl'),

@@ -138,7 +138,60 @@ scenarios('GET /admin/api/traffic', [
     effects: (_w, _given, { json }) => {
       expect(json.entries).toHaveLength(5000)
       expect([json.entries[0].up, json.entries[4999].up]).toEqual([5010, 11])
+      // The sums are those of the same 5000.
+      expect(json.up).toBe(((5010 + 11) * 5000) / 2)
     },
+  },
+  {
+    name: '200 with a page of them, the sums of all, and the way to the next one',
+    given: (w) => {
+      addUser(w, 7)
+      const uuids = [4, 1, 3, 3, 2].map((up) => addSubscription(w, 7, { up_bytes: up }))
+      addSubscription(w, 7)
+      return uuids
+    },
+    request: { path: `${TRAFFIC}?limit=2` },
+    status: 200,
+    headers: { 'x-total-count': '5', link: /^<.*cursor=[\w-]+>; rel="next"$/ },
+    effects: async (w, [first, fifth, second, third, fourth], answer) => {
+      const seen: string[] = []
+      for (let page: typeof answer | null = answer; page; ) {
+        expect([page.json.up, page.headers.get('x-total-count')]).toEqual([13, '5'])
+        seen.push(...page.json.entries.map(({ uuid }: { uuid: string }) => uuid))
+        const next: string | undefined = /<([^>]+)>/.exec(page.headers.get('link') ?? '')?.[1]
+        page = next ? await w.admin(next) : null
+      }
+      // The later of two equal ones comes first.
+      expect(seen).toEqual([first, third, second, fourth, fifth])
+    },
+  },
+  {
+    name: '200 for a further page without asking the nodes again',
+    given: (w) => {
+      addUser(w, 7)
+      for (const up of [3, 2, 1]) addSubscription(w, 7, { up_bytes: up })
+    },
+    request: { path: `${TRAFFIC}?limit=1` },
+    status: 200,
+    effects: async (w, _given, answer) => {
+      const asked = w.node.calls.length
+      expect(asked).toBeGreaterThan(0)
+      const next = /<([^>]+)>/.exec(answer.headers.get('link') ?? '')?.[1] as string
+      expect((await w.admin(next)).json.entries).toMatchObject([{ up: 2 }])
+      expect(w.node.calls).toHaveLength(asked)
+    },
+  },
+  ...['limit=0', 'limit=1001', 'limit=x', 'limit=-1'].map((query) => ({
+    name: `400 for ${query}`,
+    request: { path: `${TRAFFIC}?${query}` },
+    status: 400,
+    error: 'limit must be a whole number from 1 to 1000',
+  })),
+  {
+    name: '400 for a cursor that is none of this list',
+    request: { path: `${TRAFFIC}?cursor=nonsense` },
+    status: 400,
+    error: 'cursor is not one of this list',
   },
 ])
 

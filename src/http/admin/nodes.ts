@@ -16,7 +16,7 @@ import {
 import { notFound } from '#src/lib/errors.ts'
 import { formatMemory, formatUptime } from '#src/lib/format.ts'
 import type { AppEnv, Http } from '../context.ts'
-import { flag, integer, plainText, readJson, requiredText } from '../validate.ts'
+import { flag, integer, ordering, plainText, readJson, requiredText } from '../validate.ts'
 import { nodeView, retiredNodeView } from '../views.ts'
 
 const port = integer(1, 65_535)
@@ -75,12 +75,7 @@ export const edition = v.object({
   shared_uuid: v.optional(sharedUuid),
 })
 
-export const ordering = v.object({
-  codes: v.pipe(
-    v.array(v.string('must be a string'), 'must be a list of node codes'),
-    v.minLength(1, 'must not be empty'),
-  ),
-})
+export const nodeOrder = ordering('node')
 
 export const move = v.object({ to: v.string('must be a string') })
 
@@ -96,7 +91,7 @@ export function nodeRoutes(s: Http) {
       return c.json(nodeView(await createNode(s, c.get('actor'), fields)))
     })
     .post('/reorder', async (c) => {
-      await orderNodes(s, c.get('actor'), (await readJson(c, ordering)).codes)
+      await orderNodes(s, c.get('actor'), (await readJson(c, nodeOrder)).codes)
       return c.json({ ok: true })
     })
     .patch('/:code', async (c) => {

@@ -1,11 +1,11 @@
-/** Plans: list, create, change, delete. */
+/** Plans: list, create, change, order, delete. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findPlan, listPlans } from '#db/plans.ts'
-import { createPlan, editPlan, removePlan } from '#src/domain/plans.ts'
+import { createPlan, editPlan, orderPlans, removePlan } from '#src/domain/plans.ts'
 import { notFound } from '#src/lib/errors.ts'
 import type { AppEnv, Http } from '../context.ts'
-import { flag, integer, readJson, requiredLine } from '../validate.ts'
+import { flag, integer, ordering, readJson, requiredLine } from '../validate.ts'
 import { adminPlanView } from '../views.ts'
 
 const days = integer(1, 3650)
@@ -38,6 +38,8 @@ export const edition = v.object({
   archived: v.optional(flag),
 })
 
+export const planOrder = ordering('plan')
+
 export function planRoutes(s: Http) {
   const { currency } = s.config
   return new Hono<AppEnv>()
@@ -46,6 +48,10 @@ export function planRoutes(s: Http) {
       const { price_stars, sort_order, ...rest } = await readJson(c, creation)
       const fields = { ...rest, priceStars: price_stars, sortOrder: sort_order }
       return c.json(adminPlanView(await createPlan(s, c.get('actor'), fields), currency))
+    })
+    .post('/reorder', async (c) => {
+      await orderPlans(s, c.get('actor'), (await readJson(c, planOrder)).codes)
+      return c.json({ ok: true })
     })
     .patch('/:code', async (c) => {
       const code = c.req.param('code')

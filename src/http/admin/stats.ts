@@ -4,16 +4,19 @@ import * as v from 'valibot'
 import { listAudit } from '#db/history.ts'
 import { syncNow } from '#src/domain/nodes.ts'
 import { activeStats, currentStats, dailyStats } from '#src/domain/stats.ts'
-import { trafficReport } from '#src/domain/traffic.ts'
+import { TRAFFIC_CONSIDERED, trafficReport } from '#src/domain/traffic.ts'
 import { given } from '#src/lib/given.ts'
 import type { AppEnv, Http } from '../context.ts'
-import { pagedJson, pageOf, pageQuery } from '../paging.ts'
+import { pagedJson, pageHeaders, pageOf, pageQuery } from '../paging.ts'
 import { flag, queryInteger, readOptionalJson, readQuery } from '../validate.ts'
 import { activeView, auditView, statsView } from '../views.ts'
 
 const TRAFFIC_READ_MS = 2000
 
 export const seriesQuery = v.object({ days: v.optional(queryInteger(1, 400), '30') })
+
+/** Whole unless a limit is given. */
+export const trafficQuery = v.object({ limit: pageQuery.limit, cursor: pageQuery.cursor })
 
 export const syncBody = v.object({ force: v.optional(flag, false) })
 
@@ -29,8 +32,12 @@ export function statsRoutes(s: Http) {
     .get('/stats/series', (c) => c.json(dailyStats(s, readQuery(c, seriesQuery).days)))
     .get('/stats/active', (c) => c.json(activeView(activeStats(s))))
     .get('/traffic', async (c) => {
-      await s.nodeSync.readTraffic(TRAFFIC_READ_MS)
-      const report = await trafficReport(s)
+      const query = readQuery(c, trafficQuery)
+      const page = pageOf({ ...query, limit: query.limit ?? TRAFFIC_CONSIDERED })
+      // Further pages go on from what the first one has read.
+      if (page.cursor === null) await s.nodeSync.readTraffic(TRAFFIC_READ_MS)
+      const report = await trafficReport(s, page)
+      pageHeaders(c, report.entries, page, report.count, report.next)
       return c.json({
         entries: report.entries.map((entry) => ({
           uuid: entry.uuid,

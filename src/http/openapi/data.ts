@@ -1,9 +1,11 @@
-/** Statistics, audit log, backup and restore, and this description. */
+/** Statistics, audit log, backup and restore, QR codes, and this description. */
 import * as v from 'valibot'
 import { eventsQuery } from '#src/http/admin/events.ts'
+import { qrText } from '#src/http/admin/qr.ts'
 import { auditQuery, seriesQuery } from '#src/http/admin/stats.ts'
 import { auditEntry } from '#src/http/schemas/account.ts'
 import { attempt, event } from '#src/http/schemas/event.ts'
+import { qrCode } from '#src/http/schemas/qr.ts'
 import { activeStats, restored, stats, statsSeries } from '#src/http/schemas/stats.ts'
 import { adminOperations, download, paged } from './operation.ts'
 
@@ -56,6 +58,13 @@ export const dataOperations = adminOperations('Data', [
     summary: 'Put a backup in place of the present data; ends all sessions',
     body: 'file',
     ok: restored,
+  },
+  {
+    method: 'post',
+    path: '/qr',
+    summary: 'The QR code of a text, to be drawn; nothing is stored',
+    body: qrText,
+    ok: qrCode,
   },
   {
     method: 'get',

@@ -1,6 +1,6 @@
 /** Nodes and their clients. */
 import * as v from 'valibot'
-import { creation, edition, move, ordering, trust } from '#src/http/admin/nodes.ts'
+import { creation, edition, move, nodeOrder, trust } from '#src/http/admin/nodes.ts'
 import { guide } from '#src/http/admin/provisioning.ts'
 import { syncBody } from '#src/http/admin/stats.ts'
 import { code, ok } from '#src/http/schemas/fields.ts'
@@ -31,7 +31,7 @@ export const nodeOperations = adminOperations('Nodes', [
     method: 'post',
     path: '/nodes/reorder',
     summary: 'Put the nodes in this order; every one once',
-    body: ordering,
+    body: nodeOrder,
     ok,
   },
   {

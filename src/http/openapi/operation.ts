@@ -87,12 +87,12 @@ export interface JsonAnswer<S extends v.GenericSchema> extends Answer {
   media: Media & { 'application/json': S }
 }
 
-/** A list that comes in pages. */
-export const paged = <const S extends v.GenericSchema>(
-  items: S,
+/** An answer that holds a list, of which it has one page. */
+export const pageIn = <const S extends v.GenericSchema>(
+  schema: S,
   others: Media = {},
-): JsonAnswer<v.ArraySchema<S, undefined>> => ({
-  media: { 'application/json': v.array(items), ...others },
+): JsonAnswer<S> => ({
+  media: { 'application/json': schema, ...others },
   headers: {
     'X-Total-Count': {
       summary: 'How many match in all, counted up to 10000',
@@ -111,6 +111,10 @@ export const paged = <const S extends v.GenericSchema>(
     },
   },
 })
+
+/** A list that comes in pages. */
+export const paged = <const S extends v.GenericSchema>(items: S, others: Media = {}) =>
+  pageIn(v.array(items), others)
 
 /** A file that is saved under a name. */
 export const download = (type: string): Answer => ({

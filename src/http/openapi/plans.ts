@@ -1,7 +1,7 @@
 /** Plans and gift codes. */
 import * as v from 'valibot'
 import { creation as giftCreation, listing as giftListing } from '#src/http/admin/gifts.ts'
-import { creation, edition } from '#src/http/admin/plans.ts'
+import { creation, edition, planOrder } from '#src/http/admin/plans.ts'
 import { code, ok } from '#src/http/schemas/fields.ts'
 import { adminPlan, createdGifts, gift, planDeleted } from '#src/http/schemas/plan.ts'
 import { adminOperations, paged } from './operation.ts'
@@ -16,6 +16,13 @@ const plans = adminOperations('Plans', [
     ok: v.array(adminPlan),
   },
   { method: 'post', path: '/plans', summary: 'Add a plan', body: creation, ok: adminPlan },
+  {
+    method: 'post',
+    path: '/plans/reorder',
+    summary: 'Put the plans in this order; every one once, archived ones too',
+    body: planOrder,
+    ok,
+  },
   {
     method: 'patch',
     path: '/plans/{code}',

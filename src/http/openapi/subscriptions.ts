@@ -1,4 +1,6 @@
 /** Subscriptions and their traffic. */
+
+import { trafficQuery } from '#src/http/admin/stats.ts'
 import { edition, extension, listing } from '#src/http/admin/subscriptions.ts'
 import { ok, uuid } from '#src/http/schemas/fields.ts'
 import {
@@ -8,7 +10,7 @@ import {
   traffic,
   trafficReset,
 } from '#src/http/schemas/subscription.ts'
-import { adminOperations, paged } from './operation.ts'
+import { adminOperations, paged, pageIn } from './operation.ts'
 
 const params = { uuid }
 
@@ -69,7 +71,8 @@ export const subscriptionOperations = adminOperations('Subscriptions', [
   {
     method: 'get',
     path: '/traffic',
-    summary: 'Traffic by subscription, largest first',
-    ok: traffic,
+    summary: 'Traffic by subscription, largest first: the 5000 largest, or so many of them a page',
+    query: trafficQuery,
+    ok: pageIn(traffic),
   },
 ])

@@ -42,6 +42,7 @@ export const node = describes<ReturnType<typeof nodeView>>()(
     hysteria_password: v.nullable(v.string()),
     hysteria_obfs_password: v.nullable(v.string()),
     provision_expires_at: v.nullable(timestamp),
+    provisioning: v.nullable(v.picklist(['first', 'again'])),
     ssh_port: port,
     ssh_user: v.nullable(v.string()),
     host_key: v.nullable(fingerprints),

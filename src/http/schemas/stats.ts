@@ -56,6 +56,7 @@ export const restored = v.strictObject({
   restored_env: v.boolean(),
   restart_needed: v.array(v.string()),
   dropped: v.array(v.string()),
+  kept: v.array(v.string()),
   safety_copies: v.array(v.string()),
   reviews: count,
   restarted_bot: v.boolean(),
