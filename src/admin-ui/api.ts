@@ -2,25 +2,33 @@
 import { hc } from 'hono/client'
 import type { AdminApi } from '#src/http/admin-client.ts'
 import { ApiError } from './api-error.ts'
+import { loadRefusals } from './refusals.ts'
 import { connectionLost, sessionLost } from './session.ts'
 import { common } from './texts.ts'
 
 /** A read that takes longer is given up; changes may take as long as they take. */
 const READ_TIMEOUT_MS = 30_000
 
+/** Statuses that the service does not use: a proxy before it has no answer of it. */
+const FROM_OTHERS = [502, 504]
+
 const send = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
   const reads = init.method === undefined || init.method === 'GET'
   try {
-    return await fetch(input, {
+    const response = await fetch(input, {
       ...init,
       cache: 'no-store',
       ...(reads && { signal: AbortSignal.timeout(READ_TIMEOUT_MS) }),
     })
+    // One that breaks off on its way is none.
+    const body = await response.arrayBuffer()
+    if (!FROM_OTHERS.includes(response.status)) return new Response(body, response)
   } catch {
-    connectionLost()
-    // A change may have been made all the same, and most are not to be made twice.
-    throw new ApiError(0, reads ? common().noAnswer : common().maybeDone)
+    // Told below, like the word of a proxy that got no answer itself.
   }
+  connectionLost()
+  // A change may have been made all the same, and most are not to be made twice.
+  throw new ApiError(0, reads ? common().noAnswer : common().maybeDone)
 }
 
 /** `api.users[':tg_id'].grant.$post({ param: { tg_id: '1' }, json: { node, plan } })` */
@@ -44,6 +52,7 @@ export async function refusalOf(response: {
   if (response.status === 401 && message === 'unauthorized') sessionLost()
   const wait = Number(response.headers.get('retry-after'))
   if (response.status === 429 && wait > 0) return new ApiError(429, common().tooMany(wait), wait)
+  await loadRefusals()
   return new ApiError(response.status, message)
 }
 
@@ -65,14 +74,22 @@ export interface Page<T> {
 }
 
 /** A page of a list that is paged by key. */
-export async function paged<T>(answer: Promise<Answered<T[]>>): Promise<Page<T>> {
+export const paged = <T>(answer: Promise<Answered<T[]>>): Promise<Page<T>> =>
+  pagedIn(answer, (rows) => ({ rows }))
+
+/** The same of an answer that holds more than its rows. */
+export async function pagedIn<B, M extends { rows: unknown[] }>(
+  answer: Promise<Answered<B>>,
+  read: (body: B) => M,
+): Promise<M & Page<M['rows'][number]>> {
   const response = await answer
   if (!response.ok) throw await refusalOf(response)
   const { headers } = response
   const link = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
-  const rows = await response.json()
+  const page = read(await response.json())
+  const { rows } = page
   return {
-    rows,
+    ...page,
     total: Number(headers.get('x-total-count') ?? rows.length),
     capped: headers.get('x-total-capped') === '1',
     next: link ? new URL(link, location.href).searchParams.get('cursor') : null,

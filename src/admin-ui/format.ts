@@ -4,11 +4,10 @@ import { lang } from './i18n.ts'
 
 const made = new Map<string, unknown>()
 
-/** Intl objects are slow to make: one per language and form. */
+/** Intl objects are slow to make: one per form. */
 function once<T>(key: string, make: () => T): T {
-  const id = `${lang()} ${key}`
-  if (!made.has(id)) made.set(id, make())
-  return made.get(id) as T
+  if (!made.has(key)) made.set(key, make())
+  return made.get(key) as T
 }
 
 const dates = (key: string, options: Intl.DateTimeFormatOptions) =>

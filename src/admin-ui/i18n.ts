@@ -1,30 +1,25 @@
-/** Languages of the panel. Texts lie in i18n/<screen>.<language>.ts; English is the type of the others. */
+/** Languages of the panel. Texts lie in i18n/<screen>.<language>.ts; English is the type of the others. A build has one language. */
 import { boot, remember } from './boot.ts'
-import { createStore } from './store.ts'
 
 export const LANGS = ['en', 'ru'] as const
 export type Lang = (typeof LANGS)[number]
 
 export const LANG_NAMES: Record<Lang, string> = { en: 'English', ru: 'Русский' }
 
-const current = createStore<Lang>(boot.lang)
+/** The language of the page, and of the build that it loads. */
+export const lang = (): Lang => boot.lang
 
-export const lang = () => current.get()
-
-/** For the root: everything below is drawn again in another language. */
-export const useLang = () => current.use()
-
+/** Loads the page in another language, which is another build; where something was typed the browser asks first. */
 export function setLang(next: Lang): void {
-  document.documentElement.lang = next
   remember('panel_lang', next)
-  current.set(next)
+  if (next !== lang()) location.reload()
 }
 
-/** Texts of one screen in every language; called while drawing, gives those of the language of now. */
+/** Texts of one screen in every language, of which a build keeps its own; called while drawing, gives those of the page. */
 export const catalogue =
   <T extends object>(texts: Record<Lang, T>) =>
   (): T =>
-    texts[current.get()]
+    texts[lang()]
 
 type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }
 

@@ -9,19 +9,19 @@ export const PAGE_SIZE = 50
 
 type Filters = Record<string, string>
 
-export interface ListOptions<T, F extends Filters> {
+export interface ListOptions<P extends Page<unknown>, F extends Filters> {
   /** What `invalidate` calls it. */
   key: string
   /** Every filter with the value that counts as not given; `sort` and `order` among them where the list has them. */
   defaults: F
   /** Asks for a page: all filters that are set, `limit` and `cursor`. */
-  load: (query: Partial<F> & { limit: string; cursor?: string }) => Promise<Page<T>>
+  load: (query: Partial<F> & { limit: string; cursor?: string }) => Promise<P>
   every?: number
   size?: number
 }
 
 /** A list whose state is in the address. Other parameters there (an open drawer) stay as they are. */
-export function useList<T, F extends Filters>(options: ListOptions<T, F>) {
+export function useList<P extends Page<unknown>, F extends Filters>(options: ListOptions<P, F>) {
   const { query } = useRoute()
   const names = Object.keys(options.defaults) as (keyof F & string)[]
   const filters = Object.fromEntries(
@@ -53,7 +53,9 @@ export function useList<T, F extends Filters>(options: ListOptions<T, F>) {
     setQuery({ ...Object.fromEntries(values), cursor: '' }, how)
   }
   return {
-    rows: answer.data?.rows,
+    /** All that came with the rows. */
+    page: answer.data,
+    rows: answer.data?.rows as P['rows'] | undefined,
     total: answer.data?.total,
     capped: answer.data?.capped ?? false,
     error: answer.error,
@@ -78,7 +80,7 @@ export function useList<T, F extends Filters>(options: ListOptions<T, F>) {
 }
 
 export type List<T> = Pick<
-  ReturnType<typeof useList<T, Filters>>,
+  ReturnType<typeof useList<Page<T>, Filters>>,
   'rows' | 'total' | 'capped' | 'error' | 'reload' | 'next' | 'previous'
 >
 

@@ -1,5 +1,5 @@
 /** Reads of the API, shared by key: shown at once from memory, asked for again when old. And actions, whose faults become toasts. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { toastError } from './kit/toast.tsx'
 import { online, session } from './session.ts'
 
@@ -90,6 +90,11 @@ export function useQuery<T>(
   }
 }
 
+/** Asks ahead of the screen that will show it. */
+export function askAhead(key: string, load: () => Promise<unknown>): void {
+  void run(entryOf(key, load))
+}
+
 /** Asks again for all whose key starts so: at once when shown, else when next looked at. */
 export function invalidate(...prefixes: string[]): void {
   for (const [key, entry] of entries) {
@@ -131,8 +136,11 @@ online.follow((now) => {
 /** An action of the user: not twice at once; a fault becomes a toast, and the answer is undefined. */
 export function useAction<A extends unknown[], R>(work: (...args: A) => Promise<R>) {
   const [busy, setBusy] = useState(false)
+  // Not state, which is that of the last drawing: two taps may come before the next one.
+  const running = useRef(false)
   const start = async (...args: A): Promise<R | undefined> => {
-    if (busy) return undefined
+    if (running.current) return undefined
+    running.current = true
     setBusy(true)
     try {
       return await work(...args)
@@ -140,6 +148,7 @@ export function useAction<A extends unknown[], R>(work: (...args: A) => Promise<
       toastError(error)
       return undefined
     } finally {
+      running.current = false
       setBusy(false)
     }
   }

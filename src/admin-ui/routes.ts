@@ -1,4 +1,4 @@
-/** The screens: where they are, what they are called, how they are loaded. Each is a chunk of its own. */
+/** The screens: where they are, what they are called, how they are loaded: in chunks by area (vite.config.ts). */
 import type { ComponentType } from 'preact'
 import type { ShellTexts } from './i18n/shell.en.ts'
 import type { IconName } from './kit/icons.tsx'

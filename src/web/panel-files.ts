@@ -1,6 +1,7 @@
 /** The built panel: what its page loads, and its files as they are served. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { LANGS, type Lang } from './lang.ts'
 
 export interface PanelFile {
   type: string
@@ -12,6 +13,8 @@ export interface PanelFile {
 /** Names below `assets/`. */
 export interface PanelEntry {
   script: string
+  /** All that can ever be loaded, the first one too. */
+  scripts: string[]
   styles: string[]
   /** Scripts that the first one needs at once. */
   preloads: string[]
@@ -20,7 +23,8 @@ export interface PanelEntry {
 }
 
 export interface Panel {
-  entry: PanelEntry
+  /** What the page of each language loads. */
+  entries: Record<Lang, PanelEntry>
   files: ReadonlyMap<string, PanelFile>
 }
 
@@ -42,6 +46,11 @@ type Manifest = Record<string, Chunk>
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
+const scriptsOf = (manifest: Manifest): string[] => {
+  const names = Object.values(manifest).map((chunk) => nameOf(chunk.file))
+  return [...new Set(names.filter((name) => name.endsWith('.js')))]
+}
+
 function entryOf(manifest: Manifest, names: string[]): PanelEntry {
   const start = Object.values(manifest).find((chunk) => chunk.isEntry)
   if (!start) throw new Error('the build of the panel has no entry')
@@ -58,6 +67,7 @@ function entryOf(manifest: Manifest, names: string[]): PanelEntry {
   const styles = [start, ...needed].flatMap((chunk) => chunk.css ?? [])
   return {
     script: nameOf(start.file),
+    scripts: scriptsOf(manifest),
     styles: [...new Set(styles.map(nameOf))],
     preloads: [...needed].map((chunk) => nameOf(chunk.file)),
     font: names.find((name) => /^onest-latin.*\.woff2$/.test(name)) ?? null,
@@ -76,15 +86,22 @@ function readFile(folder: string, name: string): PanelFile {
   }
 }
 
+/** Where the build in a language says what it is made of. */
+export const manifestOf = (lang: Lang): string => `.vite/manifest.${lang}.json`
+
 /** Reads a build; null when there is none that is whole. */
 export function readPanel(folder: string): Panel | null {
-  const manifestFile = join(folder, '.vite', 'manifest.json')
-  if (!existsSync(manifestFile)) return null
-  const manifest = JSON.parse(readFileSync(manifestFile, 'utf8')) as Manifest
+  const manifests = LANGS.map((lang) => join(folder, manifestOf(lang)))
+  if (!manifests.every((path) => existsSync(path))) return null
   const assets = join(folder, 'assets')
   const names = readdirSync(assets).filter((name) => /\.(js|css|woff2)$/.test(name))
   return {
-    entry: entryOf(manifest, names),
+    entries: Object.fromEntries(
+      LANGS.map((lang, at) => {
+        const manifest = JSON.parse(readFileSync(manifests[at] as string, 'utf8')) as Manifest
+        return [lang, entryOf(manifest, names)]
+      }),
+    ) as Record<Lang, PanelEntry>,
     files: new Map(names.map((name) => [name, readFile(assets, name)])),
   }
 }

@@ -1,9 +1,18 @@
 import { generateTOTP } from '@oslojs/otp'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromBase32 } from '#src/lib/encoding.ts'
-import { inspect, openPanel, type PanelBrowser } from '#test/support/panel-browser.ts'
-import { PASSWORD, RUNTIMES } from '#test/support/process.ts'
+import {
+  button,
+  close,
+  heading,
+  inspect,
+  missingPairs,
+  openPanel,
+  type Page,
+  type PanelBrowser,
+  visit,
+} from '#test/support/panel-browser.ts'
+import { PASSWORD } from '#test/support/process.ts'
 
 async function logIn(page: Page, password = PASSWORD): Promise<void> {
   await page.getByLabel('User name').fill('admin')
@@ -11,39 +20,46 @@ async function logIn(page: Page, password = PASSWORD): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click()
 }
 
-const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+const overview = (page: Page) => heading(page, 'Overview')
 
 const themeOf = (page: Page) => page.evaluate(() => document.documentElement.dataset.theme ?? null)
 
-describe.each(RUNTIMES)('on %s', (runtime) => {
+describe('a session', () => {
   let panel: PanelBrowser
   beforeAll(async () => {
-    panel = await openPanel({ runtime })
+    panel = await openPanel()
   })
   afterAll(() => panel.close())
 
-  test('a wrong password stays on the page and says so, the right one opens the overview', async () => {
-    const page = await panel.open({ login: false })
-    expect(await inspect(page, `login-${runtime}`)).toEqual([])
-    await logIn(page, 'wrong')
-    await page
-      .getByRole('alert')
-      .getByText(/password/i)
-      .waitFor()
-    expect(await page.getByLabel('User name').inputValue()).toBe('admin')
-    expect(await inspect(page, `login-refused-${runtime}`)).toEqual([])
-    await logIn(page)
-    await overview(page)
-    await page.getByRole('button', { name: 'Log out' }).click()
-    await page.getByRole('heading', { name: 'Log in' }).waitFor()
-    await page.reload()
-    await page.getByRole('heading', { name: 'Log in' }).waitFor()
-    expect(panel.faults).toEqual([])
-    await page.context().close()
-  })
+  test.each([
+    { runtime: 'node', theme: 'light' },
+    { runtime: 'bun', theme: 'dark' },
+  ] as const)(
+    'a wrong password stays on the page and says so, the right one opens the overview, on $runtime',
+    async (view) => {
+      const { runtime } = view
+      const page = await panel.open({ ...view, login: false })
+      expect(await inspect(page, `login-${runtime}`)).toEqual([])
+      await logIn(page, 'wrong')
+      await page
+        .getByRole('alert')
+        .getByText(/password/i)
+        .waitFor()
+      expect(await page.getByLabel('User name').inputValue()).toBe('admin')
+      expect(await inspect(page, `login-refused-${runtime}`)).toEqual([])
+      await logIn(page)
+      await overview(page)
+      await page.getByRole('button', { name: 'Log out' }).click()
+      await page.getByRole('heading', { name: 'Log in' }).waitFor()
+      await page.reload()
+      await page.getByRole('heading', { name: 'Log in' }).waitFor()
+      expect(panel.faults).toEqual([])
+      await close(page)
+    },
+  )
 
   test('a session that ends asks for a login over the screen, and goes on where it was', async () => {
-    const page = await panel.open({ hash: '#/?days=90' })
+    const page = await panel.open({ runtime: 'bun', hash: '#/?days=90' })
     await overview(page)
     panel.area.write('delete from admin_sessions')
     await page.evaluate(() => {
@@ -53,7 +69,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     // A browser lets a page refuse the first, not the second.
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
-    expect(await inspect(page, `login-again-${runtime}`)).toEqual([])
+    expect(await inspect(page, 'login-again')).toEqual([])
     await logIn(page)
     await page.locator('dialog').waitFor({ state: 'detached' })
     expect(new URL(page.url()).hash).toBe('#/?days=365')
@@ -62,7 +78,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       'true',
     )
     expect(panel.faults).toEqual([])
-    await page.context().close()
+    await close(page)
   })
 
   test('the files of the panel are compressed, immutable and nowhere but below the secret path', async () => {
@@ -81,7 +97,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
 describe('with a second factor, and elsewhere', () => {
   let panel: PanelBrowser
   beforeAll(async () => {
-    panel = await openPanel()
+    panel = await openPanel({ runtime: 'bun' })
   })
   afterAll(() => panel.close())
 
@@ -92,21 +108,21 @@ describe('with a second factor, and elsewhere', () => {
     await logIn(page)
     await page.getByText('the browser dropped the session cookie').waitFor()
     expect(await page.getByLabel('User name').inputValue()).toBe('admin')
-    await page.context().close()
+    await close(page)
   })
 
   test('theme and language stay as chosen, from the first moment of the next page', async () => {
-    const page = await panel.open({ login: false })
-    await page.getByRole('button', { name: 'Light or dark' }).click()
-    await page.getByRole('button', { name: 'Language' }).click()
-    await page.getByRole('menuitem', { name: 'Русский' }).click()
-    await page.getByRole('heading', { name: 'Вход' }).waitFor()
+    const page = await panel.open({ login: false, lang: 'ru' })
+    await button(page, 'Светлая или тёмная').click()
+    await button(page, 'Язык').click()
+    await page.getByRole('menuitem', { name: 'English' }).click()
+    await heading(page, 'Log in')
     const response = await page.reload()
-    expect(await response?.text()).toMatch(/^<!doctype html>\n<html lang="ru" data-theme="dark">/)
-    await page.getByRole('heading', { name: 'Вход' }).waitFor()
+    expect(await response?.text()).toMatch(/^<!doctype html>\n<html lang="en" data-theme="dark">/)
+    await heading(page, 'Log in')
     expect(await themeOf(page)).toBe('dark')
-    expect(await inspect(page, 'login-dark-ru')).toEqual([])
-    await page.context().close()
+    expect(await inspect(page, 'login-dark-en')).toEqual([])
+    await close(page)
   })
 
   test('keys find screens and tell what keys there are', async () => {
@@ -125,12 +141,12 @@ describe('with a second factor, and elsewhere', () => {
     expect(await inspect(page, 'shortcuts')).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' })
-    await page.goto(`${panel.url}#/nowhere`)
+    await visit(page, '/nowhere')
     await page.getByText('There is no such screen').waitFor()
     await page.keyboard.press('g')
     await page.keyboard.press('o')
     await overview(page)
-    await page.context().close()
+    await close(page)
   })
 
   test('a phone reaches every screen by its bar', async () => {
@@ -141,7 +157,7 @@ describe('with a second factor, and elsewhere', () => {
     expect(await inspect(page, 'more-390')).toEqual([])
     await page.getByRole('dialog').getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.context().close()
+    await close(page)
   })
 
   test('a wrong code stays, the right one enters by itself', async () => {
@@ -161,17 +177,21 @@ describe('with a second factor, and elsewhere', () => {
     await page.getByLabel('Code').fill(code())
     await overview(page)
     expect(panel.faults).toEqual([])
-    await page.context().close()
+    await close(page)
   })
 
   test('a lost connection shows a bar, which goes when the service is back', async () => {
-    const page = await panel.open()
-    await overview(page)
+    const page = await panel.open({ runtime: 'node', width: 390, theme: 'dark', lang: 'ru' })
+    await heading(page, 'Обзор')
     await page.context().setOffline(true)
-    await page.getByText('Connection lost').waitFor()
+    await page.getByText('Связь потеряна').waitFor()
     expect(await inspect(page, 'offline')).toEqual([])
     await page.context().setOffline(false)
-    await page.getByText('Connection lost').waitFor({ state: 'detached' })
-    await page.context().close()
+    await page.getByText('Связь потеряна').waitFor({ state: 'detached' })
+    await close(page)
   })
+})
+
+test('the windows met runtimes, widths, themes and languages pair by pair', () => {
+  expect(missingPairs()).toEqual([])
 })

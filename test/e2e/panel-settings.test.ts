@@ -6,23 +6,27 @@ import { fromBase32 } from '#src/lib/encoding.ts'
 import { type FakeSystem, startFakeSystem } from '#test/support/fake-system.ts'
 import { type FakeTelegram, startFakeTelegram } from '#test/support/fake-telegram.ts'
 import { type FakeYookassa, startFakeYookassa } from '#test/support/fake-yookassa.ts'
-import { inspect, openPanel, type Page, type PanelBrowser } from '#test/support/panel-browser.ts'
+import {
+  answer,
+  button,
+  close,
+  dialog,
+  inspect,
+  missingPairs,
+  openPanel,
+  type Page,
+  type PanelBrowser,
+  soon,
+  toast,
+  visit,
+} from '#test/support/panel-browser.ts'
 import { PASSWORD } from '#test/support/process.ts'
 
 const TOKEN = '123456789:AAE-Shop_token_of_the_first_bot_xyz'
 const TABS = 'brand bot payments receipts legal devices apps webhook alerts'.split(' ')
 const NEXT_PASSWORD = 'another long password'
 
-const button = (page: Page, name: string | RegExp) =>
-  page.getByRole('button', { name, exact: true })
-const toast = (page: Page, text: string | RegExp) =>
-  page.locator('.toasts').getByText(text).first().waitFor()
-const dialog = (page: Page) => page.getByRole('dialog').last()
-const answer = (page: Page, name: string) =>
-  dialog(page).getByRole('button', { name, exact: true }).click()
 const textbox = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
-const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 10_000 })
-const close = (page: Page) => page.context().close()
 
 let panel: PanelBrowser
 let telegram: FakeTelegram
@@ -43,7 +47,7 @@ afterAll(async () => {
 })
 afterEach(() => expect(panel.faults.splice(0)).toEqual([]))
 
-const tabOf = (page: Page, tab: string) => page.goto(`${panel.url}#/settings/${tab}`)
+const tabOf = (page: Page, tab: string) => visit(page, `/settings/${tab}`)
 
 /** Presses the button and waits until the service has taken it; the next message is then a new one. */
 async function save(page: Page): Promise<void> {
@@ -54,7 +58,11 @@ async function save(page: Page): Promise<void> {
 
 describe('settings', () => {
   test.each(['light', 'dark'] as const)('every tab is whole in %s', async (theme) => {
-    const page = await panel.open(theme === 'light' ? { theme } : { theme, width: 390, lang: 'ru' })
+    const page = await panel.open({
+      theme,
+      lang: 'ru',
+      ...(theme === 'dark' && { runtime: 'bun', width: 390 }),
+    })
     for (const tab of TABS) {
       await tabOf(page, tab)
       await page.locator('.settings .card').first().waitFor()
@@ -109,7 +117,7 @@ describe('settings', () => {
   })
 
   test('the device limit names whom it locks out, and is set only after a question', async () => {
-    const page = await panel.open({ hash: '#/settings/devices' })
+    const page = await panel.open({ hash: '#/settings/devices', width: 390 })
     await page.getByText(/v2rayNG, Hiddify and Clash apps .* send no device id/).waitFor()
     await page.getByRole('switch').click()
     await button(page, 'Save').click()
@@ -174,7 +182,7 @@ describe('settings', () => {
   })
 
   test('a webhook gets a secret, shown once, and a test event', async () => {
-    const page = await panel.open({ hash: '#/settings/webhook' })
+    const page = await panel.open({ hash: '#/settings/webhook', runtime: 'bun' })
     await textbox(page, 'Address').fill(receiver.url)
     await save(page)
     const secret = await textbox(page, 'Signing secret').inputValue()
@@ -197,7 +205,7 @@ describe('settings', () => {
 
 describe('accounts', () => {
   test('an admin is added and deleted; oneself is refused', async () => {
-    const page = await panel.open({ hash: '#/admins' })
+    const page = await panel.open({ hash: '#/admins', theme: 'dark' })
     await button(page, 'Add an admin').click()
     await dialog(page).getByLabel('User name').fill('helper')
     await dialog(page).getByLabel('Password', { exact: true }).fill('short')
@@ -218,7 +226,14 @@ describe('accounts', () => {
 
   test('two-factor login is set up by its code and switched off by the password', async () => {
     const page = await panel.open({ hash: '#/security' })
+    await page.route('**/admin/api/qr', (route) =>
+      route.fulfill({ status: 503, json: { error: 'too busy, try again' } }),
+    )
     await button(page, 'Set up').click()
+    await dialog(page).getByText('The QR code could not be drawn. Copy the text').waitFor()
+    expect(await inspect(page, 'security-2fa-no-code')).toEqual([])
+    await page.unroute('**/admin/api/qr')
+    await button(page, 'Try again').click()
     await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor()
     expect(await inspect(page, 'security-2fa')).toEqual([])
     const secret = await textbox(page, 'Or enter this secret by hand').inputValue()
@@ -303,7 +318,11 @@ test('a file that is no backup is refused in place; a backup brings back what wa
   await textbox(page, 'User name').fill('admin')
   await page.getByLabel('Password', { exact: true }).fill(NEXT_PASSWORD)
   await button(page, 'Log in').click()
-  await page.goto(`${panel.url}#/settings/brand`)
+  await visit(page, '/settings/brand')
   await soon(() => textbox(page, 'Name').inputValue()).toBe('Harbour')
   await close(page)
+})
+
+test('the windows met runtimes, widths, themes and languages pair by pair', () => {
+  expect(missingPairs()).toEqual([])
 })

@@ -3,7 +3,23 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inspect, openPanel, type Page, type PanelBrowser } from '#test/support/panel-browser.ts'
+import {
+  act,
+  answer,
+  button,
+  close,
+  dialog,
+  field,
+  heading,
+  inspect,
+  missingPairs,
+  openPanel,
+  type Page,
+  type PanelBrowser,
+  soon,
+  toast,
+  visit,
+} from '#test/support/panel-browser.ts'
 import { freePort } from '#test/support/process.ts'
 
 const KEY = 'jNXHt1yRo0vDuchQlIP6Z0ZvjT3KtzVI-T4E7RoLJS0'
@@ -23,23 +39,6 @@ interface Node {
   sync_blocked: boolean
 }
 
-const button = (page: Page, name: string | RegExp) =>
-  page.getByRole('button', { name, exact: true })
-const toast = (page: Page, text: string | RegExp) =>
-  page.locator('.toasts').getByText(text).first().waitFor()
-const dialog = (page: Page) => page.getByRole('dialog').last()
-const field = (page: Page, label: string) => dialog(page).getByLabel(label, { exact: true })
-const answer = (page: Page, name: string) =>
-  dialog(page).getByRole('button', { name, exact: true }).click()
-const close = (page: Page) => page.context().close()
-const heading = (page: Page, name: string) =>
-  page.getByRole('heading', { name, level: 1 }).waitFor()
-
-async function act(page: Page, name: string, action: string): Promise<void> {
-  await button(page, `Actions for ${name}`).click()
-  await page.getByRole('menuitem', { name: action, exact: true }).click()
-}
-
 /** Answers with a status that can be changed, and keeps the ids of the events that came. */
 async function startReceiver() {
   const receiver = { status: 200, ids: [] as unknown[], url: '', close: () => server.close() }
@@ -51,6 +50,21 @@ async function startReceiver() {
   await once(server, 'listening')
   receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   return receiver
+}
+
+/** Every screen of the shop in Russian. */
+async function lookAround(page: Page, name: string): Promise<void> {
+  for (const [route, title] of [
+    ['nodes', 'Серверы'],
+    ['plans', 'Тарифы и цены'],
+    ['traffic', 'Трафик'],
+    ['log', 'Журнал'],
+  ] as const) {
+    await visit(page, `/${route}`)
+    await heading(page, title)
+    await soon(() => page.locator('.skel').count()).toBe(0)
+    expect(await inspect(page, `${route}-${name}`)).toEqual([])
+  }
 }
 
 describe('the shop', () => {
@@ -91,16 +105,21 @@ describe('the shop', () => {
     await field(page, 'Price in Telegram Stars').fill('60')
     await answer(page, 'Save')
     await toast(page, 'Saved')
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname)
+    })
     await button(page, 'Move Fortnight').press('ArrowUp')
     const moved = { code: 'd14', price: 89, price_stars: 60 }
-    await expect.poll(async () => (await onSale()).at(-2)).toMatchObject(moved)
+    await soon(async () => (await onSale()).at(-2)).toMatchObject(moved)
+    expect(sent).toEqual(['/admin/api/plans/reorder'])
     await close(page)
     expect(panel.faults).toEqual([])
   })
 
   test('a plan is archived, put on sale again and deleted; one that is in use is archived instead', async () => {
     await panel.admin('/plans', { code: 'trial', label: 'Trial', days: 3, price: 10 })
-    const page = await panel.open({ hash: '#/plans' })
+    const page = await panel.open({ hash: '#/plans', width: 390 })
     await act(page, 'Trial', 'Archive')
     await answer(page, 'Archive')
     await toast(page, 'Trial is archived')
@@ -126,7 +145,7 @@ describe('the shop', () => {
     const page = await panel.open({ hash: '#/nodes', theme: 'dark' })
     await button(page, 'Move Istanbul').press('ArrowUp')
     const order = async () => (await nodes()).map(({ code }) => code).join(' ')
-    await expect.poll(order).toMatch(/nl1 tr1 fi1$/)
+    await soon(order).toMatch(/nl1 tr1 fi1$/)
     expect(await inspect(page, 'nodes-dark')).toEqual([])
     const taken = page.getByRole('switch', { name: /^Helsinki/ })
     await taken.click()
@@ -136,7 +155,7 @@ describe('the shop', () => {
     await answer(page, 'Switch off')
     await toast(page, 'Helsinki is off')
     expect((await nodeOf('fi1'))?.enabled).toBe(false)
-    await expect.poll(() => taken.isChecked()).toBe(false)
+    await soon(() => taken.isChecked()).toBe(false)
     await taken.click()
     await toast(page, 'Helsinki is on')
     expect((await nodeOf('fi1'))?.enabled).toBe(true)
@@ -156,7 +175,8 @@ describe('the shop', () => {
 
   test('an external node is added, its port is checked, it is deleted', async () => {
     const page = await panel.open({ hash: '#/nodes' })
-    await button(page, 'Add a node').click()
+    await page.getByRole('link', { name: 'Add a node', exact: true }).click()
+    await button(page, 'Add an external node instead').click()
     await field(page, 'Code').fill('no good')
     await field(page, 'Name').fill('Prague')
     await field(page, 'Address').fill('127.0.0.1')
@@ -201,7 +221,7 @@ describe('the shop', () => {
     await page.keyboard.press('Escape')
     move('nl1', 'de1')
     await button(page, 'Sync now').click()
-    await toast(page, 'de1: the proxy core is not running')
+    await toast(page, 'de1: no proxy core is installed: run `npm run cores`')
     // Who is on another node by now is no loss that the brake stops.
     const heldAt = '2000-01-01T00:00:00'
     const hold = 'update subscriptions set held_at = ? where node = ? and held_at is null'
@@ -218,6 +238,64 @@ describe('the shop', () => {
     expect((await nodeOf('de1'))?.sync_blocked).toBe(false)
     panel.area.write('update subscriptions set held_at = null where held_at = ?', heldAt)
     move('de1', 'nl1')
+    // Told where it is seen first, and where servers are added that get their cores from here.
+    await visit(page, '/')
+    await page.getByText('Local has no proxy core: run “npm run cores”').waitFor()
+    await visit(page, '/nodes/add')
+    await page.getByText('The panel has no proxy cores yet').waitFor()
+    await close(page)
+    expect(panel.faults).toEqual([])
+  })
+
+  test('traffic comes a page at a time, with the sum of all', async () => {
+    const page = await panel.open({ hash: '#/plans', theme: 'dark' })
+    await heading(page, 'Plans & prices')
+    const asked: URL[] = []
+    page.on('request', (request) => asked.push(new URL(request.url())))
+    await visit(page, '/traffic')
+    const list = page.getByRole('region', { name: 'Subscriptions with the most traffic' })
+    const shown = list.locator('tbody tr')
+    await soon(() => shown.count()).toBe(50)
+    // All but the first of the seed have some.
+    await list.getByText('119 in all').waitFor()
+    await page.getByText('in all subscriptions').waitFor()
+    expect(await inspect(page, 'traffic-dark')).toEqual([])
+    const first = await shown.first().textContent()
+    await list.getByRole('button', { name: 'Next' }).click()
+    await soon(() => shown.first().textContent()).not.toBe(first)
+    await list.getByRole('button', { name: 'Next' }).click()
+    await soon(() => shown.count()).toBe(19)
+    await list.getByRole('button', { name: 'Previous' }).click()
+    await soon(() => shown.count()).toBe(50)
+    await list.getByRole('button', { name: 'Previous' }).click()
+    await soon(() => shown.first().textContent()).toBe(first)
+    const limits = asked
+      .filter(({ pathname }) => pathname === '/admin/api/traffic')
+      .map(({ searchParams }) => searchParams.get('limit'))
+    expect(new Set(limits)).toEqual(new Set(['50']))
+    await close(page)
+    expect(panel.faults).toEqual([])
+  })
+
+  test('the API reference shows the fields of what it names', async () => {
+    const page = await panel.open({ hash: '#/api' })
+    await page.getByRole('searchbox').fill('plans/{code}')
+    const operation = page.locator('.api-op').filter({ hasText: 'PATCH' })
+    await operation.locator('summary').first().click()
+    await operation.getByText('integer 1…3650').waitFor()
+    await operation.locator('summary', { hasText: 'AdminPlan' }).click()
+    const fields = operation.locator('.api-shape code')
+    await soon(() => fields.allTextContents()).toEqual([
+      'code',
+      'label',
+      'days',
+      'price',
+      'currency',
+      'price_stars',
+      'sort_order',
+      'archived',
+    ])
+    expect(await inspect(page, 'api-fields')).toEqual([])
     await close(page)
     expect(panel.faults).toEqual([])
   })
@@ -228,7 +306,7 @@ describe('the shop', () => {
     await panel.admin('/settings/webhook', { url: receiver.url })
     const more = { public_key: KEY, short_id: 'ab12', sni: 'dl.google.com' }
     await panel.admin('/nodes', { code: 'se1', label: 'Oslo', address: 'se1.example.com', ...more })
-    await expect.poll(() => receiver.ids.length).toBe(1)
+    await soon(() => receiver.ids.length).toBe(1)
     const page = await panel.open({ hash: '#/log/events' })
     const row = page.locator('tbody tr').filter({ hasText: receiver.ids[0] as string })
     await row.getByText('Failed').waitFor()
@@ -240,28 +318,18 @@ describe('the shop', () => {
     await row.getByText('Delivered').waitFor()
     expect(receiver.ids).toEqual([receiver.ids[0], receiver.ids[0]])
     receiver.close()
-    await page.goto(`${panel.url}#/log`)
+    await visit(page, '/log')
     await page.getByLabel('Action').selectOption('event.resend')
-    await expect.poll(() => page.locator('tbody tr').first().textContent()).toContain('sent again')
+    await soon(() => page.locator('tbody tr').first().textContent()).toContain('sent again')
     expect(await inspect(page, 'log')).toEqual([])
     await close(page)
     expect(panel.faults).toEqual([])
   })
 
-  test('everything is there in Russian on a phone', async () => {
-    const phone = await panel.open({ width: 390, lang: 'ru', hash: '#/nodes' })
-    for (const [hash, title] of [
-      ['nodes', 'Серверы'],
-      ['plans', 'Тарифы и цены'],
-      ['traffic', 'Трафик'],
-      ['log', 'Журнал'],
-    ] as const) {
-      await phone.goto(`${panel.url}#/${hash}`)
-      await heading(phone, title)
-      await expect.poll(() => phone.locator('.skel').count()).toBe(0)
-      expect(await inspect(phone, `${hash}-phone-ru`)).toEqual([])
-    }
-    await close(phone)
+  test('everything is there in Russian', async () => {
+    const page = await panel.open({ lang: 'ru' })
+    await lookAround(page, 'ru')
+    await close(page)
     expect(panel.faults).toEqual([])
   })
 })
@@ -284,19 +352,30 @@ describe('the shop on bun', () => {
     await act(page, 'Fortnight', 'Archive')
     await answer(page, 'Archive')
     await toast(page, 'Fortnight is archived')
-    await page.goto(`${panel.url}#/nodes`)
+    await visit(page, '/nodes')
     await button(page, 'Sync now').click()
     await toast(page, 'All nodes agree with the subscriptions: 0 added, 0 removed.')
-    await page.goto(`${panel.url}#/traffic`)
+    await visit(page, '/traffic')
     await page.locator('.time-chart canvas').waitFor()
     await page.locator('tbody tr').first().waitFor()
     expect(await inspect(page, 'traffic')).toEqual([])
-    await page.goto(`${panel.url}#/log`)
+    await visit(page, '/log')
     await page.getByLabel('Action').selectOption('plan.create')
-    await expect.poll(() => page.locator('tbody tr').first().textContent()).toContain('Plan added')
+    await soon(() => page.locator('tbody tr').first().textContent()).toContain('Plan added')
     await page.getByRole('link', { name: 'Outbound events' }).click()
     await page.getByText('No events yet').waitFor()
     await close(page)
     expect(panel.faults).toEqual([])
   })
+
+  test('everything is there on a phone, in Russian and in the dark', async () => {
+    const page = await panel.open({ width: 390, theme: 'dark', lang: 'ru' })
+    await lookAround(page, 'phone-ru-dark')
+    await close(page)
+    expect(panel.faults).toEqual([])
+  })
+})
+
+test('the windows met runtimes, widths, themes and languages pair by pair', () => {
+  expect(missingPairs()).toEqual([])
 })

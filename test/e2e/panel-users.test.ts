@@ -1,13 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  answer,
+  button,
+  choose,
+  close,
+  field,
   inspect,
+  missingPairs,
   openPanel,
-  type Page,
   type PanelBrowser,
+  rows,
   screenshot,
+  soon,
+  toast,
 } from '#test/support/panel-browser.ts'
 import { tgIdOf, uuidOf } from '#test/support/panel-seed.ts'
+import { decode, drawn } from '#test/support/qr-decoder.ts'
 
 const ANNA = tgIdOf(0)
 const SAM = tgIdOf(4)
@@ -15,7 +24,7 @@ const OLEG = tgIdOf(7)
 
 let panel: PanelBrowser
 beforeAll(async () => {
-  panel = await openPanel({ seed: { users: 120 } })
+  panel = await openPanel({ runtime: 'bun', seed: { users: 120 } })
 })
 afterAll(() => panel.close())
 
@@ -36,23 +45,6 @@ interface Card {
 
 const cardOf = (tgId: number) => panel.admin(`/users/${tgId}`) as Promise<Card>
 
-/** Waits for what a busy machine may take long to show. */
-const eventually = <V>(read: () => V) => expect.poll(read, { timeout: 15_000 })
-
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
-const toast = (page: Page, text: string | RegExp) =>
-  page.locator('.toasts').getByText(text).waitFor()
-const rows = (page: Page) => page.locator('tbody tr')
-const close = (page: Page) => page.context().close()
-
-async function choose(page: Page, label: string, option: string) {
-  await page.getByRole('dialog').last().getByLabel(label).selectOption({ label: option })
-}
-
-/** Presses a button of the dialog on top. */
-const answer = (page: Page, name: string) =>
-  page.getByRole('dialog').last().getByRole('button', { name, exact: true }).click()
-
 describe('the list of users', () => {
   test('is found, filtered, sorted and paged by the service, and the address keeps it', async () => {
     const page = await panel.open({ hash: '#/users' })
@@ -63,44 +55,44 @@ describe('the list of users', () => {
 
     const first = await rows(page).first().textContent()
     await button(page, 'Next').click()
-    await eventually(() => rows(page).first().textContent()).not.toBe(first)
+    await soon(() => rows(page).first().textContent()).not.toBe(first)
     expect(page.url()).toContain('cursor=')
     const second = await rows(page).first().textContent()
     await button(page, 'Next').click()
-    await eventually(() => rows(page).count()).toBe(20)
+    await soon(() => rows(page).count()).toBe(20)
     await button(page, 'Previous').click()
-    await eventually(() => rows(page).first().textContent()).toBe(second)
+    await soon(() => rows(page).first().textContent()).toBe(second)
 
     await page.getByRole('searchbox', { name: 'Name, Telegram id' }).fill('kirill')
-    await eventually(() => page.url()).toContain('q=kirill')
-    await eventually(() => rows(page).allTextContents()).toSatisfy((all: string[]) =>
+    await soon(() => page.url()).toContain('q=kirill')
+    await soon(() => rows(page).allTextContents()).toSatisfy((all: string[]) =>
       all.every((text) => text.includes('@kirill_m')),
     )
     expect(page.url()).not.toContain('cursor=')
 
     await button(page, 'On hold').click()
-    await eventually(() => rows(page).count()).toBe(1)
+    await soon(() => rows(page).count()).toBe(1)
     expect(await rows(page).first().textContent()).toContain('@kirill_m25')
     await page.reload()
-    await eventually(() => rows(page).allTextContents()).toHaveLength(1)
+    await soon(() => rows(page).allTextContents()).toHaveLength(1)
     expect(await page.getByRole('searchbox').inputValue()).toBe('kirill')
 
     await page.getByRole('searchbox').fill('nobody of that name')
     await page.getByText('Nothing found').waitFor()
     expect(await inspect(page, 'users-empty')).toEqual([])
     await button(page, 'Clear filters').click()
-    await eventually(() => rows(page).count()).toBe(50)
+    await soon(() => rows(page).count()).toBe(50)
 
     const order = page.getByRole('columnheader', { name: 'User' }).getByRole('button')
     await order.click()
-    await eventually(() => rows(page).first().textContent()).toContain(String(tgIdOf(119)))
+    await soon(() => rows(page).first().textContent()).toContain(String(tgIdOf(119)))
     await order.click()
-    await eventually(() => rows(page).first().textContent()).toContain(String(ANNA))
+    await soon(() => rows(page).first().textContent()).toContain(String(ANNA))
     await close(page)
   })
 
   test('is saved as a table with its filters', async () => {
-    const page = await panel.open({ hash: '#/users?q=kirill' })
+    const page = await panel.open({ hash: '#/users?q=kirill', lang: 'ru' })
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'CSV' }).click(),
@@ -160,7 +152,7 @@ describe('the list of users', () => {
     await answer(page, 'Ban')
     await toast(page, 'Done for 1 user')
     await page.getByLabel('Ban', { exact: true }).selectOption({ label: 'Banned' })
-    await eventually(() => rows(page).count()).toBe(1)
+    await soon(() => rows(page).count()).toBe(1)
     await page.getByRole('checkbox', { name: 'Select @mila_r' }).check()
     await page.locator('.bulk').getByRole('button', { name: 'Lift ban' }).click()
     await answer(page, 'Lift ban')
@@ -169,9 +161,15 @@ describe('the list of users', () => {
   })
 
   test('is usable on a phone, in Russian and in the dark', async () => {
-    const page = await panel.open({ hash: '#/users', width: 390, lang: 'ru', theme: 'dark' })
+    const page = await panel.open({
+      hash: '#/users',
+      runtime: 'node',
+      width: 390,
+      lang: 'ru',
+      theme: 'dark',
+    })
     await page.getByRole('heading', { name: 'Пользователи', level: 1 }).waitFor()
-    await eventually(() => rows(page).count()).toBe(50)
+    await soon(() => rows(page).count()).toBe(50)
     await screenshot(page, 'users-phone-ru-dark-top', false)
     expect(await inspect(page, 'users-phone-ru-dark')).toEqual([])
     await page.getByText('@lena', { exact: true }).click()
@@ -179,6 +177,15 @@ describe('the list of users', () => {
     await page.getByText('Блокировка и удаление').waitFor()
     await screenshot(page, 'user-card-phone-ru-dark-top', false)
     expect(await inspect(page, 'user-card-phone-ru-dark')).toEqual([])
+    await page.keyboard.press('Escape')
+    await button(page, 'Выдать доступ').first().click()
+    await field(page, 'Telegram id').fill('abc')
+    await answer(page, 'Выдать доступ')
+    await page.getByRole('dialog').getByText('нужно целое число больше нуля').waitFor()
+    await field(page, 'Telegram id').fill(String(SAM))
+    await answer(page, 'Выдать доступ')
+    await page.getByRole('dialog').getByText('Выберите сервер: такого нет').waitFor()
+    expect(await inspect(page, 'refusal-phone-ru-dark')).toEqual([])
     await close(page)
   })
 })
@@ -196,16 +203,30 @@ describe('the card of a user', () => {
     await dialog.getByRole('button', { name: 'Copy: Subscription link' }).click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await link.inputValue())
     await dialog.getByRole('button', { name: 'QR code' }).click()
-    await dialog.getByRole('img', { name: 'Subscription link' }).waitFor()
+    const code = dialog.getByRole('img', { name: 'Subscription link' })
+    const scanned = async () => {
+      const size = Number((await code.getAttribute('viewBox'))?.split(' ')[2])
+      return decode(drawn(size, (await code.locator('path').getAttribute('d')) ?? ''))
+    }
+    expect(await scanned()).toBe(await link.inputValue())
     await screenshot(page, 'user-card-qr', false)
 
+    const next = Promise.withResolvers<void>()
+    await page.route('**/admin/api/qr', async (route) => {
+      await next.promise
+      await route.continue()
+    })
     await dialog.getByRole('button', { name: 'New link' }).click()
     await page.getByRole('dialog', { name: 'Give @anna a new link?' }).waitFor()
     expect(await inspect(page, 'user-card-confirm')).toEqual([])
     await answer(page, 'New link')
     await toast(page, 'The new link is here')
-    await eventually(() => link.inputValue()).not.toContain(token)
+    await soon(() => link.inputValue()).not.toContain(token)
     expect((await cardOf(ANNA)).token).not.toBe(token)
+    // The code of the old link is gone before the one of the new link is there.
+    expect(await code.count()).toBe(0)
+    next.resolve()
+    expect(await scanned()).toBe(await link.inputValue())
 
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
@@ -245,6 +266,12 @@ describe('the card of a user', () => {
     await answer(page, 'Extend')
     await toast(page, 'Extended until')
     expect(Date.parse((await last())?.expires_at ?? '') - Date.parse(ends)).toBe(90 * 86_400_000)
+    // As people count: the day that has begun is one.
+    const left = Date.parse(`${(await last())?.expires_at}Z`) - Date.now()
+    await dialog
+      .getByText(`${Math.ceil(left / 86_400_000)} days left`)
+      .first()
+      .waitFor()
 
     await act('Change the end')
     await page.getByLabel('Ends at').fill('2031-05-06T07:08')
@@ -326,7 +353,7 @@ describe('the card of a user', () => {
   })
 
   test('of nobody says so', async () => {
-    const page = await panel.open({ hash: '#/users?user=5' })
+    const page = await panel.open({ hash: '#/users?user=5', runtime: 'node', width: 390 })
     await page.getByRole('dialog', { name: 'User 5' }).getByText('user not found').waitFor()
     expect(await inspect(page, 'user-card-unknown')).toEqual([])
     await close(page)
@@ -335,19 +362,19 @@ describe('the card of a user', () => {
 
 describe('the subscriptions', () => {
   test('are filtered by state, node, plan and end, and open their user', async () => {
-    const page = await panel.open({ hash: '#/subscriptions' })
+    const page = await panel.open({ hash: '#/subscriptions', runtime: 'node' })
     await page.getByRole('heading', { name: 'Subscriptions', level: 1 }).waitFor()
-    await eventually(() => rows(page).count()).toBe(50)
+    await soon(() => rows(page).count()).toBe(50)
     expect(await inspect(page, 'subscriptions-light')).toEqual([])
     await button(page, 'Revoked').click()
-    await eventually(() => rows(page).allTextContents()).toSatisfy(
+    await soon(() => rows(page).allTextContents()).toSatisfy(
       (all: string[]) => all.length > 0 && all.every((text) => text.includes('Revoked')),
     )
     await button(page, 'All').click()
     await page.getByLabel('Node', { exact: true }).selectOption({ label: 'Helsinki' })
     await page.getByLabel('Ends', { exact: true }).selectOption({ label: 'Ends within 7 days' })
-    await eventually(() => page.url()).toContain('ends=7')
-    await eventually(() => rows(page).allTextContents()).toSatisfy(
+    await soon(() => page.url()).toContain('ends=7')
+    await soon(() => rows(page).allTextContents()).toSatisfy(
       (all: string[]) => all.length > 0 && all.every((text) => text.includes('Helsinki')),
     )
     const found = (await panel.admin(
@@ -362,7 +389,7 @@ describe('the subscriptions', () => {
 
   test('have the actions of the card in their rows', async () => {
     const page = await panel.open({ hash: `#/subscriptions?tg_id=${tgIdOf(5)}`, theme: 'dark' })
-    await eventually(() => rows(page).count()).toBe(1)
+    await soon(() => rows(page).count()).toBe(1)
     expect(await inspect(page, 'subscriptions-user-dark')).toEqual([])
     await rows(page)
       .getByRole('button', { name: /^Actions for/ })
@@ -375,10 +402,10 @@ describe('the subscriptions', () => {
     const [one] = (await cardOf(tgIdOf(5))).subscriptions
     expect(one).toMatchObject({ uuid: uuidOf(5), held_at: expect.any(String) })
     await button(page, /show all users/).click()
-    await eventually(() => rows(page).count()).toBe(50)
+    await soon(() => rows(page).count()).toBe(50)
     await close(page)
     const phone = await panel.open({ hash: '#/subscriptions', width: 390, lang: 'ru' })
-    await eventually(() => rows(phone).count()).toBe(50)
+    await soon(() => rows(phone).count()).toBe(50)
     await screenshot(phone, 'subscriptions-phone-ru-top', false)
     expect(await inspect(phone, 'subscriptions-phone-ru')).toEqual([])
     await close(phone)
@@ -387,4 +414,8 @@ describe('the subscriptions', () => {
 
 test('nothing broke the policy, failed in the console or asked others', () => {
   expect(panel.faults).toEqual([])
+})
+
+test('the windows met runtimes, widths, themes and languages pair by pair', () => {
+  expect(missingPairs()).toEqual([])
 })

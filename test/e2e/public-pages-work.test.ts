@@ -2,7 +2,7 @@
 import { get } from 'node:http'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { axeFindings, launchChromium, screenshot } from '#test/support/panel-browser.ts'
+import { axeFindings, launchChromium, screenshot, throttle } from '#test/support/panel-browser.ts'
 import {
   openSite,
   openWindow,
@@ -228,17 +228,8 @@ describe('the subscription page', () => {
 
   test('can be used within 0.7 s on a slow phone with slow 4G (fails beyond three times that)', async () => {
     const page = await open('about:blank')
-    const debug = await page.context().newCDPSession(page)
+    const debug = await throttle(page)
     const times: number[] = []
-    await debug.send('Network.enable')
-    // Slow 4G as Lighthouse has it: 1.6 Mbit/s, 150 ms.
-    await debug.send('Network.emulateNetworkConditions', {
-      offline: false,
-      latency: 150,
-      downloadThroughput: (1.6 * 1024 * 1024) / 8,
-      uploadThroughput: (750 * 1024) / 8,
-    })
-    await debug.send('Emulation.setCPUThrottlingRate', { rate: 4 })
     for (let round = 0; round < 3; round++) {
       await debug.send('Network.clearBrowserCache')
       await page.goto(site.link('many'), { waitUntil: 'load' })

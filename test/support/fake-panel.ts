@@ -3,12 +3,13 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { LANGS, type Lang } from '#src/web/lang.ts'
+import { manifestOf } from '#src/web/panel-files.ts'
 
 export const PANEL_SCRIPT = 'import("./shared-2.js")\n'
 
 const MANIFEST = {
   'main.tsx': {
-    file: 'assets/main-1.js',
     isEntry: true,
     imports: ['_shared.js'],
     dynamicImports: ['screens/users.tsx'],
@@ -18,8 +19,11 @@ const MANIFEST = {
   'screens/users.tsx': { file: 'assets/users-3.js', imports: ['main.tsx'] },
 }
 
+const MAIN: Record<Lang, string> = { en: 'assets/main-1.js', ru: 'assets/main-5.js' }
+
 const FILES: Record<string, string> = {
   'main-1.js': PANEL_SCRIPT,
+  'main-5.js': '',
   'main-1.css': ':root{}',
   'shared-2.js': '',
   'shared-2.css': '',
@@ -32,7 +36,10 @@ export function makeFakePanel(): string {
   const folder = mkdtempSync(join(tmpdir(), 'subpanel-panel-'))
   mkdirSync(join(folder, '.vite'))
   mkdirSync(join(folder, 'assets'))
-  writeFileSync(join(folder, '.vite', 'manifest.json'), JSON.stringify(MANIFEST))
+  for (const lang of LANGS) {
+    const manifest = { ...MANIFEST, 'main.tsx': { ...MANIFEST['main.tsx'], file: MAIN[lang] } }
+    writeFileSync(join(folder, manifestOf(lang)), JSON.stringify(manifest))
+  }
   for (const [name, text] of Object.entries(FILES)) {
     const path = join(folder, 'assets', name)
     writeFileSync(path, text)

@@ -3,9 +3,24 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Page,
+} from 'playwright-core'
+import { expect } from 'vitest'
 import { type Seed, seedShop } from './panel-seed.ts'
-import { type Area, createArea, freePort, PASSWORD, type Runtime, type Server } from './process.ts'
+import {
+  type Area,
+  createArea,
+  freePort,
+  PASSWORD,
+  RUNTIMES,
+  type Runtime,
+  type Server,
+} from './process.ts'
 
 export type { Page } from 'playwright-core'
 
@@ -39,10 +54,40 @@ export function launchChromium(): Promise<Browser> {
   })
 }
 
-export interface PageOptions {
-  width?: 390 | 1440
-  theme?: 'light' | 'dark'
-  lang?: 'en' | 'ru'
+const FACTORS = {
+  runtime: RUNTIMES,
+  width: [390, 1440],
+  theme: ['light', 'dark'],
+  lang: ['en', 'ru'],
+} as const
+
+/** The circumstances of a window. */
+export type View = { [F in keyof typeof FACTORS]: (typeof FACTORS)[F][number] }
+
+/** Those of each window that this test file opened. */
+const views: View[] = []
+
+/** Pairs of circumstances that no window of this test file had: the last test of a file finds none. */
+export function missingPairs(): string[] {
+  const all = Object.entries(FACTORS).flatMap(([factor, values]) =>
+    values.map((value) => ({ factor: factor as keyof View, value })),
+  )
+  return all.flatMap((one, at) =>
+    all
+      .slice(at + 1)
+      .filter((other) => other.factor !== one.factor)
+      .filter(
+        (other) =>
+          !views.some(
+            (view) => view[one.factor] === one.value && view[other.factor] === other.value,
+          ),
+      )
+      .map((other) => `${one.value} + ${other.value}`),
+  )
+}
+
+/** What is not told is as at a desk: 1440 px, light, English, and the runtime of the panel. */
+export interface PageOptions extends Partial<View> {
   /** Whether the page has a session from its start; true unless told otherwise. */
   login?: boolean
   /** Part of the address after the path: `#/users`. */
@@ -56,7 +101,7 @@ export interface PanelBrowser {
   area: Area
   server: Server
   browser: Browser
-  /** `http://panel.localhost:PORT/ADMIN_PATH` */
+  /** `http://panel.localhost:PORT/ADMIN_PATH`. In a window, which may be another process's, `visit` goes to a screen. */
   url: string
   /** What no page may do: policy violations, errors in the console, requests to others. Tests end by finding none. */
   faults: string[]
@@ -78,10 +123,19 @@ const reportViolations = () => {
 
 /** What tests bring about on purpose, refusals and insecure addresses, is no fault of the page. */
 const EXPECTED =
-  /^The Cross-Origin-Opener-Policy header has been ignored, because|^Failed to load resource: (?:the server responded with a status of (?:400|401|403|404|409|429|503)|net::ERR_)/
+  /^The Cross-Origin-Opener-Policy header has been ignored, because|^Failed to load resource: (?:the server responded with a status of (?:400|401|403|404|409|429|502|503)|net::ERR_)/
+
+/** What a page is made of: of these none may be missing, whatever a test refuses. */
+const PARTS = ['script', 'stylesheet', 'font', 'image']
 
 /** Collects what a window must not do. */
 export function watchFaults(context: BrowserContext, origin: () => string, faults: string[]): void {
+  context.on('response', (response) => {
+    const failed = response.status() >= 400
+    if (failed && PARTS.includes(response.request().resourceType())) {
+      faults.push(`${response.status()} ${response.url()}`)
+    }
+  })
   context.on('console', (message) => {
     const text = message.text()
     if (message.type() === 'error' && !EXPECTED.test(text)) faults.push(text)
@@ -102,31 +156,46 @@ export interface PanelOptions {
 
 const HOST = 'panel.localhost'
 
-/** Starts a server with a seeded shop, and a browser. */
+const domainsAt = (port: number) => ({
+  PORT: String(port),
+  PANEL_DOMAIN: `${HOST}:${port}`,
+  SUB_DOMAIN: `sub.localhost:${port}`,
+  SITE_DOMAIN: `site.localhost:${port}`,
+})
+
+/** Starts a server with a seeded shop, and a browser. Windows of the other runtime get a second process on the same database. */
 export async function openPanel(options: PanelOptions = {}): Promise<PanelBrowser> {
-  const { runtime = 'node', adminPath = 'hidden' } = options
+  const { runtime: main = 'node', adminPath = 'hidden' } = options
   const port = await freePort()
   const area = createArea({
     PANEL_PASSWORD: PASSWORD,
-    PORT: String(port),
     LOCAL_NODE: 'off',
     ADMIN_PATH: adminPath,
     PUBLIC_SCHEME: 'http',
-    PANEL_DOMAIN: `${HOST}:${port}`,
-    SUB_DOMAIN: `sub.localhost:${port}`,
-    SITE_DOMAIN: `site.localhost:${port}`,
+    ...domainsAt(port),
     // Where nobody listens.
     TELEGRAM_API_URL: 'http://127.0.0.1:9',
     PROVIDER_A_API_URL: 'http://127.0.0.1:9',
     CRYPTOBOT_API_URL: 'http://127.0.0.1:9',
     ...options.env,
   })
-  const server = await area.startServer({ runtime, env: { PORT: String(port) } })
+  const server = await area.startServer({ runtime: main, env: { PORT: String(port) } })
   if (options.seed !== false) seedShop(area.database, options.seed)
   const browser = await launchChromium()
   const faults: string[] = []
   let session: Promise<string> | null = null
+  let second: Promise<number> | null = null
 
+  const startSecond = async (runtime: Runtime): Promise<number> => {
+    const own = await freePort()
+    await area.startServer({ runtime, env: domainsAt(own) })
+    return own
+  }
+  const portOf = (runtime: Runtime): Promise<number> | number => {
+    if (runtime === main) return port
+    second ??= startSecond(runtime)
+    return second
+  }
   const logIn = async (): Promise<string> => {
     const answer = await server.call('/admin/api/login', {
       body: { username: 'admin', password: PASSWORD },
@@ -148,8 +217,9 @@ export async function openPanel(options: PanelOptions = {}): Promise<PanelBrowse
     faults,
     cookie,
     async open(page = {}) {
-      const { width = 1440, theme = 'light', lang = 'en', login = true } = page
-      const origin = `http://${page.host ?? HOST}:${port}`
+      const { runtime = main, width = 1440, theme = 'light', lang = 'en', login = true } = page
+      views.push({ runtime, width, theme, lang })
+      const origin = `http://${page.host ?? HOST}:${await portOf(runtime)}`
       const context = await browser.newContext({
         viewport: { width, height: width === 390 ? 844 : 900 },
         ...(width === 390 && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
@@ -185,6 +255,65 @@ export async function openPanel(options: PanelOptions = {}): Promise<PanelBrowse
     },
   }
 }
+
+/** Goes to a screen of the window's own panel: `/users?q=anna`. */
+export const visit = (page: Page, route: string) =>
+  page.goto(new URL(`#${route}`, page.url()).toString())
+
+/** Waits for what a busy machine may take long to show. */
+export const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 15_000 })
+
+/** A button by its whole name; a RegExp may say a part. */
+export const button = (page: Page, name: string | RegExp) =>
+  page.getByRole('button', { name, exact: true })
+
+/** Waits for a message at the edge of the window. */
+export const toast = (page: Page, text: string | RegExp) =>
+  page.locator('.toasts').getByText(text).first().waitFor()
+
+/** Waits for a screen by its title. */
+export const heading = (page: Page, name: string) =>
+  page.getByRole('heading', { name, level: 1 }).waitFor()
+
+/** Rows of all tables. */
+export const rows = (page: Page) => page.locator('tbody tr')
+
+/** The dialog on top. */
+export const dialog = (page: Page) => page.getByRole('dialog').last()
+
+/** A field of the dialog on top. */
+export const field = (page: Page, label: string) => dialog(page).getByLabel(label, { exact: true })
+
+/** Chooses in a list of the dialog on top. */
+export const choose = (page: Page, label: string, option: string) =>
+  dialog(page).getByLabel(label).selectOption({ label: option })
+
+/** Presses a button of the dialog on top. */
+export const answer = (page: Page, name: string | RegExp) =>
+  dialog(page).getByRole('button', { name, exact: true }).click()
+
+/** Chooses from the menu of a row. */
+export async function act(page: Page, name: string, action: string): Promise<void> {
+  await button(page, `Actions for ${name}`).click()
+  await page.getByRole('menuitem', { name: action, exact: true }).click()
+}
+
+/** Makes a window slow: Slow 4G as Lighthouse has it (1.6 Mbit/s, 150 ms), and a processor with a quarter of the speed. */
+export async function throttle(page: Page): Promise<CDPSession> {
+  const debug = await page.context().newCDPSession(page)
+  await debug.send('Network.enable')
+  await debug.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 150,
+    downloadThroughput: (1.6 * 1024 * 1024) / 8,
+    uploadThroughput: (750 * 1024) / 8,
+  })
+  await debug.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  return debug
+}
+
+/** Closes a window. */
+export const close = (page: Page) => page.context().close()
 
 interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[]

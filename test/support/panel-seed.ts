@@ -2,6 +2,8 @@
 import Sqlite from 'better-sqlite3'
 
 const DAY_MS = 86_400_000
+/** As many as a seed has unless it says otherwise. */
+const USERS = 120
 const NAMES = ['anna', 'kirill_m', 'd_volkov', 'mila_r', 'sam', 'lena', 'artem', 'oleg']
 const NODES: [code: string, label: string][] = [
   ['nl1', 'Amsterdam'],
@@ -113,7 +115,6 @@ function insertUser(insert: Insert, n: number, now: number, plans: string[], tex
     created_at: subscription.created_at,
   })
   insert('subscriptions', subscription)
-  if (n % 3 !== 0 || n < 6) insert('payments', paymentOf(n, now, plans))
 }
 
 function insertDevice(insert: Insert, n: number, now: number, text: Seed['text']) {
@@ -142,21 +143,35 @@ function insertSamples(insert: Insert, now: number) {
   }
 }
 
-/** Fills the database of an area whose server has started. */
-export function seedShop(database: string, seed: Seed = {}): void {
+/** Writes into a database in one transaction, beside the server that runs on it. */
+function fill(database: string, write: (insert: Insert, now: number, plans: string[]) => void) {
   const raw = new Sqlite(database)
   raw.pragma('busy_timeout = 10000')
-  const insert = inserter(raw)
-  const now = Date.now()
   const plans = raw.prepare('select code from plans order by sort_order').pluck().all() as string[]
-  const { users = 120, text } = seed
-  raw.transaction(() => {
+  raw.transaction(() => write(inserter(raw), Date.now(), plans))()
+  raw.close()
+}
+
+/** Fills the database of an area whose server has started. */
+export function seedShop(database: string, seed: Seed = {}): void {
+  const { users = USERS, text } = seed
+  fill(database, (insert, now, plans) => {
     insertNodes(insert, now, text)
     insertSamples(insert, now)
     for (let n = 0; n < users; n++) {
       insertUser(insert, n, now, plans, text)
+      if (n % 3 !== 0 || n < 6) insert('payments', paymentOf(n, now, plans))
       if (n % 2 === 0) insertDevice(insert, n, now, text)
     }
-  })()
-  raw.close()
+  })
+}
+
+/** Lets a seeded shop grow to so many users, of whom every tenth has paid. */
+export function growShop(database: string, users: number): void {
+  fill(database, (insert, now, plans) => {
+    for (let n = USERS; n < users; n++) {
+      insertUser(insert, n, now, plans, undefined)
+      if (n % 10 === 0) insert('payments', paymentOf(n, now, plans))
+    }
+  })
 }

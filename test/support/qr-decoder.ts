@@ -17,12 +17,26 @@ const MASKS: ((row: number, column: number) => boolean)[] = [
   (i, j) => (((i + j) % 2) + ((i * j) % 3)) % 2 === 0,
 ]
 
-/** Blocks and data codewords per block at level M (ISO/IEC 18004, table 9), for versions with equal blocks. */
-const BLOCKS: Record<number, [blocks: number, dataPerBlock: number]> = {
-  1: [1, 16],
-  5: [2, 43],
-  6: [4, 27],
+/** The modules that the path of an SVG darkens in a square of `size`. */
+export function drawn(size: number, path: string): Modules {
+  const modules = Array.from({ length: size }, () => Array<boolean>(size).fill(false))
+  for (const [, x, y, width] of path.matchAll(/M(\d+) (\d+)h(\d+)v1h-\3z/g)) {
+    const row = modules[Number(y)] as boolean[]
+    row.fill(true, Number(x), Number(x) + Number(width))
+  }
+  expect(path.replace(/M\d+ \d+h(\d+)v1h-\1z/g, '')).toBe('')
+  return modules
 }
+
+/** Blocks and data codewords per block at level M (ISO/IEC 18004, table 9), for versions 1 to 6. */
+const BLOCKS: [blocks: number, dataPerBlock: number][] = [
+  [1, 16],
+  [1, 28],
+  [1, 44],
+  [2, 32],
+  [2, 43],
+  [4, 27],
+]
 
 /** Finder, timing, alignment and format modules of versions 1 to 6. */
 function isFunction(size: number, i: number, j: number): boolean {
@@ -63,7 +77,7 @@ function readCodewords(code: Modules): number[] {
 /** The text of a code with its quiet zone. */
 export function decode(modules: Modules): string {
   const code = modules.slice(QUIET, -QUIET).map((row) => row.slice(QUIET, -QUIET))
-  const [blocks, length] = BLOCKS[(code.length - 17) / 4] as [number, number]
+  const [blocks, length] = BLOCKS[(code.length - 21) / 4] as [number, number]
   const codewords = readCodewords(code)
   const data: number[] = []
   for (let block = 0; block < blocks; block++) {
@@ -72,7 +86,8 @@ export function decode(modules: Modules): string {
   const bits = data.map((byte) => byte.toString(2).padStart(8, '0')).join('')
   expect(bits.slice(0, 4)).toBe('0100')
   const count = Number.parseInt(bits.slice(4, 12), 2)
-  return Array.from({ length: count }, (_, at) =>
-    String.fromCharCode(Number.parseInt(bits.slice(12 + at * 8, 20 + at * 8), 2)),
-  ).join('')
+  const bytes = Array.from({ length: count }, (_, at) =>
+    Number.parseInt(bits.slice(12 + at * 8, 20 + at * 8), 2),
+  )
+  return new TextDecoder().decode(new Uint8Array(bytes))
 }

@@ -16,7 +16,7 @@ import { payDonePage } from '#src/web/pay-done-page.ts'
 import { qrSvg } from '#src/web/qr.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { openPage, subPage } from '#src/web/sub-page.ts'
-import { decode, type Modules, QUIET } from '#test/support/qr-decoder.ts'
+import { decode, drawn, type Modules, QUIET } from '#test/support/qr-decoder.ts'
 
 const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo'
 const HUE = 270
@@ -358,17 +358,10 @@ describe('assets', () => {
   })
 })
 
-/** The modules that the path of an SVG darkens, quiet zone included. */
+/** The modules of an SVG, quiet zone included. */
 function draw(svg: string): Modules {
   const size = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1])
-  const modules = Array.from({ length: size }, () => Array<boolean>(size).fill(false))
-  const path = String(/<path [^>]*d="([^"]*)"/.exec(svg)?.[1])
-  for (const [, x, y, width] of path.matchAll(/M(\d+) (\d+)h(\d+)v1h-\3z/g)) {
-    const row = modules[Number(y)] as boolean[]
-    row.fill(true, Number(x), Number(x) + Number(width))
-  }
-  expect(path.replace(/M\d+ \d+h(\d+)v1h-\1z/g, '')).toBe('')
-  return modules
+  return drawn(size, String(/<path [^>]*d="([^"]*)"/.exec(svg)?.[1]))
 }
 
 describe('a QR code', () => {

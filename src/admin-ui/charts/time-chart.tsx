@@ -1,7 +1,6 @@
 /** Two series by day: bars on the left scale, a line on the right one. uPlot is loaded when it is first drawn. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { shortDay } from '#src/admin-ui/format.ts'
-import { lang } from '#src/admin-ui/i18n.ts'
 import { Skeleton } from '#src/admin-ui/kit/state.tsx'
 import { theme } from '#src/admin-ui/theme.ts'
 import type { PlotInput, Series } from './series.ts'
@@ -30,14 +29,7 @@ export function TimeChart(p: TimeChartProps) {
       left = true
     }
   }, [])
-  const key = JSON.stringify([
-    p.days,
-    p.bars.values,
-    p.line?.values,
-    p.bars.label,
-    shownTheme,
-    lang(),
-  ])
+  const key = JSON.stringify([p.days, p.bars.values, p.line?.values, p.bars.label, shownTheme])
   useEffect(() => {
     if (!host.current || !draw) return
     return draw.with(host.current, { days: p.days, bars: p.bars, line: p.line ?? null })

@@ -40,6 +40,18 @@ export const accessEn = {
   endsAt: 'Ends at',
   endsHint: (zone: string) => `Time zone ${zone}`,
   endChanged: (date: string) => `Ends ${date}`,
+  move: 'Move to another server',
+  moveTitle: (what: string) => `Move ${what}`,
+  moveNode: 'New server',
+  moveSomewhere: 'another server',
+  moveAction: 'Move',
+  moveTo: (node: string) => `Move to ${node}`,
+  moveText: (user: string, from: string, to: string) => `${user} leaves ${from} for ${to}.`,
+  moveStays: (date: string) =>
+    `The link stays the same, and so does the end: ${date}. The traffic so far is kept.`,
+  moveApps:
+    'Apps connect again once they refresh the list: by themselves within 12 hours, at once when the user does it. Until then they have no connection through this subscription.',
+  moved: (node: string) => `Moved to ${node}`,
   reset: 'Reset traffic',
   resetTitle: (what: string) => `Reset the traffic of ${what}?`,
   resetText: (amount: string) => `The count of ${amount} starts from 0 again.`,

@@ -77,6 +77,7 @@ export const accountsEn = {
     env: 'Configuration restored',
     restart: 'Takes a restart to hold',
     dropped: 'Left out',
+    kept: 'Not in the backup, as before here',
     copies: 'Copies of what was there',
     reviews: 'Payments to look at',
     bot: 'Bot restarted',

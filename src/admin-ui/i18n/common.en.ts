@@ -4,6 +4,10 @@ import { plural } from '#src/admin-ui/i18n.ts'
 export const commonEn = {
   noAnswer: 'The service does not answer. Try again.',
   maybeDone: 'No answer came: it may have been done. Look before you send it again.',
+  againTitle: 'Send it again?',
+  againText:
+    'No answer came to the first one. If it was done all the same, it is done twice now: look first.',
+  again: 'Send again',
   failed: (status: number) => `The request failed (${status}).`,
   tooMany: (seconds: number) =>
     `Too many attempts. Try again in ${plural('en', seconds, { one: 'second', other: 'seconds' })}.`,
@@ -18,6 +22,7 @@ export const commonEn = {
   copy: 'Copy',
   copied: 'Copied',
   copyFailed: 'The browser did not let us copy. Select the text and copy it.',
+  qrFailed: 'The QR code could not be drawn. Copy the text beside it instead, or try again.',
   show: 'Show',
   hide: 'Hide',
   more: 'More',

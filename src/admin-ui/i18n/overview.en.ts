@@ -12,7 +12,11 @@ export const overviewEn = {
   neverSynced: 'No node has answered yet',
   attention: 'What needs attention',
   nodeDown: 'does not answer',
+  noCores: 'has no proxy core: run “npm run cores” where the panel runs',
+  noCore: 'has no proxy core: give out a new install command and run it there',
   nodeBlocked: 'removals are blocked',
+  nodeKey: 'shows another host key',
+  compareKeys: 'Compare',
   openNode: 'Open node',
   pendingOld: (n: number) =>
     `${plural('en', n, { one: 'payment', other: 'payments' })} pending for over 15 minutes`,

@@ -13,7 +13,11 @@ export const overviewRu: OverviewTexts = {
   neverSynced: 'Ни один сервер ещё не ответил',
   attention: 'Требует внимания',
   nodeDown: 'не отвечает',
+  noCores: 'без ядра: выполните «npm run cores» там, где работает панель',
+  noCore: 'без ядра: получите новую команду установки и выполните её там',
   nodeBlocked: 'удаление остановлено',
+  nodeKey: 'предъявляет другой ключ машины',
+  compareKeys: 'Сравнить',
   openNode: 'К серверу',
   pendingOld: (n) =>
     `${plural('ru', n, { one: 'платёж ждёт', few: 'платежа ждут', other: 'платежей ждут' })} дольше 15 минут`,

@@ -13,8 +13,6 @@ export const trafficEn = {
   period: 'Period',
   days: (n: number) => plural('en', n, { one: 'day', other: 'days' }),
   top: 'Subscriptions with the most traffic',
-  topSub: (shown: number, all: number) =>
-    shown < all ? `The first ${shown} of ${all}` : 'Most first',
   user: 'User',
   none: 'No traffic yet',
   noneHint: 'It shows here as soon as a subscription is used.',

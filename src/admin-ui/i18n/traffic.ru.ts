@@ -14,7 +14,6 @@ export const trafficRu: TrafficTexts = {
   period: 'Период',
   days: (n) => plural('ru', n, { one: 'день', few: 'дня', other: 'дней' }),
   top: 'Подписки с наибольшим трафиком',
-  topSub: (shown, all) => (shown < all ? `Первые ${shown} из ${all}` : 'Сначала самые большие'),
   user: 'Пользователь',
   none: 'Трафика пока нет',
   noneHint: 'Он появится здесь, как только подпиской начнут пользоваться.',

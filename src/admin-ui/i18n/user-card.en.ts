@@ -32,9 +32,9 @@ export const userCardEn = {
   deviceRemoved: 'Device removed',
   deviceCount: (n: string, limit: string) => `${n} of ${limit}`,
   limit: 'Device limit',
-  limitHint: (n: number) =>
-    n === 0 ? 'Empty: as for everyone, no limit.' : `Empty: as for everyone, ${n}.`,
-  noLimit: 'no limit',
+  limitHint: (n: number) => `Empty: as for everyone, ${n}.`,
+  limitNone: (n: number) =>
+    `0: no device gets the list, not even a known one. Empty: as for everyone, ${n}.`,
   limitSaved: 'Limit saved',
   note: 'Note',
   noteHint: 'Only admins see it.',

@@ -35,8 +35,9 @@ export const userCardRu: UserCardTexts = {
   deviceRemoved: 'Устройство убрано',
   deviceCount: (n, limit) => `${n} из ${limit}`,
   limit: 'Лимит устройств',
-  limitHint: (n) => (n === 0 ? 'Пусто: как у всех, без лимита.' : `Пусто: как у всех, ${n}.`),
-  noLimit: 'без лимита',
+  limitHint: (n) => `Пусто: как у всех, ${n}.`,
+  limitNone: (n) =>
+    `0: список не получит ни одно устройство, даже известное. Пусто: как у всех, ${n}.`,
   limitSaved: 'Лимит сохранён',
   note: 'Заметка',
   noteHint: 'Видят только админы.',

@@ -1,9 +1,11 @@
 /** Forms: values, the service's faults beside the fields they name, nothing typed lost. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, splitByField } from '#src/admin-ui/api-error.ts'
+import { faultInWords } from '#src/admin-ui/refusals.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { Button } from './button.tsx'
+import { confirm } from './dialog.tsx'
 import { Note } from './page.tsx'
 import { messageOf, toastError } from './toast.tsx'
 
@@ -13,6 +15,8 @@ export interface FormOptions<T extends object, R> {
   send: (values: T, changes: Partial<T>) => Promise<R>
   /** After success; the values are then the form's new beginning. */
   done?: (answer: R, values: T) => unknown
+  /** Would be done twice if it were sent twice: after an answer that was lost it asks before it sends again. */
+  once?: boolean
 }
 
 export interface Form<T extends object> {
@@ -24,6 +28,8 @@ export interface Form<T extends object> {
   ) => { name: K; value: T[K]; onValue: (value: T[K]) => void; error: string | undefined }
   /** A fault that names no field. */
   error: string | null
+  /** The faults that name one, whole. */
+  faults: Faults
   busy: boolean
   /** Something differs from the beginning. */
   changed: boolean
@@ -45,22 +51,35 @@ function changesOf<T extends object>(values: T, initial: T): Partial<T> {
 
 type Faults = Record<string, string>
 
-/** A fault at the fields of a form: which one it names, else the whole form. */
-function faultsOf(error: unknown, names: string[]): { fields: Faults; form: string | null } {
-  const message = messageOf(error)
-  const split = splitByField(message, names)
-  return split
-    ? { fields: { [split.field]: split.text }, form: null }
-    : { fields: {}, form: message }
+interface Refused {
+  /** What stands at a field. */
+  fields: Faults
+  /** The same with the name, for where that field is not drawn. */
+  whole: Faults
+  form: string | null
 }
+
+const NO_FAULT: Refused = { fields: {}, whole: {}, form: null }
+
+/** A fault at the fields of a form: which one it names, else the whole form. */
+function faultsOf(error: unknown, names: string[]): Refused {
+  const split = error instanceof ApiError && splitByField(error.message, names)
+  return split
+    ? {
+        fields: { [split.field]: faultInWords(error.message, split.text) },
+        whole: { [split.field]: messageOf(error) },
+        form: null,
+      }
+    : { ...NO_FAULT, form: messageOf(error) }
+}
+
+const without = (faults: Faults, names: object): Faults =>
+  Object.fromEntries(Object.entries(faults).filter(([name]) => !(name in names)))
 
 export function useForm<T extends object, R>(options: FormOptions<T, R>): Form<T> {
   const [initial, setInitial] = useState(options.initial)
   const [values, setValues] = useState(options.initial)
-  const [faults, setFaults] = useState<{ fields: Faults; form: string | null }>({
-    fields: {},
-    form: null,
-  })
+  const [faults, setFaults] = useState(NO_FAULT)
   const [busy, setBusy] = useState(false)
   const changed = !same(values, initial)
   useEffect(() => {
@@ -73,18 +92,32 @@ export function useForm<T extends object, R>(options: FormOptions<T, R>): Form<T
     setValues((now) => ({ ...now, ...changes }))
     setFaults((now) => ({
       form: null,
-      fields: Object.fromEntries(Object.entries(now.fields).filter(([name]) => !(name in changes))),
+      fields: without(now.fields, changes),
+      whole: without(now.whole, changes),
     }))
   }
+  // Not state, which is that of the last drawing: two taps may come before the next one.
+  const sending = useRef(false)
+  const lost = useRef(false)
   const submit = async () => {
-    if (busy) return
+    if (sending.current) return
+    sending.current = true
+    try {
+      if (!(options.once && lost.current) || (await confirmAgain())) await send()
+    } finally {
+      sending.current = false
+    }
+  }
+  const send = async () => {
     setBusy(true)
-    setFaults({ fields: {}, form: null })
+    setFaults(NO_FAULT)
     try {
       const answer = await options.send(values, changesOf(values, initial))
+      lost.current = false
       setInitial(values)
       await options.done?.(answer, values)
     } catch (error) {
+      lost.current ||= error instanceof ApiError && error.status === 0
       // A lost session: the login lies over the form, which waits as it is.
       if (!(error instanceof ApiError && error.message === 'unauthorized')) {
         setFaults(faultsOf(error, Object.keys(values)))
@@ -104,6 +137,7 @@ export function useForm<T extends object, R>(options: FormOptions<T, R>): Form<T
       error: faults.fields[name],
     }),
     error: faults.form,
+    faults: faults.whole,
     busy,
     changed,
     changes: () => changesOf(values, initial),
@@ -111,9 +145,15 @@ export function useForm<T extends object, R>(options: FormOptions<T, R>): Form<T
     reset: (next = initial) => {
       setInitial(next)
       setValues(next)
-      setFaults({ fields: {}, form: null })
+      setFaults(NO_FAULT)
     },
   }
+}
+
+/** Before something is sent that may have been done already. */
+const confirmAgain = () => {
+  const t = common()
+  return confirm({ title: t.againTitle, text: t.againText, action: t.again, danger: true })
 }
 
 /** A fault of our own making, no refusal: it must not hide in a form. */
@@ -121,6 +161,19 @@ function toastIfForeign(error: unknown): void {
   if (error instanceof ApiError) return
   toastError(error)
   console.error(error)
+}
+
+/** The fault of a form to show above its buttons: the general one, else one of a field that is not drawn. */
+function useFaultAbove<T extends object>({ error, faults }: Form<T>) {
+  const ref = useRef<HTMLFormElement>(null)
+  const [unseen, setUnseen] = useState<string | null>(null)
+  // After each drawing: a field may come and go.
+  useLayoutEffect(() => {
+    const drawn = ref.current?.elements
+    const found = Object.entries(faults).find(([name]) => !drawn?.namedItem(name))
+    setUnseen(found?.[1] ?? null)
+  })
+  return { ref, fault: error ?? unseen }
 }
 
 /** The `<form>` of a form, its general fault and its button. */
@@ -136,8 +189,10 @@ export function FormBox<T extends object>(p: {
   extra?: ComponentChildren
 }) {
   const { form } = p
+  const { ref, fault } = useFaultAbove(form)
   return (
     <form
+      ref={ref}
       class="stack"
       noValidate
       onSubmit={(event) => {
@@ -147,7 +202,7 @@ export function FormBox<T extends object>(p: {
       }}
     >
       {p.children}
-      {form.error !== null && <Note tone="bad">{form.error}</Note>}
+      {fault !== null && <Note tone="bad">{fault}</Note>}
       <div class="row end">
         {p.extra}
         <Button

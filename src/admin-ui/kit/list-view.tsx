@@ -9,15 +9,22 @@ import { type Selection, Table, type TableProps } from './table.tsx'
 
 export interface ListViewProps<T> extends Omit<TableProps<T>, 'rows'> {
   list: List<T>
+  /** A heading, where the screen has more than the list. */
+  title?: string
   /** Search box, filters. */
   tools?: ComponentChildren
   /** Buttons for what is chosen. */
   bulk?: ComponentChildren
 }
 
-export function ListView<T>({ list, tools, bulk, ...table }: ListViewProps<T>) {
+export function ListView<T>({ list, title, tools, bulk, ...table }: ListViewProps<T>) {
   return (
     <section class="card" aria-label={table.caption}>
+      {title && (
+        <div class="card-h">
+          <h2>{title}</h2>
+        </div>
+      )}
       {tools && <div class="toolbar">{tools}</div>}
       {table.selection && table.selection.keys.size > 0 && (
         <BulkBar selection={table.selection}>{bulk}</BulkBar>

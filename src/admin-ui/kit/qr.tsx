@@ -1,38 +1,52 @@
-/** QR codes, dark on white in every theme; the encoder is loaded when one is shown. */
-import { useEffect, useState } from 'preact/hooks'
+/** QR codes, dark on white in every theme; the service draws them. */
+import { api, ok } from '#src/admin-ui/api.ts'
+import { useQuery } from '#src/admin-ui/query.ts'
+import { common } from '#src/admin-ui/texts.ts'
+import { Button } from './button.tsx'
+import { Note } from './page.tsx'
 import { Skeleton } from './state.tsx'
 import './qr.css'
 
-interface Drawn {
-  size: number
-  path: string
+interface Code {
+  text: string
+  /** What the code leads to. */
+  label: string
 }
 
-/** `label` says what the code leads to. */
-export function QrCode({ text, label }: { text: string; label: string }) {
-  const [drawn, setDrawn] = useState<Drawn | null>(null)
-  useEffect(() => {
-    let stale = false
-    void import('#src/lib/qr-code.ts').then(({ QUIET_ZONE, qrModules, qrPath }) => {
-      if (stale) return
-      const modules = qrModules(text)
-      setDrawn({ size: modules.length + 2 * QUIET_ZONE, path: qrPath(modules) })
-    })
-    return () => {
-      stale = true
-    }
-  }, [text])
-  if (!drawn) return <Skeleton lines={4} tall />
+function Drawing({ text, label }: Code) {
+  const t = common()
+  const { data, error, reload } = useQuery(`qr ${text}`, () => ok(api.qr.$post({ json: { text } })))
+  if (data) {
+    return (
+      <svg
+        class="qr-code"
+        viewBox={`0 0 ${data.size} ${data.size}`}
+        role="img"
+        aria-label={label}
+        shape-rendering="crispEdges"
+      >
+        <rect width={data.size} height={data.size} fill="#fff" />
+        <path fill="#14171f" d={data.path} />
+      </svg>
+    )
+  }
+  if (!error) return <Skeleton lines={4} tall />
   return (
-    <svg
-      class="qr-code"
-      viewBox={`0 0 ${drawn.size} ${drawn.size}`}
-      role="img"
-      aria-label={label}
-      shape-rendering="crispEdges"
-    >
-      <rect width={drawn.size} height={drawn.size} fill="#fff" />
-      <path fill="#14171f" d={drawn.path} />
-    </svg>
+    <Note tone="bad">
+      <div class="stack">
+        <p>{t.qrFailed}</p>
+        <div class="row">
+          <Button small icon="refresh" onClick={reload}>
+            {t.retry}
+          </Button>
+        </div>
+      </div>
+    </Note>
   )
 }
+
+/** Stands beside the text itself, which can be copied where no code is to be had. */
+export const QrCode = (p: Code) => (
+  // By its key: the code of another text must not stand here while that of this one is on its way.
+  <Drawing key={p.text} {...p} />
+)

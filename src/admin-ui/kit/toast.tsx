@@ -1,6 +1,7 @@
 /** Short notices in a corner, above everything, dialogs included. */
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from '#src/admin-ui/api-error.ts'
+import { inWords } from '#src/admin-ui/refusals.ts'
 import { createStore } from '#src/admin-ui/store.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { Icon } from './icons.tsx'
@@ -31,7 +32,7 @@ export function toast(text: string, kind: Kind = 'ok'): void {
 
 /** What a thrown value says to the user; a lost session speaks for itself. */
 export function messageOf(error: unknown): string {
-  return error instanceof ApiError ? error.message : common().noAnswer
+  return error instanceof ApiError ? inWords(error.message) : common().noAnswer
 }
 
 export function toastError(error: unknown): void {

@@ -7,17 +7,18 @@ import { Card, PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import { useQuery } from '#src/admin-ui/query.ts'
 import { accountTexts } from './accounts-texts.ts'
+import { type JsonSchema, Schema, type Schemas, typeText } from './api/schema.tsx'
 import './api.css'
 
 /** It changes only with the service. */
 const DAY_MS = 86_400_000
 
-type Media = Record<string, { schema?: unknown }>
+type Media = Record<string, { schema?: JsonSchema }>
 
 interface Described {
   tags: string[]
   summary?: string
-  parameters?: { name?: string; in?: string; required?: boolean; schema?: unknown }[]
+  parameters?: { name?: string; in?: string; required?: boolean; schema?: JsonSchema }[]
   requestBody?: { content?: Media }
   responses: Record<string, { description?: string; content?: Media; $ref?: string }>
 }
@@ -27,6 +28,9 @@ interface Operation extends Described {
   path: string
 }
 
+const schemasOf = (document: object): Schemas =>
+  (document as { components?: { schemas?: Schemas } }).components?.schemas ?? {}
+
 const listOf = (paths: unknown): Operation[] =>
   Object.entries(paths as Record<string, Record<string, Described>>).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -34,16 +38,9 @@ const listOf = (paths: unknown): Operation[] =>
       .map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   )
 
-/** A text field, since it must scroll by keyboard too. */
-function Schema({ label, schema }: { label: string; schema: unknown }) {
-  const text = JSON.stringify(schema, null, 2)
-  const rows = Math.min(14, text.split('\n').length)
-  return <textarea class="mono api-schema" readOnly aria-label={label} rows={rows} value={text} />
-}
-
 const schemaOf = (media: Media | undefined) => Object.values(media ?? {})[0]?.schema
 
-function Details({ operation }: { operation: Operation }) {
+function Details({ operation, schemas }: { operation: Operation; schemas: Schemas }) {
   const t = accountTexts().api
   const parameters = operation.parameters?.filter((one) => one.name !== undefined) ?? []
   const body = schemaOf(operation.requestBody?.content)
@@ -58,6 +55,7 @@ function Details({ operation }: { operation: Operation }) {
                 <code class="mono">{one.name}</code>{' '}
                 <span class="muted">
                   {one.in}
+                  {one.schema && `, ${typeText(one.schema)}`}
                   {one.required && `, ${t.required}`}
                 </span>
               </li>
@@ -68,7 +66,7 @@ function Details({ operation }: { operation: Operation }) {
       {body !== undefined && (
         <>
           <h3>{t.body}</h3>
-          <Schema label={t.body} schema={body} />
+          <Schema schema={body} schemas={schemas} />
         </>
       )}
       <h3>{t.answers}</h3>
@@ -79,7 +77,7 @@ function Details({ operation }: { operation: Operation }) {
             <li key={status}>
               <b class="num">{status}</b>{' '}
               <span class="muted">{answer.description ?? answer.$ref?.split('/').at(-1)}</span>
-              {schema !== undefined && <Schema label={status} schema={schema} />}
+              {schema !== undefined && <Schema schema={schema} schemas={schemas} />}
             </li>
           )
         })}
@@ -88,7 +86,7 @@ function Details({ operation }: { operation: Operation }) {
   )
 }
 
-function OperationLine({ operation }: { operation: Operation }) {
+function OperationLine({ operation, schemas }: { operation: Operation; schemas: Schemas }) {
   const [open, setOpen] = useState(false)
   return (
     <details class="api-op" onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -97,12 +95,12 @@ function OperationLine({ operation }: { operation: Operation }) {
         <span class="mono break">{operation.path}</span>
         <span class="muted">{operation.summary}</span>
       </summary>
-      {open && <Details operation={operation} />}
+      {open && <Details operation={operation} schemas={schemas} />}
     </details>
   )
 }
 
-function Subjects({ operations }: { operations: Operation[] }) {
+function Subjects({ operations, schemas }: { operations: Operation[]; schemas: Schemas }) {
   const t = accountTexts().api
   const tags = [...new Set(operations.map(({ tags: [tag = ''] }) => tag))]
   if (tags.length === 0) return <Empty title={t.none} icon="search" />
@@ -113,7 +111,11 @@ function Subjects({ operations }: { operations: Operation[] }) {
           {operations
             .filter((operation) => operation.tags[0] === tag)
             .map((operation) => (
-              <OperationLine key={`${operation.method} ${operation.path}`} operation={operation} />
+              <OperationLine
+                key={`${operation.method} ${operation.path}`}
+                operation={operation}
+                schemas={schemas}
+              />
             ))}
         </Card>
       ))}
@@ -144,7 +146,9 @@ export function ApiReference() {
         <SearchBox label={t.find} value={asked} onValue={setAsked} />
       </div>
       <Loaded query={description} lines={8}>
-        {() => <Subjects operations={(all ?? []).filter(matches(asked))} />}
+        {(document) => (
+          <Subjects operations={(all ?? []).filter(matches(asked))} schemas={schemasOf(document)} />
+        )}
       </Loaded>
     </>
   )

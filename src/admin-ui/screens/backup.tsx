@@ -15,7 +15,7 @@ type Outcome = Answer<(typeof api)['backup']['restore']['$post']>
 
 function Restored({ outcome }: { outcome: Outcome }) {
   const t = accountTexts().backup
-  const { restart_needed, dropped, safety_copies } = outcome
+  const { restart_needed, dropped, kept, safety_copies } = outcome
   return (
     <div class="stack">
       <Note tone="ok">{t.done}</Note>
@@ -24,6 +24,7 @@ function Restored({ outcome }: { outcome: Outcome }) {
           [t.env, outcome.restored_env ? common().yes : common().no],
           restart_needed.length > 0 && [t.restart, restart_needed.join(', ')],
           dropped.length > 0 && [t.dropped, dropped.join(', ')],
+          kept.length > 0 && [t.kept, kept.join(', ')],
           [t.copies, <span class="mono break">{safety_copies.join(' ')}</span>],
           outcome.reviews > 0 && [t.reviews, outcome.reviews],
           [t.bot, outcome.restarted_bot ? common().yes : common().no],

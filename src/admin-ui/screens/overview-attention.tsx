@@ -1,6 +1,7 @@
 /** The strip of things that wait for somebody; each with the way to deal with it. */
 import type { ComponentChildren } from 'preact'
 import { api, ok, paged } from '#src/admin-ui/api.ts'
+import { lacksCore } from '#src/admin-ui/core-missing.ts'
 import { moment } from '#src/admin-ui/format.ts'
 import { Icon, type IconName } from '#src/admin-ui/kit/icons.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
@@ -22,9 +23,32 @@ interface Item {
   to: string | (() => unknown)
 }
 
+/** What a node with a fault is in need of. */
+function faultOf(node: NodeRow): string {
+  const t = overviewWords()
+  if (!lacksCore(node)) return t.nodeDown
+  return node.kind === 'local' ? t.noCores : t.noCore
+}
+
 function nodeItems(nodes: NodeRow[]): Item[] {
   const t = overviewWords()
   return nodes.flatMap((node): Item[] => {
+    if (node.presented_host_key !== null) {
+      return [
+        {
+          key: node.code,
+          tone: 'bad',
+          icon: 'key',
+          text: (
+            <>
+              <b>{node.label}</b> {t.nodeKey}
+            </>
+          ),
+          action: t.compareKeys,
+          to: href('/nodes', { trust: node.code }),
+        },
+      ]
+    }
     const fault = node.last_error !== null && node.status === 'active' && node.enabled
     if (!fault && !node.sync_blocked) return []
     return [
@@ -34,7 +58,7 @@ function nodeItems(nodes: NodeRow[]): Item[] {
         icon: 'alert',
         text: (
           <>
-            <b>{node.label}</b> {fault ? t.nodeDown : t.nodeBlocked}
+            <b>{node.label}</b> {fault ? faultOf(node) : t.nodeBlocked}
           </>
         ),
         action: t.openNode,

@@ -1,9 +1,9 @@
 /** The overview: what needs attention, how sales go, how the nodes are. */
 import './overview.css'
-import { api, ok } from '#src/admin-ui/api.ts'
 import { longDay, relative } from '#src/admin-ui/format.ts'
 import { Segments } from '#src/admin-ui/kit/field.tsx'
 import { PageHeader } from '#src/admin-ui/kit/page.tsx'
+import { overviewReads, PERIODS } from '#src/admin-ui/overview-reads.ts'
 import { useQuery } from '#src/admin-ui/query.ts'
 import { type Route, setQuery } from '#src/admin-ui/router.ts'
 import { Attention } from './overview-attention.tsx'
@@ -13,23 +13,17 @@ import { SalesCard } from './overview-sales.tsx'
 import { overviewWords } from './overview-words.ts'
 
 const EVERY_MS = 30_000
-const PERIODS = ['7', '30', '90', '365'] as const
-type Period = (typeof PERIODS)[number]
-/** The series of a year has no year before it: the service gives at most 400 days. */
-const MOST_DAYS = 400
 
 export function Overview({ route }: { route: Route }) {
   const t = overviewWords()
-  const period: Period = PERIODS.find((one) => one === route.query.get('days')) ?? '30'
+  const reads = overviewReads(route.query)
+  const { period } = reads
   const days = Number(period)
-  const asked = String(Math.min(MOST_DAYS, 2 * days))
   const every = { every: EVERY_MS }
-  const stats = useQuery('stats', () => ok(api.stats.$get()), every)
-  const active = useQuery('stats active', () => ok(api.stats.active.$get()), every)
-  const nodes = useQuery('nodes', () => ok(api.nodes.$get()), every)
-  const series = useQuery(`stats series ${asked}`, () =>
-    ok(api.stats.series.$get({ query: { days: asked } })),
-  )
+  const stats = useQuery(...reads.stats, every)
+  const active = useQuery(...reads.active, every)
+  const nodes = useQuery(...reads.nodes, every)
+  const series = useQuery(...reads.series)
   const synced = stats.data && (stats.data.last_sync_at ?? null)
   return (
     <>

@@ -77,15 +77,15 @@ function PlanRow({ plan, edit }: { plan: Plan; edit: (plan: Plan) => void }) {
   )
 }
 
-/** Gives each plan of `codes` its place; only those that stand elsewhere, as the service has it now, are told. */
-async function saveOrder(codes: string[]): Promise<void> {
-  const plans = await ok(api.plans.$get())
-  for (const [sort_order, code] of codes.entries()) {
-    const plan = plans.find((one) => one.code === code)
-    if (plan?.sort_order === sort_order) continue
-    await ok(api.plans[':code'].$patch({ param: { code }, json: { sort_order } }))
-  }
-}
+/** Those on sale in their new order, then those that are archived: the service wants every plan. */
+const saveOrder = (onSale: string[], all: Plan[]) =>
+  ok(
+    api.plans.reorder.$post({
+      json: {
+        codes: [...onSale, ...all.filter((plan) => plan.archived).map((plan) => plan.code)],
+      },
+    }),
+  )
 
 function PausedNote() {
   const t = planTexts()
@@ -131,7 +131,7 @@ export function Plans() {
                 itemKey={(plan) => plan.code}
                 itemName={(plan) => plan.label}
                 onOrder={(codes) =>
-                  saveOrder(codes)
+                  saveOrder(codes, all)
                     .catch(toastError)
                     .then(() => plans.reload())
                 }

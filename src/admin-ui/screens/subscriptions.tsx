@@ -1,5 +1,6 @@
 /** All subscriptions: by state, node, plan, end; the same actions as in the user's card. */
 import { api, paged, type QueryOf } from '#src/admin-ui/api.ts'
+import { daysToGo } from '#src/admin-ui/days-left.ts'
 import { bytes, date, number, toTimestamp, userName } from '#src/admin-ui/format.ts'
 import { subscriptionsEn } from '#src/admin-ui/i18n/subscriptions.en.ts'
 import { subscriptionsRu } from '#src/admin-ui/i18n/subscriptions.ru.ts'
@@ -17,7 +18,8 @@ import { setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { PlaceFilters } from './access/place-filters.tsx'
 import { SubscriptionBadge } from './access/state.tsx'
-import { type Subscription, SubscriptionMenu } from './access/subscription-actions.tsx'
+import type { Subscription } from './access/subscription.ts'
+import { SubscriptionMenu } from './access/subscription-actions.tsx'
 import { UserFilter } from './access/user-filter.tsx'
 
 const words = catalogue({ en: subscriptionsEn, ru: subscriptionsRu })
@@ -63,7 +65,7 @@ function columnsOf(): Column<Subscription>[] {
     },
     { key: 'node', title: common().node, cell: (row) => row.node_label },
     { key: 'plan', title: common().plan, cell: (row) => row.plan_label },
-    { key: 'left', title: t.left, end: true, phone: 'off', cell: (row) => number(row.days_left) },
+    { key: 'left', title: t.left, end: true, phone: 'off', cell: (row) => number(daysToGo(row)) },
     {
       key: 'traffic',
       title: t.traffic,

@@ -1,5 +1,5 @@
 /** Traffic: by day, and who has most of it. */
-import { type Answer, api, ok } from '#src/admin-ui/api.ts'
+import { type Answer, api, ok, pagedIn } from '#src/admin-ui/api.ts'
 import { TimeChart } from '#src/admin-ui/charts/time-chart.tsx'
 import { bytes, percent } from '#src/admin-ui/format.ts'
 import { trafficEn } from '#src/admin-ui/i18n/traffic.en.ts'
@@ -7,9 +7,11 @@ import { trafficRu } from '#src/admin-ui/i18n/traffic.ru.ts'
 import { catalogue } from '#src/admin-ui/i18n.ts'
 import { Meter } from '#src/admin-ui/kit/badge.tsx'
 import { Segments } from '#src/admin-ui/kit/field.tsx'
+import { ListView } from '#src/admin-ui/kit/list-view.tsx'
 import { Card, PageHeader } from '#src/admin-ui/kit/page.tsx'
-import { Empty, Failed, Loaded } from '#src/admin-ui/kit/state.tsx'
-import { type Column, Table } from '#src/admin-ui/kit/table.tsx'
+import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
+import type { Column } from '#src/admin-ui/kit/table.tsx'
+import { useList } from '#src/admin-ui/list.ts'
 import { useQuery } from '#src/admin-ui/query.ts'
 import { type Route, setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
@@ -19,9 +21,6 @@ const words = catalogue({ en: trafficEn, ru: trafficRu })
 
 const PERIODS = ['7', '30', '90', '365'] as const
 type Period = (typeof PERIODS)[number]
-
-/** So many rows tell who uses most; the others are in the list of subscriptions. */
-const SHOWN = 50
 
 type Entry = Answer<(typeof api)['traffic']['$get']>['entries'][number]
 
@@ -88,30 +87,28 @@ function columnsOf(all: number): Column<Entry>[] {
 
 export function Traffic({ route }: { route: Route }) {
   const t = words()
-  const traffic = useQuery('traffic', () => ok(api.traffic.$get()))
-  const all = traffic.data && traffic.data.up + traffic.data.down
-  const entries = traffic.data?.entries
+  const list = useList({
+    key: 'traffic',
+    defaults: {},
+    load: (query) =>
+      pagedIn(api.traffic.$get({ query }), ({ entries, up, down }) => ({
+        rows: entries,
+        all: up + down,
+      })),
+  })
+  const all = list.page?.all
   return (
     <>
       <PageHeader title={t.title} sub={all === undefined ? ' ' : t.sub(bytes(all))} />
       <Chart route={route} />
-      <Card
+      <ListView
+        list={list}
         title={t.top}
-        sub={entries ? t.topSub(Math.min(SHOWN, entries.length), entries.length) : ' '}
-        flush
-      >
-        {traffic.error && !entries ? (
-          <Failed error={traffic.error} retry={traffic.reload} />
-        ) : (
-          <Table
-            caption={t.top}
-            columns={columnsOf(all ?? 0)}
-            rows={entries?.slice(0, SHOWN)}
-            rowKey={(entry) => entry.uuid}
-            empty={<Empty title={t.none} hint={t.noneHint} icon="traffic" />}
-          />
-        )}
-      </Card>
+        caption={t.top}
+        columns={columnsOf(all ?? 0)}
+        rowKey={(entry) => entry.uuid}
+        empty={<Empty title={t.none} hint={t.noneHint} icon="traffic" />}
+      />
     </>
   )
 }

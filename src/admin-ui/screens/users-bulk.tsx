@@ -3,15 +3,16 @@ import { useState } from 'preact/hooks'
 import { type Answer, api, ok } from '#src/admin-ui/api.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { NumberField, SelectField } from '#src/admin-ui/kit/field.tsx'
+import { NumberField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Facts } from '#src/admin-ui/kit/page.tsx'
 import type { Selection } from '#src/admin-ui/kit/table.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
+import { inWords, loadRefusals } from '#src/admin-ui/refusals.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { useChoices } from './access/choices.ts'
-import { accessChanged } from './access/subscription-actions.tsx'
+import { PlaceFields } from './access/place-fields.tsx'
+import { accessChanged } from './access/subscription.ts'
 import { access } from './access/texts.ts'
 import { usersTexts } from './users-texts.ts'
 
@@ -28,37 +29,25 @@ const refusedOf = (outcomes: Outcomes): Refused =>
 interface FormProps {
   ids: number[]
   close: () => void
-  finish: (outcomes: Outcomes) => void
+  finish: (outcomes: Outcomes) => Promise<void>
 }
 
 const cancel = (close: () => void) => <Button onClick={close}>{common().cancel}</Button>
 
 function GrantForm({ ids, close, finish }: FormProps) {
   const t = usersTexts().bulk
-  const { nodes, plans } = useChoices()
   const form = useForm({
     initial: { node: '', plan: '' },
+    once: true,
     send: (order) => ok(api.users.bulk.$post({ json: { action: 'grant', tg_ids: ids, ...order } })),
     done: finish,
   })
-  const { choose } = access()
   return (
     <Dialog title={t.grantTitle(ids.length)} onClose={close}>
       <FormBox form={form} action={access().grant} always extra={cancel(close)}>
         <p class="t2">{t.grantText}</p>
         <div class="cols">
-          <SelectField
-            label={common().node}
-            empty={choose}
-            options={nodes}
-            {...form.field('node')}
-          />
-          <SelectField
-            label={common().plan}
-            empty={choose}
-            options={plans}
-            {...form.field('plan')}
-          />
+          <PlaceFields field={form.field} />
         </div>
       </FormBox>
     </Dialog>
@@ -69,6 +58,7 @@ function ExtendForm({ ids, close, finish }: FormProps) {
   const t = usersTexts().bulk
   const form = useForm({
     initial: { days: 7 as number | null },
+    once: true,
     send: ({ days }) =>
       ok(
         api.users.bulk.$post({
@@ -102,7 +92,7 @@ function RefusedDialog(p: { refused: Refused; done: number; close: () => void })
         <Facts
           list={p.refused
             .slice(0, REASONS_SHOWN)
-            .map(({ tg_id, error }) => [String(tg_id), error] as const)}
+            .map(({ tg_id, error }) => [String(tg_id), inWords(error)] as const)}
         />
         <div class="row end">
           <Button kind="primary" onClick={p.close}>
@@ -120,8 +110,9 @@ export function BulkActions(p: { ids: string[]; choose: Selection }) {
   const [result, setResult] = useState<{ refused: Refused; done: number } | null>(null)
   const ids = p.ids.map(Number)
   const close = () => setOpen(null)
-  const finish = (outcomes: Outcomes) => {
+  const finish = async (outcomes: Outcomes) => {
     const refused = refusedOf(outcomes)
+    if (refused.length > 0) await loadRefusals()
     const done = outcomes.length - refused.length
     close()
     accessChanged()
@@ -137,7 +128,7 @@ export function BulkActions(p: { ids: string[]; choose: Selection }) {
     const title = banning ? t.banTitle(ids.length) : t.unbanTitle(ids.length)
     const text = banning ? t.banText : t.unbanText
     if (!(await confirm({ title, text, action: t[action], danger: banning }))) return
-    finish(await ok(api.users.bulk.$post({ json: { action, tg_ids: ids } })))
+    await finish(await ok(api.users.bulk.$post({ json: { action, tg_ids: ids } })))
   })
   if (ids.length > MOST_IDS) return <span>{t.tooMany(MOST_IDS)}</span>
   const form = { ids, close, finish }

@@ -1,6 +1,5 @@
 /** The root: login, or the shell, with a login over it when its session has ended. */
 import { useEffect, useRef } from 'preact/hooks'
-import { useLang } from '#src/admin-ui/i18n.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Confirms } from '#src/admin-ui/kit/dialog.tsx'
 import { Toasts } from '#src/admin-ui/kit/toast.tsx'
@@ -43,7 +42,6 @@ function LoginAgain() {
 }
 
 export function App() {
-  useLang()
   const state = session.use()
   if (state === 'out') {
     return (

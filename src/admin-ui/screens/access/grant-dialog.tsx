@@ -3,12 +3,12 @@ import { api, ok } from '#src/admin-ui/api.ts'
 import { date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { SelectField, TextField } from '#src/admin-ui/kit/field.tsx'
+import { TextField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { common } from '#src/admin-ui/texts.ts'
-import { useChoices } from './choices.ts'
-import { accessChanged } from './subscription-actions.tsx'
+import { PlaceFields } from './place-fields.tsx'
+import { accessChanged } from './subscription.ts'
 import { access } from './texts.ts'
 
 /** Without `tgId` it asks for whom; `done` is told. */
@@ -18,9 +18,9 @@ export function GrantDialog(p: {
   done?: (tgId: string) => void
 }) {
   const t = access()
-  const { nodes, plans } = useChoices()
   const form = useForm({
     initial: { tg_id: String(p.tgId ?? ''), node: '', plan: '' },
+    once: true,
     send: ({ tg_id, node, plan }) =>
       ok(
         api.users[':tg_id'].grant.$post({
@@ -54,18 +54,7 @@ export function GrantDialog(p: {
           />
         )}
         <div class="cols">
-          <SelectField
-            label={common().node}
-            empty={t.choose}
-            options={nodes}
-            {...form.field('node')}
-          />
-          <SelectField
-            label={common().plan}
-            empty={t.choose}
-            options={plans}
-            {...form.field('plan')}
-          />
+          <PlaceFields field={form.field} />
         </div>
       </FormBox>
     </Dialog>

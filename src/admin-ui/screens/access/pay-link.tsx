@@ -11,7 +11,7 @@ import { Note } from '#src/admin-ui/kit/page.tsx'
 import { QrCode } from '#src/admin-ui/kit/qr.tsx'
 import { invalidate, useQuery } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { useChoices } from './choices.ts'
+import { PlaceFields } from './place-fields.tsx'
 import { access } from './texts.ts'
 
 /** The user's subscriptions that a payment can lengthen. */
@@ -34,7 +34,6 @@ const nothing = { tg_id: '', node: '', plan: '', provider: '', renews: '' }
 
 function LinkForm(p: { tgId: number | undefined; close: () => void; made: (url: string) => void }) {
   const t = access()
-  const { nodes, plans } = useChoices()
   const providers = useProviders()
   const form = useForm({
     initial: { ...nothing, tg_id: String(p.tgId ?? '') },
@@ -72,6 +71,7 @@ function LinkForm(p: { tgId: number | undefined; close: () => void; made: (url: 
           focus
           required
           {...form.field('tg_id')}
+          onValue={(tg_id) => form.set({ tg_id, renews: '' })}
         />
       )}
       {renewable.length > 0 && (
@@ -86,20 +86,7 @@ function LinkForm(p: { tgId: number | undefined; close: () => void; made: (url: 
         />
       )}
       <div class="cols">
-        {form.values.renews === '' && (
-          <SelectField
-            label={common().node}
-            empty={t.choose}
-            options={nodes}
-            {...form.field('node')}
-          />
-        )}
-        <SelectField
-          label={common().plan}
-          empty={t.choose}
-          options={plans}
-          {...form.field('plan')}
-        />
+        <PlaceFields field={form.field} withoutNode={form.values.renews !== ''} />
       </div>
       {providers && providers.length > 1 && (
         <SelectField

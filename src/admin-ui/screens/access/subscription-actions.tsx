@@ -1,28 +1,23 @@
 /** What an admin does to one subscription: a menu's items and the dialogs behind them. */
 import { useState } from 'preact/hooks'
-import { api, ok, type Row } from '#src/admin-ui/api.ts'
+import { api, ok } from '#src/admin-ui/api.ts'
 import { boot } from '#src/admin-ui/boot.ts'
-import { bytes, date, userName } from '#src/admin-ui/format.ts'
+import { bytes, date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
 import { NumberField, Segments, TextField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Menu, type MenuItem } from '#src/admin-ui/kit/menu.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
-import { invalidate, useAction } from '#src/admin-ui/query.ts'
+import { useAction } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { fieldTime, timestampOfField } from '#src/admin-ui/zone.ts'
+import { MoveDialog } from './move-dialog.tsx'
 import { stateOf } from './state.tsx'
+import { accessChanged, nameOf, type Subscription } from './subscription.ts'
 import { access } from './texts.ts'
 
-export type Subscription = Row<typeof api.subscriptions.$get>
-
 const one = api.subscriptions[':uuid']
-
-/** What is shown of access is asked for again. */
-export const accessChanged = () => invalidate('user ', 'users', 'subscriptions', 'stats')
-
-const nameOf = (s: Subscription) => access().subscriptionOf(userName(s), s.node_label)
 
 interface DialogProps {
   subscription: Subscription
@@ -35,6 +30,7 @@ function ExtendDialog({ subscription, close }: DialogProps) {
   const t = access()
   const form = useForm({
     initial: { days: 30 as number | null },
+    once: true,
     send: ({ days }) =>
       ok(one.extend.$post({ param: { uuid: subscription.uuid }, json: { days: days as number } })),
     done: ({ expires_at }) => {
@@ -132,7 +128,7 @@ async function revoke(subscription: Subscription) {
 /** The button with all that can be done to a subscription in its state; nothing once it is revoked. */
 export function SubscriptionMenu({ subscription }: { subscription: Subscription }) {
   const t = access()
-  const [open, setOpen] = useState<'extend' | 'end' | null>(null)
+  const [open, setOpen] = useState<'extend' | 'end' | 'move' | null>(null)
   const act = useAction((work: (s: Subscription) => Promise<void>) => work(subscription))
   const state = stateOf(subscription)
   if (state === 'revoked') return null
@@ -142,6 +138,7 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
     { label: t.edit, icon: 'calendar', onClick: () => setOpen('end') },
     state === 'active' && { label: t.hold, icon: 'pause', onClick: () => act.run(hold) },
     state === 'held' && { label: t.resume, icon: 'play', onClick: () => act.run(resume) },
+    { label: t.move, icon: 'nodes', onClick: () => setOpen('move') },
     { label: t.reset, icon: 'refresh', onClick: () => act.run(reset) },
     { label: t.revoke, icon: 'ban', danger: true, onClick: () => act.run(revoke) },
   ]
@@ -150,6 +147,7 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
       <Menu label={t.actionsOf(nameOf(subscription))} items={items} />
       {open === 'extend' && <ExtendDialog subscription={subscription} close={close} />}
       {open === 'end' && <EndDialog subscription={subscription} close={close} />}
+      {open === 'move' && <MoveDialog subscription={subscription} close={close} />}
     </>
   )
 }

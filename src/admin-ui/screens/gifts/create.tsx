@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks'
 import { type Answer, api, ok } from '#src/admin-ui/api.ts'
 import { Button, CopyButton } from '#src/admin-ui/kit/button.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { NumberField, SelectField } from '#src/admin-ui/kit/field.tsx'
+import { NumberField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { invalidate } from '#src/admin-ui/query.ts'
-import { useChoices } from '#src/admin-ui/screens/access/choices.ts'
+import { PlaceFields } from '#src/admin-ui/screens/access/place-fields.tsx'
 import { access } from '#src/admin-ui/screens/access/texts.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { saveCreated } from './csv.ts'
@@ -19,7 +19,6 @@ const MOST_CODES = 1000
 
 function CreateForm(p: { close: () => void; made: (codes: Created) => void }) {
   const t = giftTexts()
-  const { nodes, plans } = useChoices()
   const form = useForm({
     initial: {
       node: '',
@@ -27,6 +26,7 @@ function CreateForm(p: { close: () => void; made: (codes: Created) => void }) {
       count: 1 as number | null,
       expires_in_days: null as number | null,
     },
+    once: true,
     send: ({ count, ...values }) =>
       ok(api['gift-codes'].$post({ json: { ...values, count: count as number } })),
     done: (codes) => {
@@ -43,18 +43,7 @@ function CreateForm(p: { close: () => void; made: (codes: Created) => void }) {
     >
       <p class="t2">{t.createText}</p>
       <div class="cols">
-        <SelectField
-          label={common().node}
-          empty={access().choose}
-          options={nodes}
-          {...form.field('node')}
-        />
-        <SelectField
-          label={common().plan}
-          empty={access().choose}
-          options={plans}
-          {...form.field('plan')}
-        />
+        <PlaceFields field={form.field} />
         <NumberField
           label={t.count}
           unit={t.codesUnit}

@@ -2,13 +2,15 @@
 import { api, ok } from '#src/admin-ui/api.ts'
 import { dateTime, duration, number } from '#src/admin-ui/format.ts'
 import { Badge } from '#src/admin-ui/kit/badge.tsx'
+import { LinkButton } from '#src/admin-ui/kit/button.tsx'
 import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
 import { Facts, Note } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { useQuery } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { EditNode } from './form.tsx'
-import { NODE_TONES, type NodeRow, nodeTexts, stateOf } from './texts.ts'
+import { KeyAlarm } from './host-key.tsx'
+import { NODE_TONES, type NodeRow, nodeTexts, setupHref, stateOf } from './texts.ts'
 
 function Health({ node }: { node: NodeRow }) {
   const t = nodeTexts()
@@ -22,7 +24,7 @@ function Health({ node }: { node: NodeRow }) {
     <Loaded query={metrics} lines={4}>
       {(m) => (
         <div class="stack">
-          {m.error && <Note tone="bad">{m.error}</Note>}
+          {m.error && m.error !== node.last_error && <Note tone="bad">{m.error}</Note>}
           {m.ok && (
             <Facts
               list={[
@@ -43,6 +45,36 @@ function Health({ node }: { node: NodeRow }) {
   )
 }
 
+function Unfinished({ node }: { node: NodeRow }) {
+  const t = nodeTexts()
+  return (
+    <Note tone={node.status === 'failed' ? 'bad' : 'info'}>
+      <div class="stack">
+        <span>{node.last_error ?? t.notSetUp}</span>
+        <div class="row end">
+          <LinkButton small href={setupHref(node.code)}>
+            {t.goOn}
+          </LinkButton>
+        </div>
+      </div>
+    </Note>
+  )
+}
+
+/** How the node is: what stands in its way, else its machine. */
+function State({ node }: { node: NodeRow }) {
+  const t = nodeTexts()
+  if (node.presented_host_key !== null) return <KeyAlarm node={node} />
+  if (node.status !== 'active') return <Unfinished node={node} />
+  return (
+    <section class="stack" aria-label={t.health}>
+      <h3>{t.health}</h3>
+      {node.last_error !== null && <Note tone="bad">{node.last_error}</Note>}
+      <Health node={node} />
+    </section>
+  )
+}
+
 export function NodeCard({ node, close }: { node: NodeRow; close: () => void }) {
   const t = nodeTexts()
   const state = stateOf(node)
@@ -54,11 +86,7 @@ export function NodeCard({ node, close }: { node: NodeRow; close: () => void }) 
       actions={<Badge tone={NODE_TONES[state]}>{t.states[state]}</Badge>}
     >
       <div class="stack">
-        <section class="stack" aria-label={t.health}>
-          <h3>{t.health}</h3>
-          {node.last_error !== null && <Note tone="bad">{node.last_error}</Note>}
-          <Health node={node} />
-        </section>
+        <State node={node} />
         <section class="stack" aria-label={t.connection}>
           <h3>{t.connection}</h3>
           <EditNode node={node} />

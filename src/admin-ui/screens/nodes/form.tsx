@@ -6,9 +6,8 @@ import { NumberField, SelectField, TextField } from '#src/admin-ui/kit/field.tsx
 import { type Form, FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
-import { invalidate } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { type NodeRow, nodeTexts } from './texts.ts'
+import { type NodeRow, nodesChanged, nodeTexts } from './texts.ts'
 
 interface Connection {
   label: string
@@ -20,8 +19,6 @@ interface Connection {
   flow: string
   shared_uuid: string
 }
-
-const refresh = () => invalidate('nodes', 'stats')
 
 /** The machine's own node, whose connection the configuration file says. */
 const OWN_NODE = 'de1'
@@ -59,7 +56,8 @@ function ConnectionFields({ form, local }: { form: Form<Connection>; local: bool
   )
 }
 
-export function AddNode({ close }: { close: () => void }) {
+/** For a node that needs no command. `done`: it is there. */
+export function AddNode({ close, done }: { close: () => void; done: () => void }) {
   const t = nodeTexts()
   const form = useForm({
     initial: {
@@ -77,8 +75,8 @@ export function AddNode({ close }: { close: () => void }) {
     send: (values) => ok(api.nodes.$post({ json: { ...values, port: values.port as number } })),
     done: (node) => {
       toast(t.added(node.label))
-      refresh()
-      close()
+      nodesChanged()
+      done()
     },
   })
   return (
@@ -140,7 +138,7 @@ export function EditNode({ node }: { node: NodeRow }) {
       ),
     done: () => {
       toast(common().saved)
-      refresh()
+      nodesChanged()
     },
   })
   return (

@@ -5,7 +5,7 @@ import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction } from '#src/admin-ui/query.ts'
-import { accessChanged } from '#src/admin-ui/screens/access/subscription-actions.tsx'
+import { accessChanged } from '#src/admin-ui/screens/access/subscription.ts'
 import { cardTexts, type ListedUser } from './texts.ts'
 
 const one = api.users[':tg_id']

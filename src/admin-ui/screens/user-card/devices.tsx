@@ -53,7 +53,7 @@ function Line({ user, device }: { user: CardUser; device: Device }) {
 function LimitForm({ user }: { user: CardUser }) {
   const t = cardTexts()
   const form = useForm({
-    initial: { limit: user.hwid_limit || null },
+    initial: { limit: user.hwid_limit },
     send: ({ limit }) =>
       ok(one['hwid-limit'].$post({ param: { tg_id: String(user.tg_id) }, json: { limit } })),
     done: () => {
@@ -61,6 +61,8 @@ function LimitForm({ user }: { user: CardUser }) {
       invalidate('user ')
     },
   })
+  // Set by a backup of another panel: saving 0 here means the general limit.
+  const hint = user.hwid_limit === 0 ? t.limitNone : t.limitHint
   return (
     <form
       class="row limit"
@@ -72,7 +74,7 @@ function LimitForm({ user }: { user: CardUser }) {
     >
       <NumberField
         label={t.limit}
-        hint={t.limitHint(user.hwid_fallback_limit)}
+        hint={hint(user.hwid_fallback_limit)}
         min={1}
         {...form.field('limit')}
       />
@@ -88,14 +90,12 @@ function LimitForm({ user }: { user: CardUser }) {
 
 export function Devices({ user }: { user: CardUser }) {
   const t = cardTexts()
-  const limit = user.hwid_limit || user.hwid_fallback_limit
+  const limit = user.hwid_limit ?? user.hwid_fallback_limit
   return (
     <section aria-label={t.devices}>
       <div class="row between">
         <h3>{t.devices}</h3>
-        <span class="muted num">
-          {t.deviceCount(number(user.devices.length), limit === 0 ? t.noLimit : number(limit))}
-        </span>
+        <span class="muted num">{t.deviceCount(number(user.devices.length), number(limit))}</span>
       </div>
       {user.devices.length === 0 ? (
         <p class="t2">{t.noDevices}</p>

@@ -9,7 +9,7 @@ import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { QrCode } from '#src/admin-ui/kit/qr.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
-import { accessChanged } from '#src/admin-ui/screens/access/subscription-actions.tsx'
+import { accessChanged } from '#src/admin-ui/screens/access/subscription.ts'
 import { type CardUser, cardTexts } from './texts.ts'
 
 export function Link({ user }: { user: CardUser }) {

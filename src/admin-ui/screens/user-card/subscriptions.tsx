@@ -1,5 +1,6 @@
 /** What a user has, and what can be given. */
 import { useState } from 'preact/hooks'
+import { daysToGo } from '#src/admin-ui/days-left.ts'
 import { bytes, date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Empty } from '#src/admin-ui/kit/state.tsx'
@@ -7,10 +8,8 @@ import { href } from '#src/admin-ui/router.ts'
 import { GrantDialog } from '#src/admin-ui/screens/access/grant-dialog.tsx'
 import { PayLinkDialog } from '#src/admin-ui/screens/access/pay-link.tsx'
 import { SubscriptionBadge, stateOf } from '#src/admin-ui/screens/access/state.tsx'
-import {
-  type Subscription,
-  SubscriptionMenu,
-} from '#src/admin-ui/screens/access/subscription-actions.tsx'
+import type { Subscription } from '#src/admin-ui/screens/access/subscription.ts'
+import { SubscriptionMenu } from '#src/admin-ui/screens/access/subscription-actions.tsx'
 import { access } from '#src/admin-ui/screens/access/texts.ts'
 import { type CardUser, cardTexts } from './texts.ts'
 
@@ -20,9 +19,9 @@ function timeLeft(subscription: Subscription): string {
   const state = stateOf(subscription)
   const end = date(subscription.expires_at)
   if (state === 'expired') return t.ended(end)
-  if (state === 'held') return t.daysOnHold(subscription.days_left)
+  if (state === 'held') return t.daysOnHold(daysToGo(subscription))
   if (state === 'revoked') return t.until(end)
-  return `${t.daysLeft(subscription.days_left)} · ${t.until(end)}`
+  return `${t.daysLeft(daysToGo(subscription))} · ${t.until(end)}`
 }
 
 function Line({ subscription }: { subscription: Subscription }) {

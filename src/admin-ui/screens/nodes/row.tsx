@@ -1,0 +1,131 @@
+/** One node in the list: how it is, its switch, and what is done with it. */
+import { useState } from 'preact/hooks'
+import { api, ok } from '#src/admin-ui/api.ts'
+import { relative } from '#src/admin-ui/format.ts'
+import { Badge } from '#src/admin-ui/kit/badge.tsx'
+import { confirm } from '#src/admin-ui/kit/dialog.tsx'
+import { Menu } from '#src/admin-ui/kit/menu.tsx'
+import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { useAction } from '#src/admin-ui/query.ts'
+import { setQuery } from '#src/admin-ui/router.ts'
+import { MoveDialog } from './move.tsx'
+import { NODE_TONES, type NodeRow, nodesChanged, nodeTexts, setupHref, stateOf } from './texts.ts'
+
+function useNodeActions(node: NodeRow) {
+  const t = nodeTexts()
+  const param = { code: node.code }
+  const turn = useAction(async (enabled: boolean) => {
+    if (!enabled) {
+      const title = t.offTitle(node.label)
+      if (!(await confirm({ title, text: t.offText, action: t.offAction, danger: true }))) return
+    }
+    await ok(api.nodes[':code'].$patch({ param, json: { enabled } }))
+    toast(enabled ? t.switchedOn(node.label) : t.switchedOff(node.label))
+    nodesChanged()
+  })
+  const check = useAction(async () => {
+    const { alive } = await ok(api.nodes[':code'].check.$post({ param }))
+    if (alive) toast(t.alive(node.label))
+    else toast(t.dead(node.label), 'bad')
+  })
+  const remove = useAction(async () => {
+    const title = t.removeTitle(node.label)
+    const text = node.kind === 'managed' ? t.removeManaged : t.removeText
+    if (!(await confirm({ title, text, action: t.remove, danger: true }))) return
+    await ok(api.nodes[':code'].$delete({ param }))
+    toast(t.removed(node.label))
+    nodesChanged()
+  })
+  return { turn, check, remove }
+}
+
+function NodeMenu(p: {
+  node: NodeRow
+  open: () => void
+  move: () => void
+  check: () => unknown
+  remove: () => unknown
+}) {
+  const t = nodeTexts()
+  const { node } = p
+  const setup = {
+    label: node.status === 'active' ? t.reinstall : t.goOn,
+    icon: 'command' as const,
+    onClick: () => {
+      location.hash = setupHref(node.code)
+    },
+  }
+  return (
+    <Menu
+      label={t.actions(node.label)}
+      items={[
+        { label: t.open(node.label), icon: 'edit', onClick: p.open },
+        node.presented_host_key !== null && {
+          label: t.key.compare,
+          icon: 'key',
+          onClick: () => setQuery({ trust: node.code }),
+        },
+        node.kind === 'managed' && setup,
+        { label: t.check, icon: 'bolt', onClick: p.check },
+        { label: t.move.action, icon: 'send', onClick: p.move },
+        { label: t.remove, icon: 'trash', danger: true, onClick: p.remove },
+      ]}
+    />
+  )
+}
+
+export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
+  const t = nodeTexts()
+  const { turn, check, remove } = useNodeActions(node)
+  const [moving, setMoving] = useState(false)
+  const state = stateOf(node)
+  const open = () => setQuery({ node: node.code })
+  return (
+    <div class="node-row">
+      <span class="node-code mono">{node.code}</span>
+      <button type="button" class="node-name" onClick={open}>
+        <b>{node.label}</b>
+        <small class="muted">
+          {node.address}:{node.port} · {t.kinds[node.kind]}
+        </small>
+      </button>
+      <span class="node-state">
+        <Badge tone={NODE_TONES[state]}>{t.states[state]}</Badge>
+        <small class="muted">
+          {node.last_seen_at === null ? t.neverSeen : t.seen(relative(node.last_seen_at))}
+        </small>
+      </span>
+      <label class="switch">
+        <input
+          type="checkbox"
+          role="switch"
+          aria-label={t.enabled(node.label)}
+          aria-checked={node.enabled}
+          checked={node.enabled}
+          disabled={turn.busy}
+          onChange={(event) => {
+            // The service has the last word.
+            event.currentTarget.checked = node.enabled
+            void turn.run(!node.enabled)
+          }}
+        />
+      </label>
+      <NodeMenu
+        node={node}
+        open={open}
+        move={() => setMoving(true)}
+        check={check.run}
+        remove={remove.run}
+      />
+      {moving && (
+        <MoveDialog
+          node={node}
+          targets={nodes.filter(
+            ({ code, enabled, status }) => code !== node.code && enabled && status === 'active',
+          )}
+          close={() => setMoving(false)}
+        />
+      )}
+    </div>
+  )
+}
