@@ -39,9 +39,7 @@ const STEPS = [
 
 /** Where the data reaches the disk. */
 const CALLS = 'fsync,fdatasync,rename'
-const CUTS = FULL
-  ? Array.from({ length: 30 }, (_, i) => i + 1)
-  : [2, 5, 8, 9, 11, 12, 14]
+const CUTS = FULL ? Array.from({ length: 30 }, (_, i) => i + 1) : [2, 5, 8, 9, 11, 12, 14]
 
 /** Two states of an installation, told apart by their users and by the brand in their env file. */
 type State = 'old' | 'new'
