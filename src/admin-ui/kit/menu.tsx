@@ -56,13 +56,8 @@ export function Menu(p: {
     const element = menu.current
     const button = holder.current?.querySelector('button')
     if (!element || !button) return
-    const onToggle = (event: Event) => {
-      const open = (event as ToggleEvent).newState === 'open'
-      button.setAttribute('aria-expanded', String(open))
-      if (!open) return
-      place(element, button)
-      itemsOf(element)[0]?.focus()
-    }
+    const onToggle = (event: Event) =>
+      button.setAttribute('aria-expanded', String((event as ToggleEvent).newState === 'open'))
     const close = () => element.matches(':popover-open') && element.hidePopover()
     button.setAttribute('aria-haspopup', 'menu')
     button.setAttribute('aria-expanded', 'false')
@@ -74,6 +69,15 @@ export function Menu(p: {
       removeEventListener('scroll', close, { capture: true })
     }
   }, [])
+  // At once, not with the event, which comes later than the next key of somebody quick.
+  const toggle = () => {
+    const element = menu.current
+    const button = holder.current?.querySelector('button')
+    element?.togglePopover()
+    if (!element?.matches(':popover-open') || !button) return
+    place(element, button)
+    itemsOf(element)[0]?.focus()
+  }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keeps clicks from the row that the menu stands in
     // biome-ignore lint/a11y/useKeyWithClickEvents: the same
@@ -82,7 +86,7 @@ export function Menu(p: {
         icon={p.icon ?? 'more'}
         label={p.label}
         {...(p.bordered && { bordered: true })}
-        onClick={() => menu.current?.togglePopover()}
+        onClick={toggle}
       />
       <div
         ref={menu}
