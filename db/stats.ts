@@ -102,6 +102,15 @@ export function sumSamples(db: Database, day: string): Map<string, { up: number;
   )
 }
 
+const nodeSamples = (_q: Query, raw: Raw) =>
+  raw.prepare<[node: string, from: string], { day: string; up: number; down: number }>(
+    'select day, up, down from traffic_samples where node = +? and day >= +?',
+  )
+
+/** Traffic of a node by UTC day, from `day` on. */
+export const listSamples = (db: Database, node: string, day: string) =>
+  db.prepared(nodeSamples).all(node, day)
+
 const active = (_q: Query, raw: Raw) =>
   raw.prepare<{ now: string }, { node: string; plan: string; active: number }>(
     `select node, plan, count(*) as active from subscriptions indexed by subscriptions_list

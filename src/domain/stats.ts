@@ -7,6 +7,7 @@ import {
   countAll,
   countEndings,
   countNewUsers,
+  listSamples,
   sumPaid,
   sumSamples,
   sumTraffic,
@@ -95,6 +96,17 @@ export function dailyStats(s: Deps, count: number): DayStats[] {
     date: day,
     users: countNewUsers(s.db, from, to),
     ...sumPaid(s.db, from, to, currency),
+    up: samples.get(day)?.up ?? 0,
+    down: samples.get(day)?.down ?? 0,
+  }))
+}
+
+/** Traffic of a node on the same days. */
+export function dailyTraffic(s: Deps, node: string, count: number) {
+  const days = lastDays(s.config.timezone, s.clock.now(), count)
+  const samples = new Map(listSamples(s.db, node, days[0]?.day ?? '').map((row) => [row.day, row]))
+  return days.map(({ day }) => ({
+    day,
     up: samples.get(day)?.up ?? 0,
     down: samples.get(day)?.down ?? 0,
   }))

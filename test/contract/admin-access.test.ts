@@ -27,6 +27,7 @@ const ROUTES: [method: string, path: string][] = [
   ['POST', '/nodes/de1/check'],
   ['POST', '/nodes/de1/trust-host-key'],
   ['GET', '/nodes/de1/metrics'],
+  ['GET', '/nodes/de1/traffic'],
   ['GET', '/nodes/de1/status'],
   ['GET', '/users'],
   ['POST', '/users/bulk'],

@@ -192,6 +192,7 @@ const PATHS = (part: string): [method: string, path: string][] => [
   ['GET', `/?lang=${part}`],
   ['GET', `/admin/api/nodes/${part}/status`],
   ['GET', `/admin/api/nodes/${part}/metrics`],
+  ['GET', `/admin/api/nodes/de1/traffic?days=${part}`],
   ['POST', `/admin/api/nodes/${part}/check`],
   ['PATCH', `/admin/api/nodes/${part}`],
   ['DELETE', `/admin/api/nodes/${part}`],

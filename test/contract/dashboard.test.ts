@@ -13,6 +13,7 @@ import { createWorld, type World } from '#test/support/world.ts'
 
 const STATS = '/admin/api/stats'
 const SERIES = '/admin/api/stats/series'
+const BAD_DAYS = ['0', '401', '-1', '1.5', 'x', '']
 
 /** Sets when and how payments were paid: `at` seconds from now. */
 const paid = (w: World, at: number, more: Record<string, string | number> = {}) =>
@@ -211,12 +212,61 @@ scenarios('GET /admin/api/stats/series', [
       expect((await w.admin(`${SERIES}?days=1`)).json).toEqual([day('2026-03-01')])
     },
   },
-  ...['0', '401', '-1', '1.5', 'x', ''].map((days) => ({
+  ...BAD_DAYS.map((days) => ({
     name: `400 for days=${days}`,
     request: { path: `${SERIES}?days=${days}` },
     status: 400,
     error: 'days must be a whole number from 1 to 400',
   })),
+])
+
+const TRAFFIC = '/admin/api/nodes/de1/traffic'
+
+scenarios('GET /admin/api/nodes/{code}/traffic', [
+  {
+    name: '200 with each of the last days, oldest first, of this node alone, zero days included',
+    given: (w) => {
+      for (const [node, date, up, down] of [
+        ['de1', '2026-03-01', 5, 2 ** 53 - 1],
+        ['nl', '2026-03-01', 6, 1],
+        ['de1', '2026-02-27', 1, 0],
+        ['de1', '2026-02-26', 9, 9],
+      ]) {
+        const sql = 'insert into traffic_samples (node, day, up, down) values (?, ?, ?, ?)'
+        w.change(sql, node, date, up, down)
+      }
+    },
+    request: { path: `${TRAFFIC}?days=3` },
+    status: 200,
+    body: [
+      { day: '2026-02-27', up: 1, down: 0 },
+      { day: '2026-02-28', up: 0, down: 0 },
+      { day: '2026-03-01', up: 5, down: Number.MAX_SAFE_INTEGER },
+    ],
+  },
+  {
+    name: '200 with 30 days of TIMEZONE unless another number is asked for, also of a node that waits to be set up',
+    world: { environment: { TIMEZONE: 'Asia/Tokyo' }, now: '2026-03-01T15:00:00' },
+    given: (w) => addNode(w, 'new', { kind: 'managed', status: 'pending', enabled: 0 }),
+    request: { path: '/admin/api/nodes/new/traffic' },
+    status: 200,
+    effects: async (w, _given, { json }) => {
+      expect([json.length, json[0].day, json[29].day]).toEqual([30, '2026-02-01', '2026-03-02'])
+      expect((await w.admin(`${TRAFFIC}?days=400`)).json).toHaveLength(400)
+    },
+  },
+  ...BAD_DAYS.map((days) => ({
+    name: `400 for days=${days}`,
+    request: { path: `${TRAFFIC}?days=${days}` },
+    status: 400,
+    error: 'days must be a whole number from 1 to 400',
+  })),
+  {
+    name: '404 for an unknown node, whatever the days',
+    request: { path: '/admin/api/nodes/nope/traffic?days=x' },
+    status: 404,
+    error: 'node not found',
+  },
 ])
 
 test('the sum of the last 30 days is what stats say of them', async () => {

@@ -102,7 +102,7 @@ function optionsOf(host: HTMLElement, input: PlotInput, times: number[]): uPlot.
       },
       {
         ...axis,
-        size: 52,
+        size: 58,
         grid: { stroke: colour('--grid'), width: 1, dash: [3, 4] },
         values: (_plot, values) => values.map(bars.tick),
       },
@@ -112,7 +112,7 @@ function optionsOf(host: HTMLElement, input: PlotInput, times: number[]): uPlot.
               ...axis,
               scale: 'right',
               side: 1 as const,
-              size: 36,
+              size: 50,
               grid: { show: false },
               values: (_plot: uPlot, values: number[]) =>
                 values.map((value) => (Number.isInteger(value) ? line.tick(value) : '')),

@@ -67,6 +67,10 @@ export const nodesEn = {
   clients: 'Clients',
   load: 'Load',
   cpus: (n: number) => plural('en', n, { one: 'processor', other: 'processors' }),
+  trafficSum: (total: string, days: number) =>
+    `${total} in the last ${plural('en', days, { one: 'day', other: 'days' })}`,
+  noTraffic: (days: number) =>
+    `None in the last ${plural('en', days, { one: 'day', other: 'days' })}.`,
   externalHealth: 'Others run this node: only its port can be checked.',
   lastError: 'Last fault',
   hostKey: 'Host key',

@@ -68,6 +68,10 @@ export const nodesRu: NodesTexts = {
   clients: 'Клиенты',
   load: 'Нагрузка',
   cpus: (n) => plural('ru', n, { one: 'процессор', few: 'процессора', other: 'процессоров' }),
+  trafficSum: (total, days) =>
+    `${total} за ${plural('ru', days, { one: 'день', few: 'дня', other: 'дней' })}`,
+  noTraffic: (days) =>
+    `За ${plural('ru', days, { one: 'день', few: 'дня', other: 'дней' })} трафика не было.`,
   externalHealth: 'Этим сервером управляют другие: проверить можно только порт.',
   lastError: 'Последняя ошибка',
   hostKey: 'Ключ машины',

@@ -1,10 +1,6 @@
 /** Traffic: by day, and who has most of it. */
 import { type Answer, api, ok, pagedIn } from '#src/admin-ui/api.ts'
-import { TimeChart } from '#src/admin-ui/charts/time-chart.tsx'
 import { bytes, percent } from '#src/admin-ui/format.ts'
-import { trafficEn } from '#src/admin-ui/i18n/traffic.en.ts'
-import { trafficRu } from '#src/admin-ui/i18n/traffic.ru.ts'
-import { catalogue } from '#src/admin-ui/i18n.ts'
 import { Meter } from '#src/admin-ui/kit/badge.tsx'
 import { Segments } from '#src/admin-ui/kit/field.tsx'
 import { ListView } from '#src/admin-ui/kit/list-view.tsx'
@@ -15,9 +11,9 @@ import { useList } from '#src/admin-ui/list.ts'
 import { useQuery } from '#src/admin-ui/query.ts'
 import { type Route, setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
+import { TrafficChart } from './traffic-chart.tsx'
+import { trafficTexts } from './traffic-texts.ts'
 import './traffic.css'
-
-const words = catalogue({ en: trafficEn, ru: trafficRu })
 
 const PERIODS = ['7', '30', '90', '365'] as const
 type Period = (typeof PERIODS)[number]
@@ -25,7 +21,7 @@ type Period = (typeof PERIODS)[number]
 type Entry = Answer<(typeof api)['traffic']['$get']>['entries'][number]
 
 function Chart({ route }: { route: Route }) {
-  const t = words()
+  const t = trafficTexts()
   const asked = route.query.get('days') as Period | null
   const days = asked && PERIODS.includes(asked) ? asked : '30'
   const series = useQuery(`series ${days}`, () => ok(api.stats.series.$get({ query: { days } })))
@@ -42,21 +38,14 @@ function Chart({ route }: { route: Route }) {
       }
     >
       <Loaded query={series} lines={5} tall>
-        {(rows) => (
-          <TimeChart
-            label={t.byDay}
-            days={rows.map((row) => row.date)}
-            bars={{ label: t.down, values: rows.map((row) => row.down), say: bytes, tick: bytes }}
-            line={{ label: t.up, values: rows.map((row) => row.up), say: bytes, tick: bytes }}
-          />
-        )}
+        {(rows) => <TrafficChart days={rows.map((row) => row.date)} rows={rows} />}
       </Loaded>
     </Card>
   )
 }
 
 function columnsOf(all: number): Column<Entry>[] {
-  const t = words()
+  const t = trafficTexts()
   const share = (entry: Entry) => (all === 0 ? 0 : (entry.up + entry.down) / all)
   return [
     { key: 'user', title: t.user, phone: 'lead', cell: (entry) => <b>{entry.username}</b> },
@@ -86,7 +75,7 @@ function columnsOf(all: number): Column<Entry>[] {
 }
 
 export function Traffic({ route }: { route: Route }) {
-  const t = words()
+  const t = trafficTexts()
   const list = useList({
     key: 'traffic',
     defaults: {},

@@ -1,4 +1,4 @@
-/** Nodes: list, create, change, order, delete, check, metrics. */
+/** Nodes: list, create, change, order, delete, check, metrics, traffic. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findNode, listNodes } from '#db/nodes.ts'
@@ -13,11 +13,21 @@ import {
   orderNodes,
   removeNode,
 } from '#src/domain/nodes.ts'
+import { dailyTraffic } from '#src/domain/stats.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { formatMemory, formatUptime } from '#src/lib/format.ts'
 import type { AppEnv, Http } from '../context.ts'
-import { flag, integer, ordering, plainText, readJson, requiredText } from '../validate.ts'
+import {
+  flag,
+  integer,
+  ordering,
+  plainText,
+  readJson,
+  readQuery,
+  requiredText,
+} from '../validate.ts'
 import { nodeView, retiredNodeView } from '../views.ts'
+import { seriesQuery } from './stats.ts'
 
 const port = integer(1, 65_535)
 const flow = v.pipe(
@@ -122,6 +132,11 @@ export function nodeRoutes(s: Http) {
       const node = findNode(s.db, c.req.param('code'))
       if (!node) throw notFound('node not found')
       return c.json({ status: node.status, enabled: node.enabled })
+    })
+    .get('/:code/traffic', (c) => {
+      const code = c.req.param('code')
+      if (!findNode(s.db, code)) throw notFound('node not found')
+      return c.json(dailyTraffic(s, code, readQuery(c, seriesQuery).days))
     })
     .get('/:code/metrics', async (c) => {
       const { ok, error, metrics: m } = await nodeMetrics(s, c.req.param('code'))

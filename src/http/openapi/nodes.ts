@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { creation, edition, move, nodeOrder, trust } from '#src/http/admin/nodes.ts'
 import { guide } from '#src/http/admin/provisioning.ts'
-import { syncBody } from '#src/http/admin/stats.ts'
+import { seriesQuery, syncBody } from '#src/http/admin/stats.ts'
 import { code, ok } from '#src/http/schemas/fields.ts'
 import {
   installCommand,
@@ -11,6 +11,7 @@ import {
   nodeCheck,
   nodeMetrics,
   nodeState,
+  nodeTraffic,
   retiredNode,
   syncReport,
 } from '#src/http/schemas/node.ts'
@@ -102,6 +103,14 @@ export const nodeOperations = adminOperations('Nodes', [
     summary: 'Memory, uptime and core of a node',
     params,
     ok: nodeMetrics,
+  },
+  {
+    method: 'get',
+    path: '/nodes/{code}/traffic',
+    summary: 'Traffic of a node day by day',
+    params,
+    query: seriesQuery,
+    ok: nodeTraffic,
   },
   {
     method: 'post',

@@ -1,9 +1,10 @@
 /** Nodes as the API shows them. */
 import * as v from 'valibot'
 import type { InstallCommand } from '#src/domain/provisioning-guide.ts'
+import type { dailyTraffic } from '#src/domain/stats.ts'
 import type { NodeSyncResult } from '#src/services.ts'
 import type { nodeView, retiredNodeView } from '../views.ts'
-import { code, count, describes, timestamp } from './fields.ts'
+import { code, count, day, describes, timestamp } from './fields.ts'
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))
 
@@ -96,6 +97,11 @@ export const nodeMetrics = v.strictObject({
   cpu_count: v.exactOptional(v.nullable(count)),
   error: v.exactOptional(v.string()),
 })
+
+/** Days of TIMEZONE, oldest first. */
+export const nodeTraffic = describes<ReturnType<typeof dailyTraffic>>()(
+  v.array(v.strictObject({ day, up: count, down: count })),
+)
 
 export const syncReport = v.strictObject({
   ok: v.boolean(),

@@ -11,6 +11,7 @@ import { common } from '#src/admin-ui/texts.ts'
 import { EditNode } from './form.tsx'
 import { KeyAlarm } from './host-key.tsx'
 import { NODE_TONES, type NodeRow, nodeTexts, setupHref, stateOf } from './texts.ts'
+import { NodeTraffic } from './traffic.tsx'
 
 function Health({ node }: { node: NodeRow }) {
   const t = nodeTexts()
@@ -87,6 +88,7 @@ export function NodeCard({ node, close }: { node: NodeRow; close: () => void }) 
     >
       <div class="stack">
         <State node={node} />
+        {node.kind !== 'external' && <NodeTraffic node={node} />}
         <section class="stack" aria-label={t.connection}>
           <h3>{t.connection}</h3>
           <EditNode node={node} />
