@@ -131,6 +131,11 @@ describe.each(['node', 'bun'] as const)('a bare Debian and a panel on %s', (runt
     ])
     const metrics = (await panel.admin(`/nodes/${code}/metrics`)).json
     expect(metrics).toMatchObject({ ok: true, core_up: true, core_version: '26.7.28' })
+    const kernel = readFileSync('/proc/sys/net/ipv4/tcp_available_congestion_control', 'utf8')
+    const bbr = /\bbbr\b/.test(kernel) ? 'net.ipv4.tcp_congestion_control = bbr\n' : ''
+    expect(read(server, 'etc/sysctl.d/99-subpanel.conf')).toMatch(
+      new RegExp(`^net.core.rmem_max = 16777216\n[^]*${bbr}$`),
+    )
   })
 
   test('serves a customer', async () => {

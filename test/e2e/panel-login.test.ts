@@ -2,14 +2,18 @@ import { generateTOTP } from '@oslojs/otp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromBase32 } from '#src/lib/encoding.ts'
 import {
+  answer,
   button,
   close,
+  dialog,
+  field,
   heading,
   inspect,
   missingPairs,
   openPanel,
   type Page,
   type PanelBrowser,
+  toast,
   visit,
 } from '#test/support/panel-browser.ts'
 import { PASSWORD } from '#test/support/process.ts'
@@ -77,6 +81,32 @@ describe('a session', () => {
     expect(await page.getByRole('button', { name: 'Year' }).getAttribute('aria-pressed')).toBe(
       'true',
     )
+    expect(panel.faults).toEqual([])
+    await close(page)
+  })
+
+  test('what was typed when the session ended is there after the login, and is saved', async () => {
+    const page = await panel.open({ login: false, hash: '#/plans', width: 390 })
+    await logIn(page)
+    await button(page, 'Add a plan').click()
+    const typed = { Code: 'kept', Name: 'Kept', Length: '21', Price: '77' }
+    for (const [label, value] of Object.entries(typed)) await field(page, label).fill(value)
+    panel.area.write('delete from admin_sessions')
+    await answer(page, 'Add the plan')
+    const ended = page.getByRole('heading', { name: 'Your session has ended' })
+    await ended.waitFor()
+    expect(await inspect(page, 'login-over-form')).toEqual([])
+    await logIn(page)
+    await ended.waitFor({ state: 'detached' })
+    for (const [label, value] of Object.entries(typed)) {
+      expect(await field(page, label).inputValue()).toBe(value)
+    }
+    expect(await dialog(page).getByRole('alert').count()).toBe(0)
+    await answer(page, 'Add the plan')
+    await toast(page, 'Kept is on sale')
+    expect(
+      panel.area.query("select label, days, price from plans where code = 'kept'"),
+    ).toMatchObject([{ label: 'Kept', days: 21, price: 77 }])
     expect(panel.faults).toEqual([])
     await close(page)
   })

@@ -20,6 +20,7 @@ import {
   toast,
   visit,
 } from '#test/support/panel-browser.ts'
+import { dragByMouse, dragByTouch } from '#test/support/panel-drag.ts'
 import { freePort } from '#test/support/process.ts'
 
 const KEY = 'jNXHt1yRo0vDuchQlIP6Z0ZvjT3KtzVI-T4E7RoLJS0'
@@ -112,7 +113,11 @@ describe('the shop', () => {
     await button(page, 'Move Fortnight').press('ArrowUp')
     const moved = { code: 'd14', price: 89, price_stars: 60 }
     await soon(async () => (await onSale()).at(-2)).toMatchObject(moved)
-    expect(sent).toEqual(['/admin/api/plans/reorder'])
+    const others = (await onSale()).map(({ label }) => label)
+    await dragByMouse(page, 'Move Fortnight', `Move ${others[0]}`)
+    await soon(async () => (await onSale())[0]).toMatchObject(moved)
+    // All that a drag passes is one change.
+    expect(sent).toEqual(['/admin/api/plans/reorder', '/admin/api/plans/reorder'])
     await close(page)
     expect(panel.faults).toEqual([])
   })
@@ -127,7 +132,12 @@ describe('the shop', () => {
     await page.getByRole('heading', { name: 'Archived' }).waitFor()
     await act(page, 'Trial', 'Put on sale again')
     await toast(page, 'Trial is on sale again')
-    expect((await onSale()).map(({ code }) => code)).toContain('trial')
+    const before = (await onSale()).map(({ code, label }) => ({ code, label }))
+    expect(before.at(-1)?.code).toBe('trial')
+    await dragByTouch(page, `Move ${before[0]?.label}`, 'Move Trial')
+    await soon(async () => (await onSale()).map(({ code }) => code)).toEqual(
+      [...before.slice(1), before[0]].map((plan) => plan?.code),
+    )
     await act(page, 'Trial', 'Delete')
     await answer(page, 'Delete')
     await toast(page, 'Trial is deleted')
@@ -146,6 +156,8 @@ describe('the shop', () => {
     await button(page, 'Move Istanbul').press('ArrowUp')
     const order = async () => (await nodes()).map(({ code }) => code).join(' ')
     await soon(order).toMatch(/nl1 tr1 fi1$/)
+    await dragByMouse(page, 'Move Amsterdam', 'Move Helsinki')
+    await soon(order).toMatch(/tr1 fi1 nl1$/)
     expect(await inspect(page, 'nodes-dark')).toEqual([])
     const taken = page.getByRole('switch', { name: /^Helsinki/ })
     await taken.click()
@@ -218,6 +230,15 @@ describe('the shop', () => {
     const page = await panel.open({ hash: '#/nodes?node=de1' })
     await dialog(page).getByText('no proxy core is installed').waitFor()
     await dialog(page).getByText('Memory').waitFor()
+    await dialog(page).getByText('None in the last 30 days.').waitFor()
+    const day = new Date().toISOString().slice(0, 10)
+    const sample = "insert into traffic_samples (node, day, up, down) values ('de1', ?, 1024, ?)"
+    panel.area.write(sample, day, 3 * 1024 ** 3)
+    await page.reload()
+    await dialog(page).getByText('3 GB in the last 30 days').waitFor()
+    await dialog(page).locator('.time-chart .uplot').waitFor()
+    expect(await dialog(page).locator('.time-chart tbody tr').count()).toBe(30)
+    expect(await inspect(page, 'node-card-traffic')).toEqual([])
     await page.keyboard.press('Escape')
     move('nl1', 'de1')
     await button(page, 'Sync now').click()
@@ -281,6 +302,8 @@ describe('the shop', () => {
     const page = await panel.open({ hash: '#/api' })
     await page.getByRole('searchbox').fill('plans/{code}')
     const operation = page.locator('.api-op').filter({ hasText: 'PATCH' })
+    // The search waits for the end of typing.
+    await soon(() => operation.count()).toBe(1)
     await operation.locator('summary').first().click()
     await operation.getByText('integer 1…3650').waitFor()
     await operation.locator('summary', { hasText: 'AdminPlan' }).click()

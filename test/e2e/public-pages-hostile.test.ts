@@ -3,20 +3,24 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CORPUS } from '#test/support/hostile-texts.ts'
 import { launchChromium } from '#test/support/panel-browser.ts'
+import { RUNTIMES } from '#test/support/process.ts'
 import { openSite, openWindow, PLAIN_VIEW, type Site, tokenOf } from '#test/support/public-site.ts'
 
 let browser: Browser
-let site: Site
+/** One of each runtime. */
+let sites: Site[]
 beforeAll(async () => {
   browser = await launchChromium()
-  site = await openSite('node')
+  sites = await Promise.all(RUNTIMES.map(openSite))
 })
 afterAll(async () => {
   await browser.close()
-  await site.close()
+  for (const site of sites) await site.close()
 })
 
-const listUrls = () => [
+const siteOf = (n: number) => sites[n % sites.length] as Site
+
+const urlsOf = (site: Site) => [
   `${site.site}/`,
   `${site.site}/offer`,
   `${site.site}/privacy`,
@@ -30,6 +34,10 @@ const listUrls = () => [
   `${site.link('one')}/open/happ`,
   `${site.sub}/sub/nobody`,
 ]
+
+/** Every page: of one runtime with one text, of the other with the next. */
+const listUrls = (text: number) =>
+  urlsOf(siteOf(0)).map((_, n) => urlsOf(siteOf(text + n))[n] as string)
 
 /** Elements that only markup of the corpus can have made, and addresses that run. */
 const intruders = (page: Page) =>
@@ -68,11 +76,11 @@ const wake = (page: Page) =>
     }
   })
 
-test.each(Object.entries(CORPUS))(
-  'text with %s runs on no page, and is read on those that show it',
-  async (_name, text) => {
+test.each(Object.entries(CORPUS).map(([name, text], at) => ({ name, text, at })))(
+  'text with $name runs on no page, and is read on those that show it',
+  async ({ text, at }) => {
     const all = { username: text, node: text, plan: text, brand: text, device: text }
-    site.rewrite({ ...all, contact: `https://${text}` })
+    for (const site of sites) site.rewrite({ ...all, contact: `https://${text}` })
     const context = await openWindow(browser, PLAIN_VIEW, [], { bypassCSP: true })
     const page = await context.newPage()
     const ran: string[] = []
@@ -80,7 +88,7 @@ test.each(Object.entries(CORPUS))(
       ran.push(page.url())
       void dialog.dismiss()
     })
-    for (const url of listUrls()) {
+    for (const url of listUrls(at)) {
       // A change of the fragment alone would load nothing.
       if (url.includes('#')) await page.goto('about:blank')
       await page.goto(url)
@@ -91,7 +99,7 @@ test.each(Object.entries(CORPUS))(
     }
     const devices = page.locator('#device-list')
     await page.goto('about:blank')
-    await page.goto(`${site.site}/cabinet.html#${tokenOf('one')}`)
+    await page.goto(`${siteOf(at).site}/cabinet.html#${tokenOf('one')}`)
     await page.waitForSelector('#account:not([hidden])')
     expect(await devices.innerText()).toContain(text.slice(-12).trim())
     expect(ran).toEqual([])

@@ -1,6 +1,7 @@
 /** Every public page, seen by pairs of circumstances: script, width, theme, language, runtime. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { VIEWS } from '#test/support/pairs.ts'
 import { launchChromium } from '#test/support/panel-browser.ts'
 import { RUNTIMES, type Runtime } from '#test/support/process.ts'
 import {
@@ -83,18 +84,6 @@ const PAGES: PublicPage[] = [
     words: { en: 'Page not found', ru: 'Страница не найдена' },
   },
 ]
-
-/** An orthogonal array of strength 2: of any two circumstances every pair of values is there. */
-const VIEWS = [0, 1, 2, 3, 4, 5, 6, 7].map((row) => {
-  const [a, b, c] = [row & 1, (row >> 1) & 1, (row >> 2) & 1] as [number, number, number]
-  const view: View = {
-    javaScript: a === 0,
-    width: b === 0 ? 390 : 1440,
-    theme: c === 0 ? 'light' : 'dark',
-    lang: (a ^ b) === 0 ? 'en' : 'ru',
-  }
-  return { ...view, runtime: RUNTIMES[a ^ c] as Runtime }
-})
 
 test('the circumstances meet in pairs', () => {
   const keys = ['javaScript', 'width', 'theme', 'lang', 'runtime'] as const

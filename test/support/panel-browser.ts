@@ -67,8 +67,8 @@ export type View = { [F in keyof typeof FACTORS]: (typeof FACTORS)[F][number] }
 /** Those of each window that this test file opened. */
 const views: View[] = []
 
-/** Pairs of circumstances that no window of this test file had: the last test of a file finds none. */
-export function missingPairs(): string[] {
+/** Pairs of circumstances that no window of this test file had, or none of `seen`: the last test of a file finds none. */
+export function missingPairs(seen: readonly View[] = views): string[] {
   const all = Object.entries(FACTORS).flatMap(([factor, values]) =>
     values.map((value) => ({ factor: factor as keyof View, value })),
   )
@@ -78,7 +78,7 @@ export function missingPairs(): string[] {
       .filter((other) => other.factor !== one.factor)
       .filter(
         (other) =>
-          !views.some(
+          !seen.some(
             (view) => view[one.factor] === one.value && view[other.factor] === other.value,
           ),
       )
@@ -95,6 +95,8 @@ export interface PageOptions extends Partial<View> {
   /** A host of `.test`, which browsers take for insecure. */
   host?: string
   javaScript?: boolean
+  /** Switches the page's policy off: escaping has to do it alone. */
+  bypassCSP?: boolean
 }
 
 export interface PanelBrowser {
@@ -227,6 +229,7 @@ export async function openPanel(options: PanelOptions = {}): Promise<PanelBrowse
         locale: lang === 'ru' ? 'ru-RU' : 'en-US',
         reducedMotion: 'reduce',
         javaScriptEnabled: page.javaScript ?? true,
+        bypassCSP: page.bypassCSP ?? false,
         permissions: page.host ? [] : ['clipboard-read', 'clipboard-write'],
       })
       context.setDefaultTimeout(10_000)

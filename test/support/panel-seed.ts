@@ -24,6 +24,8 @@ export interface Seed {
   users?: number
   /** In place of names, labels and notes: what hostile people may write. */
   text?: (n: number) => string
+  /** How many of each trouble that an operator may have: nodes, payments, servers, logins, events. None unless told. */
+  troubles?: number
 }
 
 type Insert = (table: string, row: Record<string, unknown>) => void
@@ -31,12 +33,13 @@ type Insert = (table: string, row: Record<string, unknown>) => void
 function inserter(raw: InstanceType<typeof Sqlite>): Insert {
   const statements = new Map<string, ReturnType<typeof raw.prepare>>()
   return (table, row) => {
-    let statement = statements.get(table)
+    const names = Object.keys(row)
+    const key = `${table} ${names}`
+    let statement = statements.get(key)
     if (!statement) {
-      const names = Object.keys(row)
       const values = names.map((name) => `@${name}`).join(', ')
       statement = raw.prepare(`insert into ${table} (${names.join(', ')}) values (${values})`)
-      statements.set(table, statement)
+      statements.set(key, statement)
     }
     statement.run(row)
   }
@@ -111,7 +114,7 @@ function insertUser(insert: Insert, n: number, now: number, plans: string[], tex
     tg_id: tgIdOf(n),
     username: n % 9 === 8 ? null : name,
     token: `token-${String(n).padStart(37, '0')}`,
-    note: n % 10 === 0 ? (text?.(n) ?? 'paid by card') : null,
+    note: text?.(n) ?? (n % 10 === 0 ? 'paid by card' : null),
     created_at: subscription.created_at,
   })
   insert('subscriptions', subscription)
@@ -120,12 +123,125 @@ function insertUser(insert: Insert, n: number, now: number, plans: string[], tex
 function insertDevice(insert: Insert, n: number, now: number, text: Seed['text']) {
   insert('devices', {
     tg_id: tgIdOf(n),
-    hwid: `hwid-${String(n).padStart(12, '0')}`,
+    hwid: text?.(n) ?? `hwid-${String(n).padStart(12, '0')}`,
     device_os: text?.(n) ?? 'Android',
     device_model: text?.(n) ?? 'Pixel 9',
-    user_agent: 'Happ/3.1',
+    user_agent: text?.(n) ?? 'Happ/3.1',
     created_at: stamp(now - 20 * DAY_MS),
     last_seen_at: stamp(now - n * 60_000),
+  })
+}
+
+/** A public key of SSH as servers show it. */
+function hostKeyOf(fill: number): string {
+  const type = Buffer.from('\0\0\0\x0bssh-ed25519')
+  const key = Buffer.concat([type, Buffer.from([0, 0, 0, 32]), Buffer.alloc(32, fill)])
+  return `ssh-ed25519 ${key.toString('base64')}`
+}
+
+interface Trouble {
+  insert: Insert
+  now: number
+  plans: string[]
+  n: number
+  text: Seed['text']
+}
+
+/**
+ * Managed nodes: `failed0` whose script ended early, `away0` that cannot be reached, `key0` with another host key, `live0` that
+ * works. The service calls none of them but the last, by which nobody listens.
+ */
+function insertManaged({ insert, now, n, text }: Trouble): void {
+  const say = (honest: string) => text?.(n) ?? honest
+  const node = (code: string, label: string, row: Record<string, unknown>) =>
+    insert('nodes', {
+      code: `${code}${n}`,
+      label: say(label),
+      kind: 'managed',
+      address: '127.0.0.1',
+      ssh_port: 9,
+      ssh_user: 'subpanel',
+      public_key: KEY,
+      short_id: '0123456789abcdef',
+      sni: 'dl.google.com',
+      sort_order: 10 + n,
+      core_version: say('26.7.28'),
+      created_at: stamp(now - DAY_MS),
+      ...row,
+    })
+  // The step stands in quotes.
+  const step = say('ports').replaceAll('"', "'")
+  const reason = say('port 443 is in use by nginx')
+  node('failed', 'Prague', {
+    status: 'failed',
+    provisioning: 'first',
+    provision_expires_at: stamp(now + DAY_MS),
+    last_error: `the install script failed at the step "${step}": ${reason}`,
+  })
+  node('away', 'Brno', { status: 'pending', last_error: say('no SSH connection to 127.0.0.1:9') })
+  node('key', 'Riga', {
+    status: 'pending',
+    host_key: hostKeyOf(1),
+    presented_host_key: say(hostKeyOf(2)),
+  })
+  node('live', 'Vilnius', { status: 'active', last_seen_at: stamp(now - 60_000) })
+  insert('retired_nodes', {
+    code: `gone${n}`,
+    address: `192.0.2.${n + 1}`,
+    ssh_port: 22,
+    tries: 3,
+    next_try_at: stamp(now + DAY_MS),
+    last_error: say('no SSH connection to 192.0.2.1:22'),
+    created_at: stamp(now - DAY_MS),
+  })
+}
+
+function insertTroubles(trouble: Trouble): void {
+  const { insert, now, plans, n, text } = trouble
+  const say = (honest: string) => text?.(n) ?? honest
+  const created_at = stamp(now - n * 60_000)
+  insertManaged(trouble)
+  insert('payments', {
+    ...paymentOf(1, now, plans),
+    id: `odd-${n}`,
+    tg_id: tgIdOf(n),
+    external_id: say(`odd-${n}`),
+    failed_reason: text?.(n) ?? null,
+    review_reason: say('paid with another amount'),
+    pay_url: say('https://pay.example.com/odd'),
+    created_at,
+  })
+  insert('orphan_payments', {
+    provider: 'cryptobot',
+    external_id: say(`IV-${n}`),
+    amount: say('199.00'),
+    currency: say('RUB'),
+    found_at: created_at,
+  })
+  insert('admin_sessions', {
+    token: `session-${n}`,
+    admin_id: 1,
+    ip: say('203.0.113.7'),
+    user_agent: say('Mozilla/5.0 (X11; Linux x86_64)'),
+    created_at,
+    expires_at: stamp(now + DAY_MS),
+    last_seen_at: created_at,
+  })
+  insert('audit_log', {
+    at: created_at,
+    ip: say('203.0.113.7'),
+    action: 'login.failed',
+    object: say('root'),
+    detail: say('password'),
+  })
+  insert('events', {
+    id: uuidOf(n),
+    event: 'payment.paid',
+    data: '{}',
+    status: 'failed',
+    error: say('the receiver answered with 500'),
+    attempts: 1,
+    created_at,
   })
 }
 
@@ -154,15 +270,16 @@ function fill(database: string, write: (insert: Insert, now: number, plans: stri
 
 /** Fills the database of an area whose server has started. */
 export function seedShop(database: string, seed: Seed = {}): void {
-  const { users = USERS, text } = seed
+  const { users = USERS, text, troubles = 0 } = seed
   fill(database, (insert, now, plans) => {
     insertNodes(insert, now, text)
     insertSamples(insert, now)
     for (let n = 0; n < users; n++) {
       insertUser(insert, n, now, plans, text)
       if (n % 3 !== 0 || n < 6) insert('payments', paymentOf(n, now, plans))
-      if (n % 2 === 0) insertDevice(insert, n, now, text)
+      if (text || n % 2 === 0) insertDevice(insert, n, now, text)
     }
+    for (let n = 0; n < troubles; n++) insertTroubles({ insert, now, plans, n, text })
   })
 }
 

@@ -5,10 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLab, type Lab, startTarget, type Target, until } from '#test/support/lab.ts'
 import { type ManagedPanel, startPanel } from '#test/support/managed-panel.ts'
 import { addServer, type NodeServer } from '#test/support/node-lab.ts'
+import type { Runtime } from '#test/support/service.ts'
 
 const FULL = process.env.FULL === '1'
 const TICK_MS = 1500
 const PASSES = FULL ? 3 : 1
+const RUNTIMES: Runtime[] = FULL ? ['node', 'bun'] : ['node']
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const ENV = { SYNC_INTERVAL_MS: String(TICK_MS) }
 
@@ -17,7 +19,8 @@ async function inStep(panel: ManagedPanel, servers: NodeServer[]): Promise<void>
   await until('all are in step', all, 60_000)
 }
 
-describe('another database started against nodes with 15 and with 500 clients', () => {
+const title = 'another database started against nodes with 15 and with 500 clients, on %s'
+describe.each(RUNTIMES)(title, (runtime) => {
   let lab: Lab
   let target: Target
   let own: ManagedPanel
@@ -28,7 +31,7 @@ describe('another database started against nodes with 15 and with 500 clients', 
   beforeAll(async () => {
     lab = createLab()
     target = await startTarget(lab)
-    own = await startPanel(lab, target, 'node', 'own', ENV)
+    own = await startPanel(lab, target, runtime, 'own', ENV)
     servers = [addServer(lab, 1, { sni: target.serverName })]
     servers.push(addServer(lab, 2, { sni: target.serverName }))
     for (const [index, server] of servers.entries()) {
@@ -46,7 +49,7 @@ describe('another database started against nodes with 15 and with 500 clients', 
     ["another installation's", 'other', 12],
   ])('%s removes nobody', async (_, name, clients) => {
     const before = servers.map((server) => server.listed())
-    const stranger = await startPanel(lab, target, 'node', name, { ...ENV, PORT: '3001' })
+    const stranger = await startPanel(lab, target, runtime, name, { ...ENV, PORT: '3001' })
     for (const server of servers) {
       await stranger.adopt(server)
       if (clients > 0) stranger.fill(server.code, clients)
@@ -82,7 +85,7 @@ describe('another database started against nodes with 15 and with 500 clients', 
   })
 })
 
-describe('a server that lies', () => {
+describe.each(RUNTIMES)('a server that lies, on %s', (runtime) => {
   let lab: Lab
   let panel: ManagedPanel
   let liar: NodeServer
@@ -96,7 +99,7 @@ describe('a server that lies', () => {
   beforeAll(async () => {
     lab = createLab()
     const target = await startTarget(lab)
-    panel = await startPanel(lab, target, 'node', 'data', ENV)
+    panel = await startPanel(lab, target, runtime, 'data', ENV)
     liar = addServer(lab, 1, { sni: target.serverName })
     honest = addServer(lab, 2, { sni: target.serverName })
     for (const server of [liar, honest]) {

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -19,22 +20,22 @@ import { ROOT } from '#test/support/process.ts'
 const SCRIPT = readFileSync(join(ROOT, 'templates/install.sh'), 'utf8')
 const LAST_LINE = 'main "$@" </dev/null\n'
 /** What the parts need of the machine itself, which has more than some stand for. */
-const TOOLS = ['bash', 'grep', 'sha256sum', 'chmod', 'mv', 'cat', 'mkdir']
+const TOOLS = ['bash', 'grep', 'sha256sum', 'chmod', 'mv', 'cat', 'mkdir', 'sed', 'tr', 'timeout']
+
+const pathOf = (tool: string) =>
+  spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).stdout.trim()
 
 let dir: string
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'install-script-'))
   for (const folder of ['bin', 'lib', 'work']) mkdirSync(join(dir, folder))
-  for (const tool of TOOLS) {
-    const found = spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).stdout.trim()
-    symlinkSync(found, join(dir, 'bin', tool))
-  }
+  for (const tool of TOOLS) symlinkSync(pathOf(tool), join(dir, 'bin', tool))
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** Puts a program in the only folder of PATH: it notes how it was called, then does `body`. */
-function standIn(name: string, body = '') {
-  const file = join(dir, 'bin', name)
+/** Puts a program in the only folder of PATH, or another one: it notes how it was called, then does `body`. */
+function standIn(name: string, body = '', folder = 'bin') {
+  const file = join(dir, folder, name)
   writeFileSync(file, `#!${dir}/bin/bash\necho "${name} $*" >>'${dir}/calls'\n${body}\n`)
   chmodSync(file, 0o755)
 }
@@ -44,14 +45,30 @@ const calls = () =>
     ? readFileSync(join(dir, 'calls'), 'utf8').split('\n').filter(Boolean)
     : []
 
+interface Circumstances {
+  /** What stands in for parts of the script's text that name the machine itself. */
+  machine?: Record<string, string>
+  /** What starts bash. */
+  by?: string[]
+}
+
 /** Runs parts of the script as `main` would, with these values in place of the panel's. */
-function run(parts: string, values: Record<string, string> = {}) {
+function run(
+  parts: string,
+  values: Record<string, string> = {},
+  { machine = {}, by = [] }: Circumstances = {},
+) {
   expect(SCRIPT.endsWith(LAST_LINE)).toBe(true)
-  const text = SCRIPT.slice(0, -LAST_LINE.length)
-    .replace('LIB=/usr/local/lib/subpanel', `LIB='${dir}/lib'`)
-    .replaceAll(/\{\{([A-Z0-9_]+)\}\}/g, (_, key: string) => values[key] ?? '')
+  let own = SCRIPT.slice(0, -LAST_LINE.length)
+  const places = { 'LIB=/usr/local/lib/subpanel': `LIB='${dir}/lib'`, ...machine }
+  for (const [there, here] of Object.entries(places)) {
+    expect(own).toContain(there)
+    own = own.replaceAll(there, here)
+  }
+  const text = own.replaceAll(/\{\{([A-Z0-9_]+)\}\}/g, (_, key: string) => values[key] ?? '')
   const script = `${text}trap 'echo "$REASON"' EXIT\nWORK='${dir}/work' SSH_PORT=2222\n${parts}`
-  const { status, stdout, stderr } = spawnSync(join(dir, 'bin/bash'), ['-c', script], {
+  const [program = '', ...words] = [...by, realpathSync(join(dir, 'bin/bash')), '-c', script]
+  const { status, stdout, stderr } = spawnSync(program, words, {
     // Without a socket as stdin, at which bash reads its user's files.
     stdio: ['ignore', 'pipe', 'pipe'],
     encoding: 'utf8',
@@ -59,6 +76,79 @@ function run(parts: string, values: Record<string, string> = {}) {
   })
   return { status, reason: stdout.trim(), said: stderr }
 }
+
+describe('the machine', () => {
+  /** The check on a machine that is `id` of `version`. */
+  function check(id: string, version: string) {
+    writeFileSync(join(dir, 'os-release'), `NAME="x"\nID=${id}\nVERSION_ID="${version}"\n`)
+    standIn('uname', 'echo x86_64')
+    const machine = {
+      '((EUID == 0))': '((0 == 0))',
+      '/run/systemd/system': dir,
+      '/etc/os-release': `${dir}/os-release`,
+      'UNITS=/etc/systemd/system': `UNITS='${dir}/units'`,
+    }
+    return run('check_machine', {}, { machine })
+  }
+
+  test.each([
+    ['debian', '11'],
+    ['debian', '13'],
+    // Testing has no number.
+    ['debian', ''],
+    ['ubuntu', '20.04'],
+    ['ubuntu', '24.04'],
+  ])('that is %s %s is taken', (id, version) => {
+    expect(check(id, version)).toEqual({ status: 0, reason: '', said: '' })
+  })
+
+  test.each([
+    ['debian', '10', 'Debian 10 is too old: 11 or later'],
+    ['debian', '9.13', 'Debian 9.13 is too old: 11 or later'],
+    ['ubuntu', '18.04', 'Ubuntu 18.04 is too old: 20.04 or later'],
+  ])('that is %s %s is refused', (id, version, reason) => {
+    expect(check(id, version)).toEqual({ status: 1, reason, said: '' })
+  })
+
+  test('that is something else is taken with a remark', () => {
+    const { status, said } = check('fedora', '43')
+    expect(status).toBe(0)
+    expect(said).toContain('This system (fedora) is not among those that are tested')
+  })
+
+  test('is set up by root alone', () => {
+    const isRoot = process.getuid?.() === 0
+    const by = isRoot ? [pathOf('setpriv'), '--reuid', '65534', '--clear-groups'] : []
+    expect(run('check_machine', {}, { by })).toMatchObject({
+      status: 1,
+      reason: 'run this as root',
+    })
+  })
+})
+
+describe('an SNI', () => {
+  const warn = (answer: string) => {
+    standIn('agent', answer, 'lib')
+    return run('warn_of_sni', { SNI: 'dead.example.com' })
+  }
+  const answer = (suits: boolean, reason: string) =>
+    `echo '{"ok":true,"suits":${suits},"tls13":false,"x25519":false,"first_flight":0,"reason":"${reason}"}'`
+
+  test('that does not answer is warned of, and the script goes on', () => {
+    const told =
+      'WARNING: dead.example.com does not answer as REALITY needs: no connection. Choose another SNI in the panel.'
+    const said = `    ${told}\n`
+    expect(warn(answer(false, 'no connection'))).toEqual({ status: 0, reason: '', said })
+    expect(calls()).toEqual(['agent probe-sni dead.example.com'])
+  })
+
+  test.each([
+    ['suits', answer(true, '')],
+    ['cannot be tried', 'exit 1'],
+  ])('that %s is not warned of', (_, body) => {
+    expect(warn(body)).toEqual({ status: 0, reason: '', said: '' })
+  })
+})
 
 describe('the firewall', () => {
   const PORTS = '443/tcp 8443/tcp 443/udp'
