@@ -497,10 +497,11 @@ open_firewall() {
 }
 
 warn_of_sni() {
-  local answer
+  local answer reason
   answer=$(timeout 15 "$LIB/agent" probe-sni "$SNI" 2>/dev/null) || true
+  reason=${answer##*\"reason\":\"}
   [[ $answer != *'"suits":false'* ]] ||
-    say "    WARNING: $SNI does not answer as REALITY needs: ${answer##*\"reason\":}. Choose another SNI in the panel."
+    say "    WARNING: $SNI does not answer as REALITY needs: ${reason%%\"*}. Choose another SNI in the panel."
 }
 
 register() {
