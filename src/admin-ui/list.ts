@@ -81,7 +81,7 @@ export function useList<P extends Page<unknown>, F extends Filters>(options: Lis
 
 export type List<T> = Pick<
   ReturnType<typeof useList<Page<T>, Filters>>,
-  'rows' | 'total' | 'capped' | 'error' | 'reload' | 'next' | 'previous'
+  'rows' | 'total' | 'capped' | 'error' | 'reload' | 'next' | 'previous' | 'filtered' | 'clear'
 >
 
 /** Rows chosen by hand. They stay chosen on other pages until cleared. */

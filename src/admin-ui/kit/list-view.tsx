@@ -4,9 +4,10 @@ import { number } from '#src/admin-ui/format.ts'
 import type { List } from '#src/admin-ui/list.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { Button } from './button.tsx'
-import { Failed } from './state.tsx'
+import { Empty, Failed } from './state.tsx'
 import { type Selection, Table, type TableProps } from './table.tsx'
 
+/** `empty` is for a list that nothing was looked for in: what filters leave empty says so by itself. */
 export interface ListViewProps<T> extends Omit<TableProps<T>, 'rows'> {
   list: List<T>
   /** A heading, where the screen has more than the list. */
@@ -17,7 +18,7 @@ export interface ListViewProps<T> extends Omit<TableProps<T>, 'rows'> {
   bulk?: ComponentChildren
 }
 
-export function ListView<T>({ list, title, tools, bulk, ...table }: ListViewProps<T>) {
+export function ListView<T>({ list, title, tools, bulk, empty, ...table }: ListViewProps<T>) {
   return (
     <section class="card" aria-label={table.caption}>
       {title && (
@@ -32,10 +33,23 @@ export function ListView<T>({ list, title, tools, bulk, ...table }: ListViewProp
       {list.error && list.rows === undefined ? (
         <Failed error={list.error} retry={list.reload} />
       ) : (
-        <Table {...table} rows={list.rows} />
+        <Table
+          {...table}
+          rows={list.rows}
+          empty={list.filtered ? <NoneFound clear={list.clear} /> : empty}
+        />
       )}
       <Pager list={list} />
     </section>
+  )
+}
+
+function NoneFound(p: { clear: () => void }) {
+  const t = common()
+  return (
+    <Empty title={t.none} hint={t.noneHint} icon="search">
+      <Button onClick={p.clear}>{t.clear}</Button>
+    </Empty>
   )
 }
 

@@ -221,15 +221,9 @@ export function Gifts() {
         }
         tools={<Tools list={list} />}
         empty={
-          list.filtered ? (
-            <Empty title={common().none} hint={common().noneHint} icon="search">
-              <Button onClick={list.clear}>{common().clear}</Button>
-            </Empty>
-          ) : (
-            <Empty title={t.noneYet} hint={t.noneYetHint} icon="gifts">
-              {create}
-            </Empty>
-          )
+          <Empty title={t.noneYet} hint={t.noneYetHint} icon="gifts">
+            {create}
+          </Empty>
         }
       />
       {creating && <CreateDialog close={() => setCreating(false)} />}

@@ -5,7 +5,7 @@ import { logEn } from '#src/admin-ui/i18n/log.en.ts'
 import { logRu } from '#src/admin-ui/i18n/log.ru.ts'
 import { catalogue } from '#src/admin-ui/i18n.ts'
 import { Badge, type Tone } from '#src/admin-ui/kit/badge.tsx'
-import { Button, IconButton, LinkButton } from '#src/admin-ui/kit/button.tsx'
+import { IconButton, LinkButton } from '#src/admin-ui/kit/button.tsx'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { FilterSelect } from '#src/admin-ui/kit/filter.tsx'
 import { ListView } from '#src/admin-ui/kit/list-view.tsx'
@@ -42,12 +42,6 @@ function entryColumns(): Column<Entry>[] {
     { key: 'at', title: t.at, end: true, cell: ({ at }) => <When at={at} /> },
   ]
 }
-
-const None = ({ clear }: { clear: () => void }) => (
-  <Empty title={common().none} hint={common().noneHint} icon="search">
-    <Button onClick={clear}>{common().clear}</Button>
-  </Empty>
-)
 
 function Activity() {
   const t = words()
@@ -86,13 +80,7 @@ function Activity() {
           />
         </>
       }
-      empty={
-        list.filtered ? (
-          <None clear={list.clear} />
-        ) : (
-          <Empty title={t.none} hint={t.noneHint} icon="log" />
-        )
-      }
+      empty={<Empty title={t.none} hint={t.noneHint} icon="log" />}
     />
   )
 }

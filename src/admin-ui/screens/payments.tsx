@@ -184,15 +184,9 @@ export function Payments() {
           openKey={open?.id ?? null}
           tools={<Tools list={list} />}
           empty={
-            list.filtered ? (
-              <Empty title={common().none} hint={common().noneHint} icon="search">
-                <Button onClick={list.clear}>{common().clear}</Button>
-              </Empty>
-            ) : (
-              <Empty title={t.noneYet} hint={t.noneYetHint} icon="payments">
-                {link}
-              </Empty>
-            )
+            <Empty title={t.noneYet} hint={t.noneYetHint} icon="payments">
+              {link}
+            </Empty>
           }
         />
       </div>

@@ -6,7 +6,6 @@ import { subscriptionsEn } from '#src/admin-ui/i18n/subscriptions.en.ts'
 import { subscriptionsRu } from '#src/admin-ui/i18n/subscriptions.ru.ts'
 import { catalogue } from '#src/admin-ui/i18n.ts'
 import { Person } from '#src/admin-ui/kit/badge.tsx'
-import { Button } from '#src/admin-ui/kit/button.tsx'
 import { SearchBox, Segments } from '#src/admin-ui/kit/field.tsx'
 import { FilterSelect } from '#src/admin-ui/kit/filter.tsx'
 import { ListView } from '#src/admin-ui/kit/list-view.tsx'
@@ -160,15 +159,7 @@ export function Subscriptions() {
         onSort={(sort, order) => list.change({ sort, order })}
         onOpen={(row) => setQuery({ user: row.tg_id })}
         tools={<Tools list={list} />}
-        empty={
-          list.filtered ? (
-            <Empty title={common().none} hint={common().noneHint} icon="search">
-              <Button onClick={list.clear}>{common().clear}</Button>
-            </Empty>
-          ) : (
-            <Empty title={t.noneYet} hint={t.noneYetHint} icon="subscriptions" />
-          )
-        }
+        empty={<Empty title={t.noneYet} hint={t.noneYetHint} icon="subscriptions" />}
       />
     </>
   )

@@ -151,15 +151,9 @@ export function Users({ route }: { route: Route }) {
           </>
         }
         empty={
-          list.filtered ? (
-            <Empty title={common().none} hint={common().noneHint} icon="search">
-              <Button onClick={list.clear}>{common().clear}</Button>
-            </Empty>
-          ) : (
-            <Empty title={t.noneYet} hint={t.noneYetHint} icon="users">
-              {grant}
-            </Empty>
-          )
+          <Empty title={t.noneYet} hint={t.noneYetHint} icon="users">
+            {grant}
+          </Empty>
         }
       />
       {granting && (
