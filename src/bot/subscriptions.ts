@@ -3,7 +3,7 @@ import type { ListedSubscription } from '#db/subscriptions.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import { listShownOfUser } from '#src/domain/subscriptions.ts'
 import { cut } from '#src/lib/format.ts'
-import { daysLeft, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { daysToGo, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import type { ShownSubscription } from './texts.ts'
 import type { Visit } from './visit.ts'
@@ -22,7 +22,7 @@ function readOwn({ s, user, lang }: Visit): OwnSubscription[] {
   return listShownOfUser(s.db, user, formatTimestamp(now)).map(({ state, ...found }) => {
     const { expiresAt, heldAt } = found.row
     const labels = nodeAndPlan(found)
-    const days = daysLeft(expiresAt, heldAt === null ? now : parseTimestamp(heldAt))
+    const days = daysToGo(expiresAt, heldAt === null ? now : parseTimestamp(heldAt))
     return {
       ...found,
       shown: {

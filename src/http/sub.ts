@@ -16,7 +16,7 @@ import { listShownOfUser } from '#src/domain/subscriptions.ts'
 import { createUserLists, type ListVariant } from '#src/domain/user-list.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
-import { daysLeft, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { daysToGo, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { transportHeaders } from '#src/web/csp.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
 import { isInTelegram, systemOf } from '#src/web/os.ts'
@@ -81,7 +81,7 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       nodeLabel: directory.nodes.get(row.node)?.label ?? row.node,
       planLabel: directory.plans.get(row.plan)?.label ?? row.plan,
       expiresOn: formatDay(s.config.timezone, parseTimestamp(row.expiresAt)),
-      daysLeft: daysLeft(row.expiresAt, now),
+      daysToGo: daysToGo(row.expiresAt, now),
       planDays: directory.plans.get(row.plan)?.days ?? null,
     }))
     const limit = deviceLimit(owner, directory.settings)

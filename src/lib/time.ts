@@ -50,13 +50,16 @@ export function timestampBefore(date: Date, ms: number): string {
   return formatTimestamp(new Date(date.getTime() - ms))
 }
 
-/** Whole days from `reference` to `expiresAt`, never below 0. */
-export function daysLeft(expiresAt: string, reference: Date): number {
-  return Math.max(
-    0,
-    Math.floor((parseTimestamp(expiresAt).getTime() - reference.getTime()) / DAY_MS),
-  )
-}
+const daysBetween = (expiresAt: string, reference: Date): number =>
+  Math.max(0, (parseTimestamp(expiresAt).getTime() - reference.getTime()) / DAY_MS)
+
+/** Whole days from `reference` to `expiresAt`, never below 0: `days_left` of the interface. */
+export const daysLeft = (expiresAt: string, reference: Date): number =>
+  Math.floor(daysBetween(expiresAt, reference))
+
+/** The days that are left as people count them, a begun one counted: 30 right after buying 30, 1 on the last, 0 after the end. */
+export const daysToGo = (expiresAt: string, reference: Date): number =>
+  Math.ceil(daysBetween(expiresAt, reference))
 
 /** Making one takes 30 µs; a process has one time zone. */
 const dayFormats = new Map<string, Intl.DateTimeFormat>()

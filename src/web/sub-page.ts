@@ -16,7 +16,8 @@ export interface SubPageSubscription {
   planLabel: string
   /** dd.mm.yyyy */
   expiresOn: string
-  daysLeft: number
+  /** A begun one counted. */
+  daysToGo: number
   /** How long the plan lasts, where it is known: the whole of the ring. */
   planDays: number | null
 }
@@ -118,24 +119,24 @@ function manual(t: Strings, subUrl: string): Markup {
 }
 
 function statusCard(t: Strings, { subscriptions }: SubPageInput): Markup {
-  const [first] = subscriptions.toSorted((a, b) => a.daysLeft - b.daysLeft)
+  const [first] = subscriptions.toSorted((a, b) => a.daysToGo - b.daysToGo)
   if (!first) return html``
   return html`<section class="card status status-card">${ring(t, first)}<div><h1>${t.subTitle}</h1><p class="muted">${t.subUntil} ${first.expiresOn}</p></div></section>`
 }
 
 /** The days that are left, as a part of the plan's. */
-function ring(t: Strings, { daysLeft, planDays }: SubPageSubscription): Markup {
+function ring(t: Strings, { daysToGo, planDays }: SubPageSubscription): Markup {
   const whole = Math.max(planDays ?? 30, 1)
-  const part = Math.round(Math.min(1, Math.max(daysLeft, 0.3) / whole) * 100)
-  const digits = String(daysLeft).length > 3 ? html` textLength="60"` : null
-  return html`<svg class="${daysLeft <= SOON_DAYS ? 'ring soon' : 'ring'}" viewBox="0 0 92 92" role="img" aria-label="${t.subDays(daysLeft)}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40" pathLength="100" stroke-dasharray="${part} 100" transform="rotate(-90 46 46)"/><text x="46" y="50"${digits}>${t.number(daysLeft)}</text><text x="46" y="65">${t.dayWord(daysLeft)}</text></svg>`
+  const part = Math.round(Math.min(1, daysToGo / whole) * 100)
+  const digits = String(daysToGo).length > 3 ? html` textLength="60"` : null
+  return html`<svg class="${daysToGo <= SOON_DAYS ? 'ring soon' : 'ring'}" viewBox="0 0 92 92" role="img" aria-label="${t.subDays(daysToGo)}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40" pathLength="100" stroke-dasharray="${part} 100" transform="rotate(-90 46 46)"/><text x="46" y="50"${digits}>${t.number(daysToGo)}</text><text x="46" y="65">${t.dayWord(daysToGo)}</text></svg>`
 }
 
 function factsCard(t: Strings, input: SubPageInput): Markup {
   const { subscriptions, devices, botUrl, renewUrl } = input
   const rows = subscriptions.map(
     (subscription) =>
-      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted">${subscription.planLabel}, ${t.subUntil} ${subscription.expiresOn}</span></span><span class="${subscription.daysLeft <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(subscription.daysLeft)}</span></li>`,
+      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted">${subscription.planLabel}, ${t.subUntil} ${subscription.expiresOn}</span></span><span class="${subscription.daysToGo <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(subscription.daysToGo)}</span></li>`,
   )
   const full = devices && devices.count >= devices.limit
   const deviceRow =

@@ -65,14 +65,11 @@ function made(template, values) {
 }
 
 /** How a subscription stands: in words, and in what colour. */
-function standing({ state, expires_at, held_at }) {
+function standing({ state, expires_at }) {
   if (state === 'held') return [texts.held, 'pill warn']
   if (state === 'expired') return [texts.expired, 'pill']
-  const days = Math.max(
-    0,
-    Math.floor((timeOf(expires_at) - (held_at ? timeOf(held_at) : Date.now())) / DAY_MS),
-  )
-  const words = days === 0 ? texts.lastDay : fill(texts.days, { days })
+  const days = Math.ceil((timeOf(expires_at) - Date.now()) / DAY_MS)
+  const words = days <= 1 ? texts.lastDay : fill(texts.days, { days })
   return [words, days <= 3 ? 'pill warn' : 'pill ok']
 }
 

@@ -75,7 +75,7 @@ describe.each(['en', 'ru'] as const)('in %s', (lang) => {
         plan: '30 days',
         state: 'active',
         until: '31.03.2026',
-        left: days(29),
+        left: days(30),
       }),
     ]
     const ended = t.line({
