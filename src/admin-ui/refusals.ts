@@ -1,4 +1,5 @@
-/** What the service refuses with, in the language of the panel. Its own words are English; those of others are loaded when one is met. */
+/** What the service says of refusals and faults, in the language of the panel. Its own words are English; those of others are loaded when one is met. */
+import { useEffect, useState } from 'preact/hooks'
 import { lang } from './i18n.ts'
 import { translated, translator } from './translate.ts'
 
@@ -12,10 +13,19 @@ export async function loadRefusals(): Promise<void> {
   if (module) russian = translator(module.refusalsRu)
 }
 
-/** A refusal for reading. */
+/** A text of the service for reading. */
 export const inWords = (message: string): string =>
   lang() === 'ru' && russian ? translated(russian, message) : message
 
 /** What stands at a field: the refusal without the field's name, unless it is a sentence of its own. */
 export const faultInWords = (message: string, fault: string): string =>
   (lang() === 'ru' && russian && (russian(message) ?? russian(fault))) || fault
+
+/** `inWords` for what is shown without having been refused: drawn anew once its words are there. */
+export function useWords(): (message: string) => string {
+  const [, setLoaded] = useState(false)
+  useEffect(() => {
+    void loadRefusals().then(() => setLoaded(true))
+  }, [])
+  return inWords
+}

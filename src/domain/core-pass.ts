@@ -34,28 +34,31 @@ export type PassDeps = Pick<Services, 'db' | 'clock' | 'log' | 'config' | 'insta
 /** Tells the operator once of a core's trouble that lasts, and of its end (null). */
 export type Tell = (core: Core, alarm: string | null, fields?: LogFields) => void
 
-const NOT_SERVED =
-  'not served: its port is in use by another local node, or the core takes no such short id, SNI or flow'
-
-/** What brings a core to a node without one. */
-const MISSING_CORE = {
-  local: 'no proxy core is installed: run `npm run cores`',
-  managed:
+/** What a node lacks whose program answers. */
+export const TROUBLE = {
+  notServed:
+    'not served: its port is in use by another local node, or the core takes no such short id, SNI or flow',
+  localCoreMissing: 'no proxy core is installed: run `npm run cores`',
+  coreMissing:
     'no proxy core answers on its server: where none is installed, have a new install command given out and run it there',
-}
+  coreStopped: 'the proxy core is not running',
+  clients: 'the running core does not hold the wanted clients',
+  hysteriaMissing: 'there is no Hysteria on the node',
+  hysteriaStopped: 'Hysteria is not running',
+} as const
 
 /** What is wrong with a core that does not run, of which version null is known when its program is not there. */
-export const stoppedCore = (kind: string, version: string | null): string =>
-  version === null
-    ? MISSING_CORE[kind === 'managed' ? 'managed' : 'local']
-    : 'the proxy core is not running'
+export function stoppedCore(kind: string, version: string | null): string {
+  if (version !== null) return TROUBLE.coreStopped
+  return kind === 'managed' ? TROUBLE.coreMissing : TROUBLE.localCoreMissing
+}
 
 /** What is wrong with a core that answered, or null. What it said after its clients were changed is newer than its status. */
 function troubleOf(nodes: Node[], { status, live, lacksHysteria }: CorePass): string | null {
   if (!live && !status.core.up) return stoppedCore(nodes[0]?.kind ?? '', status.core.version)
-  if (!(live ?? status.live)) return 'the running core does not hold the wanted clients'
-  if (lacksHysteria) return 'there is no Hysteria on the node'
-  return status.hysteria?.up === false ? 'Hysteria is not running' : null
+  if (!(live ?? status.live)) return TROUBLE.clients
+  if (lacksHysteria) return TROUBLE.hysteriaMissing
+  return status.hysteria?.up === false ? TROUBLE.hysteriaStopped : null
 }
 
 /** REALITY's target: the setting for the seeded node, else the site whose name it borrows. */
@@ -148,7 +151,7 @@ async function recordPass(s: PassDeps, nodes: Node[], pass: CorePass): Promise<v
   )
   if (conflicts.length > 0) {
     const codes = conflicts.map((node) => node.code)
-    await recordHealth(s.db, codes, { lastError: NOT_SERVED })
+    await recordHealth(s.db, codes, { lastError: TROUBLE.notServed })
   }
   for (const node of nodes) {
     const blocked = pass.blocked.has(node.code)

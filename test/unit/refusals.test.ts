@@ -6,6 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { refusalsRu } from '#src/admin-ui/i18n/refusals.ru.ts'
 import { translated, translator } from '#src/admin-ui/translate.ts'
 import { coreRefusal } from '#src/domain/core-config.ts'
+import { TROUBLE } from '#src/domain/core-pass.ts'
+import { REVIEW } from '#src/domain/payment-rules.ts'
 
 const translate = translator(refusalsRu)
 
@@ -50,7 +52,7 @@ const NOT_OF_THE_PANEL = [
   /^src\/domain\/(?:devices|provisioning-registration)\.ts$/,
 ]
 
-/** By which refusals are made; each takes its text, ApiError after the status. */
+/** By which refusals and faults are made; each takes its text, some after what kind it is. */
 const MAKERS = new Set([
   'badRequest',
   'unauthorized',
@@ -58,6 +60,7 @@ const MAKERS = new Set([
   'notFound',
   'unavailable',
   'ApiError',
+  'NodeError',
   'TarError',
   'ArchiveRefused',
   'UploadRefused',
@@ -132,7 +135,7 @@ function saidBy(node: Tree): Tree | null {
   const maker = nameOf(node.callee)
   if (!MAKERS.has(maker)) return null
   const [first, second] = node.arguments as Tree[]
-  return (maker === 'ApiError' ? second : first) ?? null
+  return (['ApiError', 'NodeError'].includes(maker) ? second : first) ?? null
 }
 
 function textsOf(file: string): { texts: string[]; unknown: string[] } {
@@ -165,8 +168,8 @@ const files = SOURCES.flatMap((folder) =>
 const found = files.map(textsOf)
 const texts = [...new Set(found.flatMap((one) => one.texts))]
 
-/** Never shown: the login comes up instead. */
-const UNSEEN = new Set<string>(['unauthorized'])
+/** The login comes up instead of the first; the other is what a node's program says by itself. */
+const AS_THEY_ARE = new Set<string>(['unauthorized', '7: 7'])
 
 describe('the Russian of refusals', () => {
   test('is there for every one that the sources can answer the panel with', () => {
@@ -174,7 +177,7 @@ describe('the Russian of refusals', () => {
     expect(texts).toContain('subscription is not held')
     expect(texts).toContain('must be a whole number from 7 to 7')
     const missing = texts.filter(
-      (text) => !UNSEEN.has(text) && translated(translate, text) === text,
+      (text) => !AS_THEY_ARE.has(text) && translated(translate, text) === text,
     )
     expect(missing).toEqual([])
   })
@@ -190,6 +193,12 @@ describe('the Russian of refusals', () => {
     }
   })
 
+  test('is there for what a payment waits for, and for what a node lacks', () => {
+    const reasons = [...Object.values({ ...REVIEW, ...TROUBLE }), `${REVIEW.partly}: 10 of 199`]
+    const missing = reasons.filter((text) => text !== REVIEW.partly && translate(text) === null)
+    expect(missing).toEqual([])
+  })
+
   test('is there for what a node’s core can’t serve', () => {
     for (const [shortId, flow] of [
       ['x', ''],
@@ -202,7 +211,9 @@ describe('the Russian of refusals', () => {
 
   test('has nothing that no source says', () => {
     const all = files.map((file) => readFileSync(file, 'utf8')).join('\n')
-    const idle = Object.keys(refusalsRu).filter((text) => !all.includes(text.split('{}')[0] ?? ''))
+    const idle = Object.keys(refusalsRu).filter(
+      (text) => !all.includes(text.replace(/:? ?\{\}.*/s, '')),
+    )
     expect(idle).toEqual([])
   })
 })

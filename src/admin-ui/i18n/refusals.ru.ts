@@ -1,5 +1,5 @@
 /**
- * Отказы сервиса по-русски. The service speaks English, which its interface fixes; this is what of it an admin may meet in the
+ * Отказы и неполадки по-русски. The service speaks English, which its interface fixes; this is what of it an admin may meet in the
  * panel. `{}` stands for whatever the service puts there. Texts that begin with the name of a field are here without it.
  */
 export const refusalsRu: Record<string, string> = {
@@ -85,6 +85,46 @@ export const refusalsRu: Record<string, string> = {
   'must be up to 16 hex digits, an even number, on a {} node':
     'до 16 шестнадцатеричных цифр, чётное число',
   'must be empty or xtls-rprx-vision on a {} node': 'пусто или xtls-rprx-vision',
+
+  // Платежи, о которых решает админ
+  'paid, but its node is gone': 'оплачен, но его сервера больше нет',
+  'paid, but its plan is gone': 'оплачен, но его тарифа больше нет',
+  'paid with another amount': 'оплачена другая сумма',
+  'paid in another currency': 'оплачен в другой валюте',
+  'paid as a test': 'оплата была пробной',
+  'paid after it had failed': 'оплачен после того, как не прошёл',
+  'paid, but its user was deleted': 'оплачен, но пользователь удалён',
+  'refunded at the provider': 'деньги возвращены в платёжной системе',
+  'partly refunded at the provider: {}': 'часть денег возвращена в платёжной системе: {}',
+  'granted, but its provider does not count it as paid any more':
+    'подписка выдана, но платёжная система больше не считает его оплаченным',
+
+  // Серверы, с которыми что-то не так
+  'not served: its port is in use by another local node, or the core takes no such short id, SNI or flow':
+    'не обслуживается: порт занят другим сервером этой машины, либо ядро не принимает short id, SNI или flow',
+  'no proxy core is installed: run `npm run cores`':
+    'ядро прокси не установлено: выполните npm run cores',
+  'no proxy core answers on its server: where none is installed, have a new install command given out and run it there':
+    'ядро прокси на сервере не отвечает: если оно не установлено, получите новую команду и выполните её там',
+  'the proxy core is not running': 'ядро прокси не запущено',
+  'the running core does not hold the wanted clients': 'в работающем ядре нет нужных клиентов',
+  'there is no Hysteria on the node': 'на сервере нет Hysteria',
+  'Hysteria is not running': 'Hysteria не запущена',
+  'no SSH connection to {}: {}': 'нет связи по SSH с {}: {}',
+  "{} does not let {} in with this installation's management key":
+    '{} не пускает {} с ключом этой панели',
+  'the server presents another host key, {}: nothing is sent to it until the key is trusted in the panel':
+    'сервер предъявляет другой ключ, {}: пока вы не подтвердите ключ в панели, ему ничего не отправляется',
+  'the connection to its server was given up': 'соединение с сервером закрыто',
+  'the connection broke before the node program answered':
+    'связь оборвалась раньше, чем программа узла ответила',
+  'a word for the node program is malformed': 'программе узла передано что-то не то',
+  'the node program did not answer "{}" within {} s': 'программа узла не ответила на «{}» за {} с',
+  'the node program ended with {}: {}': 'программа узла завершилась с кодом {}: {}',
+  'the node program\'s answer to "{}" {}': 'ответ программы узла на «{}» не разобрать: {}',
+  'the answer is longer than {} bytes': 'ответ длиннее {} байт',
+  'bash could not be started: {}': 'не удалось запустить bash: {}',
+  'no node program at {}: {}': 'нет программы узла по адресу {}: {}',
 
   // Бот, уведомления, события
   'no connection to Telegram': 'Нет связи с Telegram',

@@ -4,13 +4,14 @@ import { date, number, relative } from '#src/admin-ui/format.ts'
 import { Card } from '#src/admin-ui/kit/page.tsx'
 import { type Column, Table } from '#src/admin-ui/kit/table.tsx'
 import { useQuery } from '#src/admin-ui/query.ts'
+import { useWords } from '#src/admin-ui/refusals.ts'
 import { nodeTexts } from './texts.ts'
 
 type RetiredRow = Row<typeof api.nodes.retired.$get>
 
 const placeOf = (row: RetiredRow) => `${row.address}:${row.ssh_port}`
 
-function columns(): Column<RetiredRow>[] {
+function columns(inWords: (text: string) => string): Column<RetiredRow>[] {
   const t = nodeTexts().retired
   return [
     {
@@ -27,7 +28,9 @@ function columns(): Column<RetiredRow>[] {
     {
       key: 'reason',
       title: t.reason,
-      cell: (row) => <span class="break">{row.last_error ?? t.first}</span>,
+      cell: (row) => (
+        <span class="break">{row.last_error === null ? t.first : inWords(row.last_error)}</span>
+      ),
     },
     { key: 'tries', title: t.tries, end: true, cell: (row) => number(row.tries) },
     { key: 'next', title: t.next, end: true, cell: (row) => relative(row.next_try_at) },
@@ -38,11 +41,18 @@ function columns(): Column<RetiredRow>[] {
 export function Retired() {
   const t = nodeTexts().retired
   const retired = useQuery('nodes retired', () => ok(api.nodes.retired.$get()), { every: 30_000 })
+  const inWords = useWords()
   const rows = retired.data ?? []
   if (rows.length === 0) return null
   return (
     <Card title={t.title} sub={t.sub} flush>
-      <Table caption={t.title} columns={columns()} rows={rows} rowKey={placeOf} empty={null} />
+      <Table
+        caption={t.title}
+        columns={columns(inWords)}
+        rows={rows}
+        rowKey={placeOf}
+        empty={null}
+      />
     </Card>
   )
 }

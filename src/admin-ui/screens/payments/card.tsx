@@ -5,6 +5,7 @@ import { Button } from '#src/admin-ui/kit/button.tsx'
 import { CopyLine } from '#src/admin-ui/kit/copy-line.tsx'
 import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
 import { Facts, Note } from '#src/admin-ui/kit/page.tsx'
+import { useWords } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { RefundDialog, usePaymentActions } from './actions.tsx'
@@ -68,6 +69,7 @@ function Actions({ payment, refund }: { payment: Payment; refund: () => void }) 
 
 export function PaymentCard({ payment, close }: { payment: Payment; close: () => void }) {
   const t = paymentTexts()
+  const inWords = useWords()
   const [refunding, setRefunding] = useState(false)
   return (
     <Drawer
@@ -92,7 +94,7 @@ export function PaymentCard({ payment, close }: { payment: Payment; close: () =>
           )}
         </div>
         {payment.review_reason !== null && (
-          <Note tone="warn">{t.reviewNote(payment.review_reason)}</Note>
+          <Note tone="warn">{t.reviewNote(inWords(payment.review_reason))}</Note>
         )}
         {payment.renews_uuid !== null && <Note>{t.renewal}</Note>}
         {payment.status === 'pending' && payment.pay_url !== null && (
