@@ -8,6 +8,7 @@ import { apiHeaders, pageHeaders, transportHeaders } from '#src/web/csp.ts'
 import { findLang, pickLang } from '#src/web/lang.ts'
 import { type Panel, type PanelFile, readPanel } from '#src/web/panel-files.ts'
 import { panelCsp, panelPage } from '#src/web/panel-page.ts'
+import { panelUnbuiltPage } from '#src/web/panel-unbuilt-page.ts'
 import { accountRoutes } from './admin/admins.ts'
 import { backupRoutes } from './admin/backup.ts'
 import { descriptionRoutes } from './admin/description.ts'
@@ -27,7 +28,7 @@ import { twoFactorRoutes } from './admin/two-factor.ts'
 import { userRoutes } from './admin/users.ts'
 import { currentAdmin, refuseCrossSite, requireAdmin } from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
-import { currentDirectory, siteUrl } from './pages.ts'
+import { currentDirectory, renderPage, siteUrl } from './pages.ts'
 
 const THEMES = ['light', 'dark'] as const
 
@@ -57,16 +58,25 @@ function pageInput(s: Http, c: Context) {
   }
 }
 
-/** The admin page; the interface fixes its cache header. */
+/** The interface fixes it. */
+const ADMIN_CACHE = 'no-cache, must-revalidate'
+
+/** The admin page. */
 export function adminHtml(s: Http, c: Context): Response {
   const input = pageInput(s, c)
-  return new Response(panelPage({ ...input, entry: s.panel()?.entries[input.boot.lang] ?? null }), {
+  const { lang } = input.boot
+  const entry = s.panel()?.entries[lang]
+  if (!entry) {
+    const options = { cache: ADMIN_CACHE, vary: ['Cookie'] }
+    return renderPage(s, c, options, (base) => panelUnbuiltPage({ ...base, lang }))
+  }
+  return new Response(panelPage({ ...input, entry }), {
     headers: {
       ...pageHeaders,
       ...transportHeaders(s.config.publicScheme),
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': panelCsp(input.brandHue),
-      'Cache-Control': 'no-cache, must-revalidate',
+      'Cache-Control': ADMIN_CACHE,
       Vary: 'Accept-Language, Cookie',
     },
   })

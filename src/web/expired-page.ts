@@ -9,7 +9,7 @@ export interface ExpiredPageInput extends PageBase {
   botUrl: string | null
   /** Where the owner of the link pays without the bot; null while nothing is sold there. */
   renewUrl: string | null
-  /** The day on which the last one ended, dd.mm.yyyy; null when there was none. */
+  /** The day on which the last one ended, dd.mm.yyyy; null when there is none to name. */
   endedOn: string | null
   /** Whether one is only paused. */
   paused: boolean
@@ -27,11 +27,22 @@ export function expiredPage(input: ExpiredPageInput): string {
       actions: [botButton(t, input.botUrl, t.openBot), help],
     })
   }
-  const since = input.endedOn && html`${t.expiredSince(input.endedOn)} `
+  if (input.endedOn === null) {
+    return messagePage(input, {
+      badge: 'link',
+      title: t.noneTitle,
+      text: t.noneText,
+      actions: [
+        botButton(t, input.botUrl, t.openBot),
+        buttonLink(input.renewUrl, 'card', t.buyOnSite),
+        help,
+      ],
+    })
+  }
   return messagePage(input, {
     badge: 'clock',
     title: t.expiredTitle,
-    text: html`${since}${t.expiredText}`,
+    text: html`${t.expiredSince(input.endedOn)} ${t.expiredText}`,
     actions: [
       botButton(t, input.botUrl, t.renew),
       buttonLink(input.renewUrl, 'card', t.renewOnSite),

@@ -29,22 +29,13 @@ export interface PanelPageInput {
   brandHue: number
   /** Null: as the system says. */
   theme: 'light' | 'dark' | null
-  /** Null while the panel is not built. */
-  entry: PanelEntry | null
+  entry: PanelEntry
 }
 
-const TEXTS = {
-  en: {
-    noScript: 'The panel needs JavaScript.',
-    notBuilt: 'The panel is not built',
-    build: 'Run this in the folder of the service, then reload the page:',
-  },
-  ru: {
-    noScript: 'Панели нужен JavaScript.',
-    notBuilt: 'Панель не собрана',
-    build: 'Выполните в папке сервиса и обновите страницу:',
-  },
-} satisfies Record<Lang, object>
+const NO_SCRIPT: Record<Lang, string> = {
+  en: 'The panel needs JavaScript.',
+  ru: 'Панели нужен JavaScript.',
+}
 
 const variables = (accent: Accent) =>
   Object.entries(accent)
@@ -78,14 +69,9 @@ export function panelCsp(brandHue: number): string {
 /** Answered with `no-cache, must-revalidate`; it shows nothing before login. */
 export function panelPage(input: PanelPageInput): string {
   const { boot, entry, theme } = input
-  const t = TEXTS[boot.lang]
   const file = (name: string) => `${boot.basePath}/assets/${name}`
-  const head = entry
-    ? html`${entry.font && html`<link rel="preload" as="font" type="font/woff2" crossorigin href="${file(entry.font)}">`}${entry.styles.map((name) => html`<link rel="stylesheet" href="${file(name)}">`)}${entry.preloads.map((name) => html`<link rel="modulepreload" href="${file(name)}">`)}<script type="module" src="${file(entry.script)}"></script>`
-    : ''
-  const body = entry
-    ? html`<div id="panel" data-boot="${JSON.stringify(boot)}"></div><noscript><p>${t.noScript}</p></noscript>`
-    : html`<main id="panel"><h1>${t.notBuilt}</h1><p>${t.build}</p><pre>npm ci &amp;&amp; npm run build</pre></main>`
+  const head = html`${entry.font && html`<link rel="preload" as="font" type="font/woff2" crossorigin href="${file(entry.font)}">`}${entry.styles.map((name) => html`<link rel="stylesheet" href="${file(name)}">`)}${entry.preloads.map((name) => html`<link rel="modulepreload" href="${file(name)}">`)}<script type="module" src="${file(entry.script)}"></script>`
+  const body = html`<div id="panel" data-boot="${JSON.stringify(boot)}"></div><noscript><p>${NO_SCRIPT[boot.lang]}</p></noscript>`
   const document = html`<!doctype html>
 <html lang="${boot.lang}"${theme && html` data-theme="${theme}"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="robots" content="noindex,nofollow"><link rel="icon" href="data:,"><title>${boot.brandName}</title><style>${raw(accentStyle(input.brandHue))}</style>${head}</head>
 <body>${body}</body></html>

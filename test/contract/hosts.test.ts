@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
-const ADMIN = 'id="panel"'
+/** While the panel is not built, as here, its page says how that is done. */
+const ADMIN = 'npm run build'
 const LANDING = 'class="hero"'
 
 /** What `GET /` and page paths serve, told by a mark of the page. */

@@ -74,10 +74,13 @@ describe('the page of the panel', () => {
 
   test('says what to run while the panel is not built', async () => {
     w = await createWorld()
-    const { status, text } = await w.call('/admin')
+    const { status, text, headers } = await w.call('/admin')
     expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('no-cache, must-revalidate')
     expect(text).toContain('npm run build')
     expect(text).not.toContain('<script')
+    const russian = await w.call('/admin', { headers: { cookie: 'panel_lang=ru' } })
+    expect(russian.text).toContain('Панель не собрана')
   })
 })
 

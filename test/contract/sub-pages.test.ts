@@ -98,7 +98,7 @@ scenarios('GET /sub/{token} in a browser', [
     status: 200,
     headers: NOT_KEPT,
     effects: (_w, token, { text }) => {
-      expect(text).toContain('Subscription ended')
+      expect(text).toContain('No active subscription')
       expect(text).toContain('href="https://t.me/some_bot"')
       expect(text).toContain('Fast Tunnel')
       expect(text).not.toContain(token)
@@ -137,7 +137,7 @@ scenarios('GET /sub/{token} in a browser', [
     },
   },
   {
-    name: '200 with the end of a banned user, without a way to pay',
+    name: '200 with no subscription for a banned user, without a way to pay',
     given: (w) => {
       const token = buyer(w)
       sell(w)
@@ -147,7 +147,7 @@ scenarios('GET /sub/{token} in a browser', [
     request: page,
     status: 200,
     effects: (_w, _token, { text }) => {
-      expect(text).toContain('Subscription ended')
+      expect(text).toContain('No active subscription')
       expect(text).not.toContain('cabinet.html#')
     },
   },

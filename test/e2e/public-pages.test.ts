@@ -32,6 +32,8 @@ interface PublicPage {
   /** What must be there before it is looked at. */
   ready?: string
   scriptOnly?: true
+  /** How it is asked for; GET if absent. */
+  method?: 'POST'
 }
 
 const link =
@@ -62,6 +64,11 @@ const PAGES: PublicPage[] = [
     url: (site) => site.link('paused'),
     words: { en: 'Subscription paused', ru: 'Подписка приостановлена' },
   },
+  {
+    name: 'none',
+    url: (site) => site.link('none'),
+    words: { en: 'No active subscription', ru: 'Нет активной подписки' },
+  },
   { name: 'bridge', url: link('/open/happ'), words: { en: 'Open Happ', ru: 'Откройте Happ' } },
   { name: 'paid', url: onSite('/pay/done'), words: { en: 'Thank you', ru: 'Спасибо' } },
   { name: 'offer', url: onSite('/offer'), words: { en: 'Public offer', ru: 'Публичная оферта' } },
@@ -83,6 +90,12 @@ const PAGES: PublicPage[] = [
     url: (site) => `${site.sub}/sub/nobody`,
     words: { en: 'Page not found', ru: 'Страница не найдена' },
   },
+  {
+    name: 'refused',
+    url: onSite('/privacy'),
+    method: 'POST',
+    words: { en: '405 · method not allowed', ru: '405 · method not allowed' },
+  },
 ]
 
 test('the circumstances meet in pairs', () => {
@@ -98,7 +111,9 @@ test('the circumstances meet in pairs', () => {
 const nameOf = ({ javaScript, width, theme, lang, runtime }: (typeof VIEWS)[number]) =>
   `${width}-${theme}-${lang}-${javaScript ? 'script' : 'plain'}-${runtime}`
 
-async function visit(page: Page, { name, url, ready, words }: PublicPage, site: Site, view: View) {
+async function visit(page: Page, one: PublicPage, site: Site, view: View) {
+  const { name, url, ready, words, method } = one
+  if (method) await page.route(url(site), (route) => route.continue({ method }), { times: 1 })
   await page.goto(url(site))
   if (ready) await page.waitForSelector(ready)
   expect(await page.innerText('body'), name).toContain(words[view.lang])

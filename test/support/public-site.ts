@@ -10,7 +10,7 @@ export const PHONE =
 
 const DAY_MS = 86_400_000
 const stamp = (days: number) =>
-  new Date(Date.now() + days * DAY_MS + 3_600_000).toISOString().slice(0, 19)
+  new Date(Date.now() + days * DAY_MS - 3_600_000).toISOString().slice(0, 19)
 
 /** Who has what: one subscription, several, one that ended, one that is paused, nothing. */
 export const BUYERS = { one: 1, many: 2, ended: 3, paused: 4, none: 5 } as const

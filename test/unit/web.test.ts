@@ -12,6 +12,7 @@ import { landingPage } from '#src/web/landing-page.ts'
 import { LANGS, type Lang, pickLang } from '#src/web/lang.ts'
 import { legalPage } from '#src/web/legal-page.ts'
 import { accentsOf, contrast } from '#src/web/palette.ts'
+import { panelUnbuiltPage } from '#src/web/panel-unbuilt-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
 import { qrSvg } from '#src/web/qr.ts'
 import { stringsOf } from '#src/web/strings.ts'
@@ -43,7 +44,7 @@ function pages(lang: Lang, text: string): Record<string, { kind: PageKind; marku
     nodeLabel: text,
     planLabel: text,
     expiresOn: text,
-    daysLeft: 23,
+    daysToGo: 23,
     planDays: 90,
   }
   const botUrl = botLink('https://t.me', text)
@@ -67,12 +68,14 @@ function pages(lang: Lang, text: string): Record<string, { kind: PageKind; marku
     hostileApp: of('script', openPage({ ...base, app: evil, subUrl: text })),
     expired: of('static', expiredPage({ ...base, ...ended, botUrl: text })),
     expiredWithoutBot: of('static', expiredPage({ ...base, ...ended, botUrl: null })),
+    none: of('static', expiredPage({ ...base, ...ended, endedOn: null, botUrl: text })),
     paused: of('static', expiredPage({ ...base, ...ended, botUrl: text, paused: true })),
     landing: of('static', landingPage({ ...base, ...shop, ...BOT, botUsername: text })),
     paid: of('static', payDonePage({ ...base, botUrl })),
     offer: of('static', legalPage({ ...base, ...legal, document: 'offer' })),
     privacy: of('static', legalPage({ ...base, ...legal, document: 'privacy' })),
     error: of('static', errorPage({ ...base, status: 404, message: text, botUrl })),
+    panelUnbuilt: of('static', panelUnbuiltPage(base)),
     cabinet: of('fetch', cabinetPage({ ...base, botUrl, timezone: text })),
   }
 }
@@ -160,8 +163,8 @@ describe('the subscription page', () => {
 
   test('shows each subscription with its date and days', () => {
     const subscriptions = [
-      { nodeLabel: 'Frankfurt', planLabel: '90 days', expiresOn: '13.12.2026', daysLeft: 23 },
-      { nodeLabel: 'Oslo', planLabel: '30 days', expiresOn: '21.11.2026', daysLeft: 1 },
+      { nodeLabel: 'Frankfurt', planLabel: '90 days', expiresOn: '13.12.2026', daysToGo: 23 },
+      { nodeLabel: 'Oslo', planLabel: '30 days', expiresOn: '21.11.2026', daysToGo: 1 },
     ].map((one) => ({ ...one, planDays: 90 }))
     const links = { botUrl: null, renewUrl: null, devices: null }
     const input = {
@@ -173,12 +176,12 @@ describe('the subscription page', () => {
       subscriptions,
     }
     const en = subPage({ ...input, lang: 'en' })
-    for (const text of ['Frankfurt', '90 days, until 13.12.2026', '23 days left', '1 day left']) {
+    for (const text of ['Frankfurt', '90 days, until 13.12.2026', '23 days left', 'last day']) {
       expect(en).toContain(text)
     }
     const russian = subPage({ ...input, lang: 'ru' })
     expect(russian).toContain('ещё 23 дня')
-    expect(russian).toContain('ещё 1 день')
+    expect(russian).toContain('последний день')
   })
 
   test('is at most 12 KB gzipped', () => {
@@ -186,7 +189,7 @@ describe('the subscription page', () => {
       nodeLabel: `Node ${i}`,
       planLabel: `Plan ${i}`,
       expiresOn: '13.12.2026',
-      daysLeft: i,
+      daysToGo: i,
       planDays: 90,
     }))
     for (const lang of LANGS) {

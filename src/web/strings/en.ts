@@ -21,7 +21,7 @@ export const en = {
   subUntil: 'until',
   number: days.number,
   dayWord: days.word,
-  subDays: (count: number) => (count === 0 ? 'less than a day left' : `${days.phrase(count)} left`),
+  subDays: (count: number) => (count <= 1 ? 'last day' : `${days.phrase(count)} left`),
   subList: 'Your servers',
   connect: {
     ios: 'Connect this iPhone',
@@ -92,6 +92,10 @@ export const en = {
   expiredTitle: 'Subscription ended',
   expiredSince: (date: string) => `It was active until ${date}.`,
   expiredText: 'After renewal the link and the app stay the same: nothing has to be set up again.',
+  noneTitle: 'No active subscription',
+  noneText:
+    'Once you have one, this link and your app start to work: nothing has to be set up again.',
+  buyOnSite: 'Buy on the site',
   pausedTitle: 'Subscription paused',
   pausedText: 'No day is lost meanwhile. Once it is resumed, your apps work again as they are.',
   askSupport: 'Write to support',
@@ -135,7 +139,7 @@ export const en = {
   cabinetUntil: 'until {date}',
   cabinetEnded: 'ended {date}',
   cabinetDays: 'days left: {days}',
-  cabinetLastDay: 'less than a day left',
+  cabinetLastDay: 'last day',
   cabinetHeld: 'paused',
   cabinetExpired: 'ended',
   cabinetConnect: 'Connect a device',
@@ -176,6 +180,8 @@ export const en = {
     'As soon as the payment is confirmed, usually within seconds, the subscription appears and its link comes in Telegram.',
   paidBot: 'Return to the bot',
 
+  panelUnbuilt: 'The panel is not built',
+  panelUnbuiltText: 'Run this in the folder of the service, then reload the page:',
   errorNotFound: 'Page not found',
   errorNotFoundText: 'Check the address, or ask for a new link in the bot.',
   errorTooMany: 'Too many requests',

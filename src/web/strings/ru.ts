@@ -22,7 +22,7 @@ export const ru: Strings = {
   subUntil: 'до',
   number: days.number,
   dayWord: days.word,
-  subDays: (count) => (count === 0 ? 'меньше дня' : `ещё ${days.phrase(count)}`),
+  subDays: (count) => (count <= 1 ? 'последний день' : `ещё ${days.phrase(count)}`),
   subList: 'Ваши серверы',
   connect: {
     ios: 'Подключите этот iPhone',
@@ -96,6 +96,10 @@ export const ru: Strings = {
   expiredSince: (date) => `Она действовала до ${date}.`,
   expiredText:
     'После продления ссылка и приложение останутся прежними, ничего настраивать заново не нужно.',
+  noneTitle: 'Нет активной подписки',
+  noneText:
+    'Как только она появится, эта ссылка и приложение заработают: ничего настраивать заново не нужно.',
+  buyOnSite: 'Купить на сайте',
   pausedTitle: 'Подписка приостановлена',
   pausedText: 'Дни за это время не пропадают. Когда её возобновят, приложения заработают сами.',
   askSupport: 'Написать в поддержку',
@@ -140,7 +144,7 @@ export const ru: Strings = {
   cabinetUntil: 'до {date}',
   cabinetEnded: 'закончилась {date}',
   cabinetDays: 'осталось дней: {days}',
-  cabinetLastDay: 'меньше дня',
+  cabinetLastDay: 'последний день',
   cabinetHeld: 'приостановлена',
   cabinetExpired: 'закончилась',
   cabinetConnect: 'Подключить устройство',
@@ -182,6 +186,8 @@ export const ru: Strings = {
     'Как только оплата подтвердится, обычно за несколько секунд, подписка появится, а ссылка придёт в Telegram.',
   paidBot: 'Вернуться в бот',
 
+  panelUnbuilt: 'Панель не собрана',
+  panelUnbuiltText: 'Выполните в папке сервиса и обновите страницу:',
   errorNotFound: 'Страница не найдена',
   errorNotFoundText: 'Проверьте адрес или попросите у бота новую ссылку.',
   errorTooMany: 'Слишком много запросов',
