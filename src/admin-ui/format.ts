@@ -37,22 +37,23 @@ export const shortDay = (day: string) =>
     new Date(`${day}T00:00:00Z`),
   )
 
-const STEPS: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
-  ['year', 31_536_000],
-  ['month', 2_592_000],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
+/** Units, and from how many seconds on they are used: what ends in 45 days does not end `next mo.`. */
+const STEPS: [unit: Intl.RelativeTimeFormatUnit, seconds: number, from: number][] = [
+  ['year', 31_536_000, 2 * 31_536_000],
+  ['month', 2_592_000, 90 * 86_400],
+  ['day', 86_400, 86_400],
+  ['hour', 3600, 3600],
+  ['minute', 60, 60],
 ]
 
-/** `5 min ago`, `in 3 days`. */
+/** `5 min ago`, `in 45 days`. */
 export function relative(timestamp: string): string {
   const seconds = (moment(timestamp).getTime() - Date.now()) / 1000
   const format = once('relative', () => {
     return new Intl.RelativeTimeFormat(lang(), { numeric: 'auto', style: 'short' })
   })
-  for (const [unit, size] of STEPS) {
-    if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit)
+  for (const [unit, size, from] of STEPS) {
+    if (Math.abs(seconds) >= from) return format.format(Math.trunc(seconds / size), unit)
   }
   return format.format(Math.trunc(seconds), 'second')
 }

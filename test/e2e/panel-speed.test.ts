@@ -44,7 +44,7 @@ test.each(RUNTIMES)(
     await page.addInitScript(markNumbers)
     const debug = await throttle(page)
     const times: number[] = []
-    while (times.length < ROUNDS && !times.some((time) => time <= DATA_MS)) {
+    while (times.length < ROUNDS) {
       await debug.send('Network.clearBrowserCache')
       await page.reload({ waitUntil: 'commit' })
       await soon(() =>
@@ -54,11 +54,11 @@ test.each(RUNTIMES)(
         await page.evaluate(() => performance.getEntriesByName('numbers')[0]?.startTime ?? 0),
       )
     }
-    const best = Math.min(...times)
+    const sorted = times.map(Math.round).sort((a, b) => a - b)
     console.log(
-      `${runtime}: numbers of the overview after ${Math.round(best)} ms (wanted ${DATA_MS})`,
+      `${runtime}: numbers of the overview after ${sorted.join(', ')} ms (wanted ${DATA_MS})`,
     )
-    expect(best).toBeLessThanOrEqual(ALLOWED * DATA_MS)
+    expect(sorted[(ROUNDS - 1) / 2]).toBeLessThanOrEqual(ALLOWED * DATA_MS)
     expect(panel.faults).toEqual([])
     await close(page)
   },
@@ -88,17 +88,19 @@ describe('with 100,000 users', () => {
   test.each(RUNTIMES)('a search among them is answered within 100 ms, on %s', async (runtime) => {
     const page = await panel.open({ runtime, hash: '#/users' })
     await soon(() => rows(page).count()).toBe(50)
-    const best: Record<string, number> = {}
+    const slowest: Record<string, number> = {}
     for (const [kind, texts] of Object.entries(SEARCHES)) {
       for (const text of texts) {
         await page.getByRole('searchbox').fill(text)
         await soon(() => lastAnswer(page, text)).toBeGreaterThan(0)
         const ms = Math.ceil(await lastAnswer(page, text))
-        best[kind] = Math.min(best[kind] ?? ms, ms)
+        slowest[kind] = Math.max(slowest[kind] ?? 0, ms)
       }
     }
-    console.log(`${runtime}: ms for a search by what it finds: ${JSON.stringify(best)}`)
-    for (const ms of Object.values(best)) expect(ms).toBeLessThanOrEqual(ALLOWED * SEARCH_MS)
+    console.log(
+      `${runtime}: the slowest search by what it finds, in ms: ${JSON.stringify(slowest)}`,
+    )
+    for (const ms of Object.values(slowest)) expect(ms).toBeLessThanOrEqual(ALLOWED * SEARCH_MS)
     expect(panel.faults).toEqual([])
     await close(page)
   })

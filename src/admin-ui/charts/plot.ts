@@ -71,6 +71,7 @@ const top =
 
 function optionsOf(host: HTMLElement, input: PlotInput, times: number[]): uPlot.Options {
   const { bars, line } = input
+  const hasOwnScale = line !== null && !line.onScaleOfBars
   const colour = (name: string) => colourOf(host, name)
   const font = '11px "Onest Variable", system-ui, sans-serif'
   const axis = { stroke: colour('--text-3'), font, ticks: { show: false } }
@@ -82,7 +83,7 @@ function optionsOf(host: HTMLElement, input: PlotInput, times: number[]): uPlot.
   return {
     width: host.clientWidth,
     height: HEIGHT,
-    padding: [10, line ? 0 : 12, 0, 0],
+    padding: [10, hasOwnScale ? 0 : 12, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     tzDate: (time) => uPlot.tzDate(new Date(time * 1000), 'UTC'),
@@ -105,8 +106,9 @@ function optionsOf(host: HTMLElement, input: PlotInput, times: number[]): uPlot.
         size: 58,
         grid: { stroke: colour('--grid'), width: 1, dash: [3, 4] },
         values: (_plot, values) => values.map(bars.tick),
+        ...(bars.steps && { incrs: bars.steps }),
       },
-      ...(line
+      ...(hasOwnScale
         ? [
             {
               ...axis,
@@ -132,7 +134,7 @@ function optionsOf(host: HTMLElement, input: PlotInput, times: number[]): uPlot.
       ...(line
         ? [
             {
-              scale: 'right',
+              scale: hasOwnScale ? 'right' : 'y',
               stroke: colour('--chart-2'),
               width: 2.25,
               paths: uPlot.paths.spline?.() as uPlot.Series.PathBuilder,

@@ -7,10 +7,17 @@ export interface Series {
   say: (value: number) => string
   /** A value on the axis. */
   tick: (value: number) => string
+  /** How far apart the values on the axis may be; steps of tens if absent. */
+  steps?: number[]
+}
+
+export interface Line extends Series {
+  /** What is counted in the same unit shares the scale of the bars. */
+  onScaleOfBars?: boolean
 }
 
 export interface PlotInput {
   days: string[]
   bars: Series
-  line: Series | null
+  line: Line | null
 }

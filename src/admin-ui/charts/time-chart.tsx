@@ -1,9 +1,9 @@
-/** Two series by day: bars on the left scale, a line on the right one. uPlot is loaded when it is first drawn. */
+/** Two series by day: bars on the left scale, a line on the same or on the right one. uPlot is loaded when it is first drawn. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { shortDay } from '#src/admin-ui/format.ts'
 import { Skeleton } from '#src/admin-ui/kit/state.tsx'
 import { theme } from '#src/admin-ui/theme.ts'
-import type { PlotInput, Series } from './series.ts'
+import type { Line, PlotInput, Series } from './series.ts'
 
 export interface TimeChartProps {
   /** What it shows, for those who don't see it. */
@@ -11,7 +11,7 @@ export interface TimeChartProps {
   /** `YYYY-MM-DD`, oldest first. */
   days: string[]
   bars: Series
-  line?: Series
+  line?: Line
 }
 
 type Draw = (host: HTMLElement, input: PlotInput) => () => void
@@ -36,6 +36,12 @@ export function TimeChart(p: TimeChartProps) {
   }, [draw, key])
   return (
     <figure class="time-chart">
+      {p.line && (
+        <ul class="legend" aria-hidden="true">
+          <li>{p.bars.label}</li>
+          <li class="line">{p.line.label}</li>
+        </ul>
+      )}
       {!draw && <Skeleton lines={5} tall />}
       <div ref={host} aria-hidden="true" />
       <div class="sr">

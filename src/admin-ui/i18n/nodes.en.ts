@@ -23,10 +23,11 @@ export const nodesEn = {
   kinds: { local: 'this machine', managed: 'managed', external: 'external' },
   states: {
     ok: 'Works',
+    external: 'Not watched',
     off: 'Off',
     pending: 'Waits to be set up',
     failed: 'Setup failed',
-    error: 'Does not answer',
+    error: 'Does not work',
     key: 'Other host key',
     blocked: 'Sync stopped',
   },

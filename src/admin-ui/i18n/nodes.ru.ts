@@ -24,10 +24,11 @@ export const nodesRu: NodesTexts = {
   kinds: { local: 'эта машина', managed: 'управляемый', external: 'внешний' },
   states: {
     ok: 'Работает',
+    external: 'Без наблюдения',
     off: 'Выключен',
     pending: 'Ждёт настройки',
     failed: 'Настройка не удалась',
-    error: 'Не отвечает',
+    error: 'Не работает',
     key: 'Другой ключ',
     blocked: 'Синхр. остановлена',
   },

@@ -45,7 +45,7 @@ export const overviewRu: OverviewTexts = {
   manage: 'Управлять',
   subscriptions: (n) => plural('ru', n, { one: 'подписка', few: 'подписки', other: 'подписок' }),
   share: (label) => `Доля сервера ${label} в активных подписках`,
-  down: 'Не отвечает',
+  down: 'Не работает',
   off: 'Выключен',
   pending: 'Настраивается',
   failed: 'Не настроен',

@@ -49,16 +49,7 @@ function Sales({ days }: { days: DayStats[] }) {
 export function SalesCard(p: { series: Query<DayStats[]>; days: number }) {
   const t = overviewWords()
   return (
-    <Card
-      title={t.sales}
-      class="sales"
-      actions={
-        <ul class="legend">
-          <li class="bars">{t.revenue}</li>
-          <li class="line">{t.paidOrders}</li>
-        </ul>
-      }
-    >
+    <Card title={t.sales} class="sales">
       <Loaded query={p.series} lines={7} tall>
         {(series) => <Sales days={series.slice(-p.days)} />}
       </Loaded>

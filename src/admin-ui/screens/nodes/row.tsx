@@ -7,6 +7,7 @@ import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { Menu } from '#src/admin-ui/kit/menu.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
+import { useWords } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { MoveDialog } from './move.tsx'
 import { NODE_TONES, type NodeRow, nodesChanged, nodeTexts, setupHref, stateOf } from './texts.ts'
@@ -77,6 +78,7 @@ function NodeMenu(p: {
 export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
   const t = nodeTexts()
   const { turn, check, remove } = useNodeActions(node)
+  const inWords = useWords()
   const [moving, setMoving] = useState(false)
   const state = stateOf(node)
   const open = () => setQuery({ node: node.code })
@@ -88,12 +90,15 @@ export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
         <small class="muted">
           {node.address}:{node.port} · {t.kinds[node.kind]}
         </small>
+        {node.last_error !== null && <small class="node-fault">{inWords(node.last_error)}</small>}
       </button>
       <span class="node-state">
         <Badge tone={NODE_TONES[state]}>{t.states[state]}</Badge>
-        <small class="muted">
-          {node.last_seen_at === null ? t.neverSeen : t.seen(relative(node.last_seen_at))}
-        </small>
+        {node.kind !== 'external' && (
+          <small class="muted">
+            {node.last_seen_at === null ? t.neverSeen : t.seen(relative(node.last_seen_at))}
+          </small>
+        )}
       </span>
       <label class="switch">
         <input

@@ -20,10 +20,19 @@ export const nodesChanged = () => invalidate('nodes', 'stats')
 /** Where a server is set up, and its setup followed. */
 export const setupHref = (code: string) => href(`/nodes/setup/${encodeURIComponent(code)}`)
 
-export type NodeState = 'ok' | 'off' | 'pending' | 'failed' | 'error' | 'key' | 'blocked'
+export type NodeState =
+  | 'ok'
+  | 'external'
+  | 'off'
+  | 'pending'
+  | 'failed'
+  | 'error'
+  | 'key'
+  | 'blocked'
 
 export const NODE_TONES: Record<NodeState, Tone> = {
   ok: 'ok',
+  external: 'muted',
   off: 'muted',
   pending: 'info',
   failed: 'bad',
@@ -38,5 +47,6 @@ export function stateOf(node: NodeRow): NodeState {
   if (node.presented_host_key !== null) return 'key'
   if (node.sync_blocked) return 'blocked'
   if (!node.enabled) return 'off'
-  return node.last_error === null ? 'ok' : 'error'
+  if (node.last_error !== null) return 'error'
+  return node.kind === 'external' ? 'external' : 'ok'
 }
