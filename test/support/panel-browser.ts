@@ -125,7 +125,7 @@ const reportViolations = () => {
 
 /** What tests bring about on purpose, refusals and insecure addresses, is no fault of the page. */
 const EXPECTED =
-  /^The Cross-Origin-Opener-Policy header has been ignored, because|^Failed to load resource: (?:the server responded with a status of (?:400|401|403|404|409|429|502|503)|net::ERR_)/
+  /^The Cross-Origin-Opener-Policy header has been ignored, because|^Failed to load resource: (?:the server responded with a status of (?:400|401|403|404|405|409|429|502|503)|net::ERR_)/
 
 /** What a page is made of: of these none may be missing, whatever a test refuses. */
 const PARTS = ['script', 'stylesheet', 'font', 'image']

@@ -21,16 +21,6 @@ export const nodesEn = {
   forceText: (codes: string) =>
     `On ${codes} every client without an active subscription is removed now, however many they are. They lose their connection.`,
   kinds: { local: 'this machine', managed: 'managed', external: 'external' },
-  states: {
-    ok: 'Works',
-    external: 'Not watched',
-    off: 'Off',
-    pending: 'Waits to be set up',
-    failed: 'Setup failed',
-    error: 'Does not work',
-    key: 'Other host key',
-    blocked: 'Sync stopped',
-  },
   seen: (when: string) => `seen ${when}`,
   neverSeen: 'not seen yet',
   enabled: (label: string) => `${label}: sold`,

@@ -22,16 +22,6 @@ export const nodesRu: NodesTexts = {
   forceText: (codes) =>
     `На ${codes} сейчас будут удалены все клиенты без действующей подписки, сколько бы их ни было. Они потеряют соединение.`,
   kinds: { local: 'эта машина', managed: 'управляемый', external: 'внешний' },
-  states: {
-    ok: 'Работает',
-    external: 'Без наблюдения',
-    off: 'Выключен',
-    pending: 'Ждёт настройки',
-    failed: 'Настройка не удалась',
-    error: 'Не работает',
-    key: 'Другой ключ',
-    blocked: 'Синхр. остановлена',
-  },
   seen: (when) => `на связи ${when}`,
   neverSeen: 'ещё не был на связи',
   enabled: (label) => `${label}: продаётся`,

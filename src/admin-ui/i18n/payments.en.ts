@@ -15,13 +15,6 @@ export const paymentsEn = {
     failed: 'Not paid',
     review: 'Needs review',
   },
-  states: {
-    pending: 'Pending',
-    paid: 'Paid',
-    failed: 'Not paid',
-    refunded: 'Refunded',
-    review: 'Needs review',
-  },
   provider: 'Payment method',
   allProviders: 'All payment methods',
   amount: 'Amount',

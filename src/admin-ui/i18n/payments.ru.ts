@@ -17,13 +17,6 @@ export const paymentsRu: PaymentsTexts = {
     failed: 'Не оплачены',
     review: 'Проверить',
   },
-  states: {
-    pending: 'Ожидает',
-    paid: 'Оплачен',
-    failed: 'Не оплачен',
-    refunded: 'Возвращён',
-    review: 'Проверить',
-  },
   provider: 'Способ оплаты',
   allProviders: 'Все способы оплаты',
   amount: 'Сумма',

@@ -3,22 +3,14 @@ import { api, paged, type Row } from '#src/admin-ui/api.ts'
 import { DayBars } from '#src/admin-ui/charts/day-bars.tsx'
 import { Donut, type Slice } from '#src/admin-ui/charts/donut.tsx'
 import { age, money, number, userName } from '#src/admin-ui/format.ts'
-import { Badge, Meter, Person, type Tone } from '#src/admin-ui/kit/badge.tsx'
+import { Meter, Person } from '#src/admin-ui/kit/badge.tsx'
 import { Card } from '#src/admin-ui/kit/page.tsx'
 import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import { type Column, Table } from '#src/admin-ui/kit/table.tsx'
 import { type Query, useQuery } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
+import { NodeBadge, PaymentBadge } from '#src/admin-ui/states.tsx'
 import { type ActiveStats, type NodeRow, overviewWords } from './overview-words.ts'
-
-function nodeState(node: NodeRow): [Tone, string] {
-  const t = overviewWords()
-  if (node.status === 'pending') return ['info', t.pending]
-  if (node.status === 'failed') return ['bad', t.failed]
-  if (!node.enabled) return ['muted', t.off]
-  if (node.last_error !== null) return ['bad', t.down]
-  return node.kind === 'external' ? ['muted', t.external] : ['ok', t.fine]
-}
 
 export function NodesCard(p: { nodes: Query<NodeRow[]>; active: ActiveStats | undefined }) {
   const t = overviewWords()
@@ -37,13 +29,12 @@ export function NodesCard(p: { nodes: Query<NodeRow[]>; active: ActiveStats | un
         {(nodes) => (
           <ul class="node-list">
             {nodes.map((node) => {
-              const [tone, state] = nodeState(node)
               const count = counts.get(node.code) ?? 0
               return (
                 <li key={node.code}>
                   <b>{node.label}</b>
                   <code>{node.code}</code>
-                  <Badge tone={tone}>{state}</Badge>
+                  <NodeBadge node={node} />
                   <Meter share={total > 0 ? count / total : 0} label={t.share(node.label)} />
                   <small class="num">{t.subscriptions(count)}</small>
                 </li>
@@ -57,13 +48,6 @@ export function NodesCard(p: { nodes: Query<NodeRow[]>; active: ActiveStats | un
 }
 
 type Payment = Row<typeof api.payments.$get>
-
-function paymentState(payment: Payment): [Tone, string] {
-  const t = overviewWords()
-  if (payment.refunded_at !== null) return ['muted', t.refunded]
-  if (payment.status === 'paid') return ['ok', t.paid]
-  return payment.status === 'pending' ? ['warn', t.waiting] : ['bad', t.notPaid]
-}
 
 function paymentColumns(): Column<Payment>[] {
   const t = overviewWords()
@@ -90,10 +74,7 @@ function paymentColumns(): Column<Payment>[] {
       key: 'status',
       title: t.status,
       phone: 'state',
-      cell: (row) => {
-        const [tone, state] = paymentState(row)
-        return <Badge tone={tone}>{state}</Badge>
-      },
+      cell: (row) => <PaymentBadge payment={row} />,
     },
     { key: 'when', title: t.when, end: true, cell: (row) => age(row.created_at) },
   ]

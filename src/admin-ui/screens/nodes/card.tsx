@@ -1,17 +1,17 @@
 /** One node beside the list: how it is, and what it is. */
 import { api, ok } from '#src/admin-ui/api.ts'
 import { dateTime, duration, number } from '#src/admin-ui/format.ts'
-import { Badge } from '#src/admin-ui/kit/badge.tsx'
 import { LinkButton } from '#src/admin-ui/kit/button.tsx'
 import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
 import { Facts, Note } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { useQuery } from '#src/admin-ui/query.ts'
 import { useWords } from '#src/admin-ui/refusals.ts'
+import { NodeBadge } from '#src/admin-ui/states.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { EditNode } from './form.tsx'
 import { KeyAlarm } from './host-key.tsx'
-import { NODE_TONES, type NodeRow, nodeTexts, setupHref, stateOf } from './texts.ts'
+import { type NodeRow, nodeTexts, setupHref } from './texts.ts'
 import { NodeTraffic } from './traffic.tsx'
 
 function Health({ node }: { node: NodeRow }) {
@@ -82,14 +82,9 @@ function State({ node }: { node: NodeRow }) {
 
 export function NodeCard({ node, close }: { node: NodeRow; close: () => void }) {
   const t = nodeTexts()
-  const state = stateOf(node)
   const transports = node.transports_json.map(({ type, port }) => `${type} :${port}`)
   return (
-    <Drawer
-      title={node.label}
-      onClose={close}
-      actions={<Badge tone={NODE_TONES[state]}>{t.states[state]}</Badge>}
-    >
+    <Drawer title={node.label} onClose={close} actions={<NodeBadge node={node} />}>
       <div class="stack">
         <State node={node} />
         {node.kind !== 'external' && <NodeTraffic node={node} />}

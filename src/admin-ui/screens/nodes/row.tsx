@@ -2,15 +2,15 @@
 import { useState } from 'preact/hooks'
 import { api, ok } from '#src/admin-ui/api.ts'
 import { relative } from '#src/admin-ui/format.ts'
-import { Badge } from '#src/admin-ui/kit/badge.tsx'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { Menu } from '#src/admin-ui/kit/menu.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
 import { useWords } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
+import { NodeBadge } from '#src/admin-ui/states.tsx'
 import { MoveDialog } from './move.tsx'
-import { NODE_TONES, type NodeRow, nodesChanged, nodeTexts, setupHref, stateOf } from './texts.ts'
+import { type NodeRow, nodesChanged, nodeTexts, setupHref } from './texts.ts'
 
 function useNodeActions(node: NodeRow) {
   const t = nodeTexts()
@@ -80,7 +80,6 @@ export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
   const { turn, check, remove } = useNodeActions(node)
   const inWords = useWords()
   const [moving, setMoving] = useState(false)
-  const state = stateOf(node)
   const open = () => setQuery({ node: node.code })
   return (
     <div class="node-row">
@@ -93,7 +92,7 @@ export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
         {node.last_error !== null && <small class="node-fault">{inWords(node.last_error)}</small>}
       </button>
       <span class="node-state">
-        <Badge tone={NODE_TONES[state]}>{t.states[state]}</Badge>
+        <NodeBadge node={node} />
         {node.kind !== 'external' && (
           <small class="muted">
             {node.last_seen_at === null ? t.neverSeen : t.seen(relative(node.last_seen_at))}

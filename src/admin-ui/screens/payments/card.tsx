@@ -7,9 +7,10 @@ import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
 import { Facts, Note } from '#src/admin-ui/kit/page.tsx'
 import { useWords } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
+import { PaymentBadge } from '#src/admin-ui/states.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { RefundDialog, usePaymentActions } from './actions.tsx'
-import { allowed, PaymentBadge } from './state.tsx'
+import { allowed } from './allowed.ts'
 import { namesOf, type Payment, paymentTexts } from './texts.ts'
 
 function PaymentFacts({ payment }: { payment: Payment }) {
