@@ -23,8 +23,8 @@ const NODE_TONES: Record<keyof typeof statesEn.node, Tone> = {
 
 /** The one word that matters most. */
 function stateOfNode(node: NodeRow): keyof typeof NODE_TONES {
-  if (node.status !== 'active') return node.status
   if (node.presented_host_key !== null) return 'key'
+  if (node.status !== 'active') return node.status
   if (node.sync_blocked) return 'blocked'
   if (!node.enabled) return 'off'
   if (node.last_error !== null) return 'error'

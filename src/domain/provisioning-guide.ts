@@ -41,6 +41,11 @@ export interface InstallCommand {
   command: string
 }
 
+/** One that was given out anew, with the timestamp until which it works: clients tell it from others by that. */
+export interface NewInstallCommand extends InstallCommand {
+  provision_expires_at: string
+}
+
 /** One line for sh and bash. A bare Debian has no curl; without a certificate store curl would trust nobody. */
 function installCommand(s: Pick<Services, 'config'>, token: string): string {
   const { publicScheme, domains } = s.config
@@ -141,7 +146,11 @@ function missingParts(node: Node, keys: RealityKeys): Partial<Node> {
  * Gives the install command of a managed node anew; the old one stops. The node stays as it is until the new one was run,
  * but that one whose set-up has failed waits again. Throws 404, or 400 for a node that the script can't set up.
  */
-export async function reissueCommand(s: Deps, actor: Actor, code: string): Promise<InstallCommand> {
+export async function reissueCommand(
+  s: Deps,
+  actor: Actor,
+  code: string,
+): Promise<NewInstallCommand> {
   const at = s.clock.now()
   const now = formatTimestamp(at)
   const token = issueToken(at)
@@ -164,5 +173,9 @@ export async function reissueCommand(s: Deps, actor: Actor, code: string): Promi
     })
     yield* audit(tx, actor, now, { action: 'node.provision', object: code })
   })
-  return { code, command: installCommand(s, token.provisionToken) }
+  return {
+    code,
+    command: installCommand(s, token.provisionToken),
+    provision_expires_at: token.provisionExpiresAt,
+  }
 }

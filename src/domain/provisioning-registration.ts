@@ -66,12 +66,12 @@ function* activate(tx: Query, node: Node, report: Report, at: Date) {
 }
 
 function* fail(tx: Query, node: Node, { step, reason }: Report) {
-  const where = step === undefined ? '' : ` at the step "${step}"`
-  const why = reason === undefined ? '' : `: ${reason}`
-  yield* updateNode(tx, node.code, {
-    status: 'failed',
-    lastError: `the install script failed${where}${why}`,
-  })
+  const what =
+    step === undefined
+      ? 'the install script failed'
+      : `the install script failed at the step "${step}"`
+  const lastError = reason === undefined ? what : `${what}: ${reason}`
+  yield* updateNode(tx, node.code, { status: 'failed', lastError })
 }
 
 /**

@@ -64,11 +64,9 @@ const ADMIN_CACHE = 'no-cache, must-revalidate'
 /** The admin page. */
 export function adminHtml(s: Http, c: Context): Response {
   const input = pageInput(s, c)
-  const { lang } = input.boot
-  const entry = s.panel()?.entries[lang]
+  const entry = s.panel()?.entries[input.boot.lang]
   if (!entry) {
-    const options = { cache: ADMIN_CACHE, vary: ['Cookie'] }
-    return renderPage(s, c, options, (base) => panelUnbuiltPage({ ...base, lang }))
+    return renderPage(s, c, { cache: ADMIN_CACHE }, panelUnbuiltPage)
   }
   return new Response(panelPage({ ...input, entry }), {
     headers: {

@@ -79,7 +79,7 @@ describe('the page of the panel', () => {
     expect(headers.get('cache-control')).toBe('no-cache, must-revalidate')
     expect(text).toContain('npm run build')
     expect(text).not.toContain('<script')
-    const russian = await w.call('/admin', { headers: { cookie: 'panel_lang=ru' } })
+    const russian = await w.call('/admin', { headers: { 'accept-language': 'ru' } })
     expect(russian.text).toContain('Панель не собрана')
   })
 })

@@ -227,7 +227,11 @@ scenarios('POST /admin/api/nodes/{code}/provision', [
       expect(old).not.toBe(fresh)
       expect((await w.call(`/install/${old}.sh`)).status).toBe(404)
       expect((await w.call(`/install/${fresh}.sh`)).status).toBe(200)
-      expect(rowOf(w, 'amsterdam')).toMatchObject({ status: 'pending', provisioning: 'first' })
+      expect(rowOf(w, 'amsterdam')).toMatchObject({
+        status: 'pending',
+        provisioning: 'first',
+        provision_expires_at: json.provision_expires_at,
+      })
       expect(auditOf(w)).toEqual(['node.provision', 'node.provision'])
     },
   },

@@ -267,8 +267,15 @@ test('a command that ran out, or was lost, is given out again and the one before
     width: 390,
     theme: 'dark',
     lang: 'ru',
-    hash: '#/nodes',
+    hash: '#/users',
   })
+  // Access is given only on what is set up.
+  await page.getByRole('button', { name: 'Выдать доступ' }).first().click()
+  const offered = await dialog(page).getByLabel('Сервер').locator('option').allTextContents()
+  expect(offered).toContain('Amsterdam')
+  expect(offered).not.toContain('Brno')
+  await page.keyboard.press('Escape')
+  await visit(page, '/nodes')
   await page.getByRole('button', { name: /^Brno/ }).click()
   await dialog(page).getByRole('link', { name: 'Продолжить настройку' }).click()
   await page.getByText(/^Срок команды вышел/).waitFor()
@@ -399,7 +406,7 @@ test('the server of a deleted node is shown, with the reason, as long as it is t
   const retired = async () => (await panel.admin('/nodes/retired')) as { last_error: string }[]
   await soon(async () => (await retired())[0]?.last_error).toEqual(expect.any(String))
   await page.reload()
-  await section.getByText(`no SSH connection to 127.0.0.1:${ssh_port}`).waitFor()
+  await section.getByText(`нет связи по SSH с 127.0.0.1:${ssh_port}`).waitFor()
   expect(await inspect(page, 'nodes-retired-ru-dark')).toEqual([])
   panel.area.write('delete from retired_nodes')
   await page.reload()

@@ -264,6 +264,21 @@ describe('the shop', () => {
     await page.getByText('Local has no proxy core: run “npm run cores”').waitFor()
     await visit(page, '/nodes/add')
     await page.getByText('The panel has no proxy cores yet').waitFor()
+    await visit(page, '/nodes')
+    const own = page.getByRole('switch', { name: 'Local: sold' })
+    expect(await own.isDisabled()).toBe(true)
+    await button(page, 'Actions for Local').click()
+    await page.getByRole('menuitem', { name: 'Check the port' }).waitFor()
+    expect(await page.getByRole('menuitem', { name: 'Delete' }).count()).toBe(0)
+    await page.keyboard.press('Escape')
+    // The letters of a shortcut lie where they lie, whatever the alphabet.
+    await page.evaluate(() => {
+      const keys = { KeyG: 'п', KeyU: 'г' }
+      for (const [code, key] of Object.entries(keys)) {
+        dispatchEvent(new KeyboardEvent('keydown', { code, key }))
+      }
+    })
+    await heading(page, 'Users')
     await close(page)
     expect(panel.faults).toEqual([])
   })

@@ -274,6 +274,10 @@ describe('the card of a user', () => {
       .waitFor()
 
     await act('Change the end')
+    // Only one that has passed is warned of.
+    await page.getByLabel('Ends at').fill('2020-01-01T00:00')
+    await page.getByText('This moment has passed').waitFor()
+    await button(page, 'End access now').waitFor()
     await page.getByLabel('Ends at').fill('2031-05-06T07:08')
     const hint = await page.getByText(/^Time zone /).textContent()
     const zone = hint?.replace('Time zone ', '')

@@ -1,8 +1,8 @@
 /** What the panel makes of a server that is being set up, and of the keys that its console printed. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { lacksCore } from '#src/admin-ui/core-missing.ts'
 import { printedKeys } from '#src/admin-ui/screens/nodes/printed-keys.ts'
-import { keptAt, lacksSsh, setupOf } from '#src/admin-ui/screens/nodes/setup-state.ts'
+import { type Kept, keptAt, lacksSsh, setupOf } from '#src/admin-ui/screens/nodes/setup-state.ts'
 import { stoppedCore } from '#src/domain/core-pass.ts'
 
 const RSA = `SHA256:${'R'.repeat(43)}`
@@ -61,13 +61,27 @@ test.each([
   expect(setupOf(node(more), NOW)).toBe(setup)
 })
 
-test('a command is kept until another one is given out', () => {
-  const given = { command: 'one', before: PAST, end: null }
-  expect(keptAt(given, PAST)).toBe(given)
-  const seen = keptAt(given, LATER) as typeof given
-  expect(seen).toEqual({ command: 'one', before: PAST, end: LATER })
-  expect(keptAt(seen, LATER)).toBe(seen)
-  expect(keptAt(seen, LATEST)).toBeUndefined()
+describe('a command is kept until another one is given out', () => {
+  test('the first one of a node: from when the node was seen', () => {
+    const seen = keptAt({ command: 'one', end: null, before: null }, LATER)
+    expect(seen).toEqual({ command: 'one', end: LATER, before: null })
+    expect(keptAt(seen as Kept, LATER)).toBe(seen)
+    expect(keptAt(seen as Kept, LATEST)).toBeUndefined()
+    expect(keptAt(seen as Kept, null)).toBeUndefined()
+  })
+
+  test.each([
+    ['another end before it', PAST],
+    ['the same end before it, as of the same second', LATER],
+    ['none before it', null],
+  ])('one that was given out anew, with %s', (_name, before) => {
+    const given = { command: 'two', end: LATER, before }
+    if (before !== null) expect(keptAt(given, before)).toBeDefined()
+    const seen = keptAt(given, LATER)
+    expect(seen).toMatchObject({ command: 'two', end: LATER, before: null })
+    expect(keptAt(seen as Kept, LATEST)).toBeUndefined()
+    expect(keptAt(seen as Kept, PAST)).toBeUndefined()
+  })
 })
 
 test('only what is no connection counts as a fault of SSH, and a lacking core as one', () => {

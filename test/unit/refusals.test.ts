@@ -163,9 +163,10 @@ const files = SOURCES.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name)),
-).filter((file) => !NOT_OF_THE_PANEL.some((pattern) => pattern.test(file)))
+)
+const answering = files.filter((file) => !NOT_OF_THE_PANEL.some((pattern) => pattern.test(file)))
 
-const found = files.map(textsOf)
+const found = answering.map(textsOf)
 const texts = [...new Set(found.flatMap((one) => one.texts))]
 
 /** The login comes up instead of the first; the other is what a node's program says by itself. */

@@ -39,6 +39,8 @@ export const accessEn = {
   editTitle: (what: string) => `Change the end of ${what}`,
   endsAt: 'Ends at',
   endsHint: (zone: string) => `Time zone ${zone}`,
+  endPast: 'This moment has passed: access ends as soon as you save.',
+  endNow: 'End access now',
   endChanged: (date: string) => `Ends ${date}`,
   move: 'Move to another server',
   moveTitle: (what: string) => `Move ${what}`,

@@ -40,6 +40,8 @@ export const accessRu: AccessTexts = {
   editTitle: (what) => `Изменить срок: ${what}`,
   endsAt: 'Заканчивается',
   endsHint: (zone) => `Часовой пояс ${zone}`,
+  endPast: 'Этот момент уже прошёл: доступ закончится сразу.',
+  endNow: 'Закончить доступ',
   endChanged: (date) => `Закончится ${date}`,
   move: 'Перенести на другой сервер',
   moveTitle: (what) => `Перенести: ${what}`,

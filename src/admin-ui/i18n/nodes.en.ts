@@ -22,6 +22,7 @@ export const nodesEn = {
     `On ${codes} every client without an active subscription is removed now, however many they are. They lose their connection.`,
   kinds: { local: 'this machine', managed: 'managed', external: 'external' },
   seen: (when: string) => `seen ${when}`,
+  ownSwitch: 'This machine’s own node can’t be switched off or deleted',
   neverSeen: 'not seen yet',
   enabled: (label: string) => `${label}: sold`,
   switchedOn: (label: string) => `${label} is on`,

@@ -23,6 +23,7 @@ export const nodesRu: NodesTexts = {
     `На ${codes} сейчас будут удалены все клиенты без действующей подписки, сколько бы их ни было. Они потеряют соединение.`,
   kinds: { local: 'эта машина', managed: 'управляемый', external: 'внешний' },
   seen: (when) => `на связи ${when}`,
+  ownSwitch: 'Сервер этой машины нельзя выключить или удалить',
   neverSeen: 'ещё не был на связи',
   enabled: (label) => `${label}: продаётся`,
   switchedOn: (label) => `${label} включён`,

@@ -11,7 +11,7 @@ export const overviewEn = {
   synced: (ago: string) => `Synced ${ago}`,
   neverSynced: 'No node has answered yet',
   attention: 'What needs attention',
-  nodeDown: 'does not answer',
+  nodeDown: 'does not work',
   noCores: 'has no proxy core: run “npm run cores” where the panel runs',
   noCore: 'has no proxy core: give out a new install command and run it there',
   nodeBlocked: 'removals are blocked',

@@ -12,7 +12,7 @@ export const overviewRu: OverviewTexts = {
   synced: (ago) => `Синхронизация ${ago}`,
   neverSynced: 'Ни один сервер ещё не ответил',
   attention: 'Требует внимания',
-  nodeDown: 'не отвечает',
+  nodeDown: 'не работает',
   noCores: 'без ядра: выполните «npm run cores» там, где работает панель',
   noCore: 'без ядра: получите новую команду установки и выполните её там',
   nodeBlocked: 'удаление остановлено',

@@ -106,6 +106,7 @@ export const refusalsRu: Record<string, string> = {
     'ядро прокси не установлено: выполните npm run cores',
   'no proxy core answers on its server: where none is installed, have a new install command given out and run it there':
     'ядро прокси на сервере не отвечает: если оно не установлено, получите новую команду и выполните её там',
+  'the install script failed at the step "{}": {}': 'скрипт установки остановился на шаге «{}»: {}',
   'the proxy core is not running': 'ядро прокси не запущено',
   'the running core does not hold the wanted clients': 'в работающем ядре нет нужных клиентов',
   'there is no Hysteria on the node': 'на сервере нет Hysteria',

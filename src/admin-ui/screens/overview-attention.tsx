@@ -49,7 +49,8 @@ function nodeItems(nodes: NodeRow[]): Item[] {
         },
       ]
     }
-    const fault = node.last_error !== null && node.status === 'active' && node.enabled
+    const isAwaited = node.status === 'active' ? node.enabled : true
+    const fault = node.last_error !== null && isAwaited
     if (!fault && !node.sync_blocked) return []
     return [
       {

@@ -23,6 +23,10 @@ const isPlain = (event: KeyboardEvent) =>
   !types(event.target) &&
   document.querySelector('dialog[open]') === null
 
+/** The key as a Latin keyboard has it: letters of other alphabets by where they lie. */
+const letterOf = ({ key, code }: KeyboardEvent) =>
+  key > '~' && code.startsWith('Key') ? code.charAt(3).toLowerCase() : key
+
 function focusSearch(): boolean {
   const search = document.querySelector<HTMLElement>('.content input[type="search"]')
   search?.focus()
@@ -54,7 +58,7 @@ export function useKeys(keys: Keys): void {
     const plain = createPlainKeys(keys)
     const onKeyDown = (event: KeyboardEvent) => {
       if (isPalette(event)) keys.palette()
-      else if (!isPlain(event) || !plain(event.key)) return
+      else if (!isPlain(event) || !plain(letterOf(event))) return
       event.preventDefault()
     }
     addEventListener('keydown', onKeyDown)

@@ -7,6 +7,7 @@ import { code, ok } from '#src/http/schemas/fields.ts'
 import {
   installCommand,
   moved,
+  newInstallCommand,
   node,
   nodeCheck,
   nodeMetrics,
@@ -47,7 +48,7 @@ export const nodeOperations = adminOperations('Nodes', [
     path: '/nodes/{code}/provision',
     summary: 'Get the install command of a managed node anew; the old one stops',
     params,
-    ok: installCommand,
+    ok: newInstallCommand,
     refusals: [400],
   },
   {

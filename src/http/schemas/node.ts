@@ -1,6 +1,6 @@
 /** Nodes as the API shows them. */
 import * as v from 'valibot'
-import type { InstallCommand } from '#src/domain/provisioning-guide.ts'
+import type { InstallCommand, NewInstallCommand } from '#src/domain/provisioning-guide.ts'
 import type { dailyTraffic } from '#src/domain/stats.ts'
 import type { NodeSyncResult } from '#src/services.ts'
 import type { nodeView, retiredNodeView } from '../views.ts'
@@ -57,8 +57,10 @@ export const node = describes<ReturnType<typeof nodeView>>()(
 )
 
 /** What an operator runs on the server, as root. */
-export const installCommand = describes<InstallCommand>()(
-  v.strictObject({ code, command: v.pipe(v.string(), v.minLength(1)) }),
+const command = v.pipe(v.string(), v.minLength(1))
+export const installCommand = describes<InstallCommand>()(v.strictObject({ code, command }))
+export const newInstallCommand = describes<NewInstallCommand>()(
+  v.strictObject({ code, command, provision_expires_at: timestamp }),
 )
 
 export const retiredNode = describes<ReturnType<typeof retiredNodeView>>()(

@@ -11,7 +11,9 @@ export function useChoices() {
   const option = ({ code, label }: { code: string; label: string }) => ({ value: code, label })
   return {
     ready: nodes.data !== undefined && plans.data !== undefined,
-    nodes: (nodes.data ?? []).filter((node) => node.enabled).map(option),
+    nodes: (nodes.data ?? [])
+      .filter((node) => node.enabled && node.status === 'active')
+      .map(option),
     nodesAll: (nodes.data ?? []).map(option),
     plans: (plans.data ?? []).filter((plan) => !plan.archived).map(option),
     plansAll: (plans.data ?? []).map(option),

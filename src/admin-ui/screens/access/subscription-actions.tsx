@@ -8,6 +8,7 @@ import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
 import { NumberField, Segments, TextField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Menu, type MenuItem } from '#src/admin-ui/kit/menu.tsx'
+import { Note } from '#src/admin-ui/kit/page.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
@@ -76,9 +77,14 @@ function EndDialog({ subscription, close }: DialogProps) {
       close()
     },
   })
+  const isPast = Date.parse(`${timestampOfField(form.values.expires_at)}Z`) <= Date.now()
   return (
     <Dialog title={t.editTitle(nameOf(subscription))} onClose={close}>
-      <FormBox form={form} extra={<Button onClick={close}>{common().cancel}</Button>}>
+      <FormBox
+        form={form}
+        {...(isPast && { danger: true, action: t.endNow })}
+        extra={<Button onClick={close}>{common().cancel}</Button>}
+      >
         <TextField
           label={t.endsAt}
           hint={t.endsHint(boot.timezone)}
@@ -86,6 +92,7 @@ function EndDialog({ subscription, close }: DialogProps) {
           focus
           {...form.field('expires_at')}
         />
+        {isPast && <Note tone="warn">{t.endPast}</Note>}
       </FormBox>
     </Dialog>
   )

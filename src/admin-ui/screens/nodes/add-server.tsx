@@ -155,7 +155,7 @@ export function AddServer() {
         }),
       ),
     done: ({ code, command }) => {
-      keepCommand(code, command, null)
+      keepCommand(code, { command, end: null, before: null })
       nodesChanged()
       // Back leads to the list: the form has done its work.
       location.replace(setupHref(code))

@@ -7,7 +7,7 @@ import { type Form, FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { common } from '#src/admin-ui/texts.ts'
-import { type NodeRow, nodesChanged, nodeTexts } from './texts.ts'
+import { isOwn, type NodeRow, nodesChanged, nodeTexts } from './texts.ts'
 
 interface Connection {
   label: string
@@ -19,9 +19,6 @@ interface Connection {
   flow: string
   shared_uuid: string
 }
-
-/** The machine's own node, whose connection the configuration file says. */
-const OWN_NODE = 'de1'
 
 function ConnectionFields({ form, local }: { form: Form<Connection>; local: boolean }) {
   const t = nodeTexts()
@@ -144,7 +141,7 @@ export function EditNode({ node }: { node: NodeRow }) {
   return (
     <FormBox form={form}>
       <TextField label={t.label} hint={t.labelHint} required {...form.field('label')} />
-      {node.code === OWN_NODE ? (
+      {isOwn(node) ? (
         <Note>{t.onlyLabel}</Note>
       ) : (
         <ConnectionFields form={form} local={node.kind === 'local'} />

@@ -11,7 +11,8 @@ session.follow((now) => {
   if (now === 'out') commands.set({})
 })
 
-const keep = (code: string, kept: Kept | undefined): void =>
+/** Keeps a command that was given out, or forgets it. */
+export const keepCommand = (code: string, kept: Kept | undefined): void =>
   commands.set({ ...commands.get(), [code]: kept })
 
 /** The command of a node, if it was given out since this page was loaded, and none after it. */
@@ -19,11 +20,7 @@ export function useCommand({ code, provision_expires_at: end }: NodeRow): string
   const kept = commands.use()[code]
   const now = kept && keptAt(kept, end)
   useEffect(() => {
-    if (kept && now !== kept) keep(code, now)
+    if (kept && now !== kept) keepCommand(code, now)
   }, [kept, end])
   return now?.command
 }
-
-/** Keeps a command; `before`: when the one before it would have run out, as last told. */
-export const keepCommand = (code: string, command: string, before: string | null): void =>
-  keep(code, { command, before, end: null })

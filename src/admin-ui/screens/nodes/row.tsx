@@ -10,7 +10,7 @@ import { useWords } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { NodeBadge } from '#src/admin-ui/states.tsx'
 import { MoveDialog } from './move.tsx'
-import { type NodeRow, nodesChanged, nodeTexts, setupHref } from './texts.ts'
+import { isOwn, type NodeRow, nodesChanged, nodeTexts, setupHref } from './texts.ts'
 
 function useNodeActions(node: NodeRow) {
   const t = nodeTexts()
@@ -28,6 +28,7 @@ function useNodeActions(node: NodeRow) {
     const { alive } = await ok(api.nodes[':code'].check.$post({ param }))
     if (alive) toast(t.alive(node.label))
     else toast(t.dead(node.label), 'bad')
+    nodesChanged()
   })
   const remove = useAction(async () => {
     const title = t.removeTitle(node.label)
@@ -69,7 +70,7 @@ function NodeMenu(p: {
         node.kind === 'managed' && setup,
         { label: t.check, icon: 'bolt', onClick: p.check },
         { label: t.move.action, icon: 'send', onClick: p.move },
-        { label: t.remove, icon: 'trash', danger: true, onClick: p.remove },
+        !isOwn(node) && { label: t.remove, icon: 'trash', danger: true, onClick: p.remove },
       ]}
     />
   )
@@ -99,14 +100,14 @@ export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
           </small>
         )}
       </span>
-      <label class="switch">
+      <label class="switch" title={isOwn(node) ? t.ownSwitch : undefined}>
         <input
           type="checkbox"
           role="switch"
           aria-label={t.enabled(node.label)}
           aria-checked={node.enabled}
           checked={node.enabled}
-          disabled={turn.busy}
+          disabled={turn.busy || isOwn(node)}
           onChange={(event) => {
             // The service has the last word.
             event.currentTarget.checked = node.enabled

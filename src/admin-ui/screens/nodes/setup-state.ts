@@ -61,14 +61,15 @@ export const lacksSsh = (node: Pick<NodeRow, 'last_error'>): boolean =>
 
 export interface Kept {
   command: string
-  /** When the command before this one would have run out, which is what is told until the node is asked for anew. */
-  before: string | null
-  /** When this one runs out; null until that was told. */
+  /** When it runs out; null for a node's first one until the node was seen. */
   end: string | null
+  /** The end of the command before it, which the node has until it is asked for anew; null once it was seen with this one's. */
+  before: string | null
 }
 
 /** A command that is kept, after its node was seen with this end; undefined when another one was given out since. */
 export function keptAt(kept: Kept, end: string | null): Kept | undefined {
-  if (kept.end !== null) return kept.end === end ? kept : undefined
-  return end === kept.before ? kept : { ...kept, end }
+  if (kept.end === null) return { ...kept, end }
+  if (kept.end !== end) return end !== null && end === kept.before ? kept : undefined
+  return kept.before === null ? kept : { ...kept, before: null }
 }

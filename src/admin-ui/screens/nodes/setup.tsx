@@ -31,10 +31,10 @@ function useNewCommand(node: NodeRow, setup: Setup) {
       const question = { title: t.newTitle(node.label), text: t.newText, action: t.newCommand }
       if (!(await confirm({ ...question, danger: true }))) return
     }
-    const { code, command } = await ok(
+    const { code, command, provision_expires_at } = await ok(
       api.nodes[':code'].provision.$post({ param: { code: node.code } }),
     )
-    keepCommand(code, command, node.provision_expires_at)
+    keepCommand(code, { command, end: provision_expires_at, before: node.provision_expires_at })
     toast(t.newDone)
     nodesChanged()
   })

@@ -10,6 +10,9 @@ export const nodeTexts = catalogue({ en: nodesEn, ru: nodesRu })
 
 export type NodeRow = Row<typeof api.nodes.$get>
 
+/** The machine's own node, whose connection the configuration file says: only its name can be changed. */
+export const isOwn = ({ code }: { code: string }) => code === 'de1'
+
 /** All nodes, asked for again every so many ms. */
 export const useNodes = (every = 30_000) => useQuery('nodes', () => ok(api.nodes.$get()), { every })
 
