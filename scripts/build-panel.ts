@@ -16,15 +16,14 @@ import { dirname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'vite'
 import { PANEL_FOLDER, STAMP_FILE, sourcesStamp } from '#src/integrations/panel-build.ts'
-import { LANGS, type Lang } from '#src/web/lang.ts'
-import { manifestOf } from '#src/web/panel-files.ts'
+import { manifestOf, PANEL_LANGS, type PanelLang } from '#src/web/panel-files.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const fresh = `${PANEL_FOLDER}.${process.pid}`
 const old = `${fresh}.old`
 
 /** Leaves the texts of other languages out: `i18n/users.ru.ts` exports nothing but its names to an English build. */
-const only = (language: Lang): Plugin => ({
+const only = (language: PanelLang): Plugin => ({
   name: 'one-language',
   load(id) {
     const other = /\/admin-ui\/i18n\/.+\.([a-z]+)\.ts$/.exec(id)?.[1]
@@ -90,7 +89,7 @@ function place(): void {
 
 async function buildPanel(): Promise<void> {
   const stamp = sourcesStamp()
-  for (const language of LANGS) {
+  for (const language of PANEL_LANGS) {
     await build({
       configFile: join(ROOT, 'vite.config.ts'),
       configLoader: 'native',

@@ -40,3 +40,10 @@ export function readShop(
     ),
   }
 }
+
+/** Whether a user who is offered this can pay for a plan of it now. */
+export const isSold = (
+  { open, providers }: Shop,
+  plan: Pick<Plan, 'price' | 'priceStars'>,
+  currency: string,
+): boolean => open && providers.some(({ id }) => priceAt(plan, id, currency).amount > 0)

@@ -12,7 +12,7 @@ import {
   transportHeaders,
 } from '#src/web/csp.ts'
 import { errorPage } from '#src/web/error-page.ts'
-import { pickLang } from '#src/web/lang.ts'
+import { findLang, LANGS, pickLang } from '#src/web/lang.ts'
 import type { PageBase } from '#src/web/layout.ts'
 import { encoded } from './compression.ts'
 import type { Context, Http } from './context.ts'
@@ -26,9 +26,11 @@ export const currentDirectory = (s: Http): Directory => s.directory(findListsRev
 
 function pageBase(s: Http, c: Context, directory: Directory): PageBase {
   const { settings } = directory
+  const asked = c.req.query('lang')
   const os = SYSTEMS.find((system) => system === c.req.query('os'))
   return {
-    lang: pickLang(c.req.header('accept-language'), c.req.query('lang'), s.config.defaultLang),
+    lang: pickLang(LANGS, c.req.header('accept-language'), asked, s.config.defaultLang),
+    askedLang: findLang(LANGS, asked) ?? null,
     brandName: settings.text('BRAND_NAME'),
     brandHue: settings.int('BRAND_HUE'),
     helpUrl: directory.helpUrl,

@@ -6,7 +6,7 @@ import { subLink } from '#src/lib/sub-link.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { apiHeaders, pageHeaders, transportHeaders } from '#src/web/csp.ts'
 import { findLang, pickLang } from '#src/web/lang.ts'
-import { type Panel, type PanelFile, readPanel } from '#src/web/panel-files.ts'
+import { PANEL_LANGS, type Panel, type PanelFile, readPanel } from '#src/web/panel-files.ts'
 import { panelCsp, panelPage } from '#src/web/panel-page.ts'
 import { panelUnbuiltPage } from '#src/web/panel-unbuilt-page.ts'
 import { accountRoutes } from './admin/admins.ts'
@@ -37,6 +37,7 @@ function pageInput(s: Http, c: Context) {
   const { config } = s
   const { settings } = currentDirectory(s)
   const accepted = pickLang(
+    PANEL_LANGS,
     c.req.header('accept-language'),
     c.req.query('lang'),
     config.defaultLang,
@@ -46,7 +47,7 @@ function pageInput(s: Http, c: Context) {
     theme: THEMES.find((theme) => theme === getCookie(c, 'panel_theme')) ?? null,
     boot: {
       brandName: settings.text('BRAND_NAME'),
-      lang: findLang(getCookie(c, 'panel_lang')) ?? accepted,
+      lang: findLang(PANEL_LANGS, getCookie(c, 'panel_lang')) ?? accepted,
       authenticated: currentAdmin(s, c) !== undefined,
       basePath: `/${config.adminPath}`,
       subUrlBase: subLink(config),

@@ -4,6 +4,7 @@ import { listActiveOfUser } from '#db/subscriptions.ts'
 import { findUserByToken } from '#db/users.ts'
 import { deviceLimit } from '#src/domain/devices.ts'
 import { legalTokens } from '#src/domain/legal.ts'
+import { isSold, readShop } from '#src/domain/shop.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, formatTimestamp } from '#src/lib/time.ts'
@@ -21,17 +22,19 @@ import { planView } from './views.ts'
 
 /** The landing page, as `GET /` answers it. */
 export function landing(s: Http, c: Context): Response {
-  return renderPage(s, c, { indexed: true, cache: 'no-cache' }, (base, directory) =>
-    landingPage({
+  const { currency } = s.config
+  return renderPage(s, c, { indexed: true, cache: 'no-cache' }, (base, directory) => {
+    const shop = readShop(directory, { bannedAt: null })
+    return landingPage({
       ...base,
-      plans: [...directory.plans.values()].filter((plan) => !plan.archived && plan.price > 0),
-      currency: s.config.currency,
-      nodeLabels: enabledLabels(directory.nodes.values()),
+      plans: shop.plans.map((plan) => ({ ...plan, sold: isSold(shop, plan, currency) })),
+      currency,
+      nodeLabels: shop.nodes.map(({ label }) => label),
       botLinkBase: s.config.botLinkBase,
       botUsername: directory.settings.text('BOT_USERNAME'),
       deviceLimit: deviceLimit({ hwidLimit: null }, directory.settings),
-    }),
-  )
+    })
+  })
 }
 
 function legal(s: Http, c: Context, document: LegalDocument): Response {

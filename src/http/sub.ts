@@ -11,7 +11,7 @@ import {
   isSeenStale,
 } from '#src/domain/devices.ts'
 import type { Directory } from '#src/domain/directory.ts'
-import { readShop } from '#src/domain/shop.ts'
+import { isSold, readShop } from '#src/domain/shop.ts'
 import { listShownOfUser } from '#src/domain/subscriptions.ts'
 import { createUserLists, type ListVariant } from '#src/domain/user-list.ts'
 import { notFound } from '#src/lib/errors.ts'
@@ -46,13 +46,12 @@ function visitorOf(c: Context) {
   }
 }
 
-/** Where the owner of a link pays on the site; null while nothing is sold to him there. */
-function renewUrl(s: Http, directory: Directory, owner: ListOwner, token: string): string | null {
+/** Whether the owner of a link can pay for anything now, in the bot or on the site, and where on the site. */
+function saleTo(s: Http, directory: Directory, owner: ListOwner, token: string) {
   const user = findUser(s.db, owner.tgId)
-  if (!user) return null
-  const { open, plans, providers } = readShop(directory, user)
-  const sold = open && plans.length > 0 && providers.length > 0
-  return sold ? `${siteUrl(s)}/cabinet.html#${token}` : null
+  const shop = user && readShop(directory, user)
+  const selling = shop?.plans.some((plan) => isSold(shop, plan, s.config.currency)) ?? false
+  return { selling, renewUrl: selling ? `${siteUrl(s)}/cabinet.html#${token}` : null }
 }
 
 /** The page of a user without an active subscription. */
@@ -65,7 +64,7 @@ function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Da
     return expiredPage({
       ...base,
       botUrl: botUrl(s, directory),
-      renewUrl: renewUrl(s, directory, owner, token),
+      ...saleTo(s, directory, owner, token),
       endedOn: last === undefined ? null : formatDay(s.config.timezone, parseTimestamp(last)),
       paused: shown.some(({ state }) => state === 'held'),
     })
@@ -92,7 +91,7 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       subUrl: subLink(s.config, token),
       subscriptions,
       botUrl: botUrl(s, directory),
-      renewUrl: renewUrl(s, directory, owner, token),
+      ...saleTo(s, directory, owner, token),
       devices: limit === null ? null : { limit, count: listDevices(s.db, owner.tgId).length },
     })
   })

@@ -11,7 +11,7 @@ const SOURCES = join(ROOT, 'src', 'admin-ui')
 /** What else goes into a build. */
 const OTHERS = [
   ...['package-lock.json', 'vite.config.ts', 'scripts/build-panel.ts'],
-  ...['src/web/lang.ts', 'src/web/panel-files.ts'],
+  'src/web/panel-files.ts',
 ]
 
 export const PANEL_FOLDER = join(ROOT, 'dist', 'admin')

@@ -1,13 +1,15 @@
 /** What a browser gets at the subscription URL of a user without an active subscription. */
-import { botButton } from './bot-button.ts'
 import type { PageBase } from './layout.ts'
 import { html } from './markup.ts'
-import { buttonLink, messagePage } from './message-page.ts'
+import { buttonLinks, messagePage } from './message-page.ts'
+import { inAskedLang } from './own-link.ts'
 import { stringsOf } from './strings.ts'
 
 export interface ExpiredPageInput extends PageBase {
   botUrl: string | null
-  /** Where the owner of the link pays without the bot; null while nothing is sold there. */
+  /** Whether the owner of the link can buy anything now. */
+  selling: boolean
+  /** Where he pays without the bot; null while nothing is sold there. */
   renewUrl: string | null
   /** The day on which the last one ended, dd.mm.yyyy; null when there is none to name. */
   endedOn: string | null
@@ -18,35 +20,36 @@ export interface ExpiredPageInput extends PageBase {
 /** Answered with 200 and `private, no-store`. */
 export function expiredPage(input: ExpiredPageInput): string {
   const t = stringsOf(input.lang)
-  const help = buttonLink(input.helpUrl, 'help', t.askSupport)
+  const { botUrl, endedOn } = input
+  const renewUrl = input.renewUrl && inAskedLang(input, input.renewUrl)
   if (input.paused) {
     return messagePage(input, {
       badge: 'pause',
       title: t.pausedTitle,
       text: t.pausedText,
-      actions: [botButton(t, input.botUrl, t.openBot), help],
+      actions: buttonLinks([botUrl, 'telegram', t.openBot], [input.helpUrl, 'help', t.askSupport]),
     })
   }
-  if (input.endedOn === null) {
+  if (endedOn === null) {
     return messagePage(input, {
       badge: 'link',
       title: t.noneTitle,
       text: t.noneText,
-      actions: [
-        botButton(t, input.botUrl, t.openBot),
-        buttonLink(input.renewUrl, 'card', t.buyOnSite),
-        help,
-      ],
+      actions: buttonLinks(
+        [botUrl, 'telegram', t.openBot],
+        [renewUrl, 'card', t.buyOnSite],
+        [input.helpUrl, 'help', t.askSupport],
+      ),
     })
   }
   return messagePage(input, {
     badge: 'clock',
     title: t.expiredTitle,
-    text: html`${t.expiredSince(input.endedOn)} ${t.expiredText}`,
-    actions: [
-      botButton(t, input.botUrl, t.renew),
-      buttonLink(input.renewUrl, 'card', t.renewOnSite),
-      help,
-    ],
+    text: html`${t.expiredSince(endedOn)} ${t.expiredText}`,
+    actions: buttonLinks(
+      [botUrl, 'telegram', input.selling ? t.renew : t.openBot],
+      [renewUrl, 'card', t.renewOnSite],
+      [input.helpUrl, 'help', t.askSupport],
+    ),
   })
 }

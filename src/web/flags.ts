@@ -84,5 +84,5 @@ function flag(country: string): Markup {
 /** A node's label as pages show it. */
 export function nodeLabel(label: string): Markup {
   const { country, text } = splitFlag(label)
-  return country === null ? html`${text}` : html`${flag(country)} ${text}`
+  return country === null ? html`<bdi>${text}</bdi>` : html`${flag(country)} <bdi>${text}</bdi>`
 }

@@ -1,10 +1,11 @@
-/** The public face of the service: plans, how it works, servers, the way to the bot. */
+/** The public face of the service: plans, how it works, servers, the way to the bot or to the account. */
 import { botLink } from '#src/lib/bot-link.ts'
 import { formatPrice } from '#src/lib/format.ts'
 import { nodeLabel } from './flags.ts'
 import { type Icon, icon } from './icons.ts'
 import { type PageBase, page } from './layout.ts'
 import { html, type Markup } from './markup.ts'
+import { siteLink } from './own-link.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
 export interface LandingPlan {
@@ -13,6 +14,8 @@ export interface LandingPlan {
   days: number
   /** Whole units of the currency; plans that cost nothing are not shown. */
   price: number
+  /** Whether it can be paid for now. */
+  sold: boolean
 }
 
 export interface LandingPageInput extends PageBase {
@@ -27,23 +30,56 @@ export interface LandingPageInput extends PageBase {
   deviceLimit: number | null
 }
 
-export function landingPage(input: LandingPageInput): string {
-  const t = stringsOf(input.lang)
-  const bot = botLink(input.botLinkBase, input.botUsername)
-  const { deviceLimit, nodeLabels } = input
-  const body = html`<section class="hero"><h1>${t.heroTitle}</h1><p>${t.heroText}</p>${heroButtons(t, bot)}${deviceLimit !== null && html`<small>${t.deviceLimit(deviceLimit)}</small>`}</section>
-<section class="section" id="plans"><h2>${t.plans}</h2>${plansGrid(t, input)}</section>
-<section class="section"><h2>${t.factsTitle}</h2><div class="grid">${factCard('telegram', t.facts.buy)}${factCard('devices', t.facts.link)}${factCard('refresh', t.facts.renew)}</div></section>
-${nodeLabels.length > 0 && html`<section class="section"><h2>${t.servers}</h2><ul class="chips">${nodeLabels.map((label) => html`<li>${nodeLabel(label)}</li>`)}</ul></section>`}`
-  const account = html`<a class="ghost" href="${input.siteUrl}/cabinet.html">${icon('user')}<span class="t">${t.cabinet}</span></a>`
-  return page({ ...input, title: '', body, description: t.heroText, action: account })
+/** What the parts of the page are made from. */
+interface Landing {
+  t: Strings
+  input: LandingPageInput
+  /** Those that are shown. */
+  plans: LandingPlan[]
+  /** Whether one of them can be paid for now. */
+  selling: boolean
+  bot: string | null
+  account: string
 }
 
-function heroButtons(t: Strings, bot: string | null): Markup {
-  const open = bot
-    ? html`<a class="btn pri" href="${bot}" rel="noopener">${icon('telegram')}${t.openBot}</a>`
-    : html`<p>${t.askBot}</p>`
-  return html`<div class="row">${open}<a class="btn" href="#plans">${t.seePlans}</a></div>`
+export function landingPage(input: LandingPageInput): string {
+  const t = stringsOf(input.lang)
+  const plans = input.plans.filter((plan) => plan.price > 0)
+  const landing: Landing = {
+    t,
+    input,
+    plans,
+    selling: plans.some(({ sold }) => sold),
+    bot: botLink(input.botLinkBase, input.botUsername),
+    account: siteLink(input, '/cabinet.html'),
+  }
+  const { bot, selling, account } = landing
+  const { deviceLimit, nodeLabels } = input
+  const heroText = bot && selling ? t.heroText : t.heroTextNoSale
+  const first = bot ? factCard('telegram', t.facts.buy) : factCard('user', t.facts.account)
+  const body = html`<section class="hero"><h1>${t.heroTitle}</h1><p>${heroText}</p>${heroButtons(landing)}${deviceLimit !== null && html`<small>${t.deviceLimit(deviceLimit)}</small>`}</section>
+<section class="section" id="plans"><h2>${t.plans}</h2>${plansNote(landing)}${plansGrid(landing)}</section>
+<section class="section"><h2>${t.factsTitle}</h2><div class="grid">${first}${factCard('devices', t.facts.link)}${factCard('refresh', t.facts.renew)}</div></section>
+${nodeLabels.length > 0 && html`<section class="section"><h2>${t.servers}</h2><ul class="chips">${nodeLabels.map((label) => html`<li>${nodeLabel(label)}</li>`)}</ul></section>`}`
+  const action = html`<a class="ghost" href="${account}">${icon('user')}<span class="t">${t.cabinet}</span></a>`
+  return page({ ...input, title: '', body, description: heroText, action })
+}
+
+function heroButtons({ t, bot, account, plans }: Landing): Markup {
+  const [url, name, label]: [string, Icon, string] = bot
+    ? [bot, 'telegram', t.openBot]
+    : [account, 'user', t.openAccount]
+  const prices = plans.length > 0 && html`<a class="btn" href="#plans">${t.seePlans}</a>`
+  return html`<div class="row"><a class="btn pri" href="${url}" rel="noopener">${icon(name)}${label}</a>${prices}</div>`
+}
+
+/** Where buying is not one press away: why, and whom to ask. */
+function plansNote({ t, input, plans, selling, bot }: Landing): Markup | null {
+  if (plans.length === 0 || (bot && selling)) return null
+  const ask =
+    input.helpUrl !== null &&
+    html` ${selling && `${t.noLinkYet} `}<a href="${input.helpUrl}" rel="noopener">${t.askSupport}</a>`
+  return html`<p class="plans-note">${selling ? t.plansByLink : t.plansPaused}${ask}</p>`
 }
 
 const factCard = (name: Icon, [title, text]: string[]): Markup =>
@@ -58,21 +94,28 @@ function savingOf(plan: LandingPlan, plans: LandingPlan[]): number {
   return Math.floor((1 - perDay(plan) / most) * 100)
 }
 
-function plansGrid(t: Strings, input: LandingPageInput): Markup {
-  const plans = input.plans.filter((plan) => plan.price > 0)
+/** Where a plan is bought, and how the button there is called; null while it is not sold. */
+function planButton({ t, input, bot, account }: Landing, plan: LandingPlan, best: boolean) {
+  if (!plan.sold) return null
+  const inBot = bot && botLink(input.botLinkBase, input.botUsername, `buy_${plan.code}`)
+  const label = inBot ? t.choose : t.chooseInAccount
+  return html`<a class="${best ? 'btn pri' : 'btn'}" href="${inBot ?? account}" rel="noopener" aria-label="${label}: ${plan.label}">${label}</a>`
+}
+
+function plansGrid(landing: Landing): Markup {
+  const { t, input, plans } = landing
   if (plans.length === 0) return html`<p class="muted center">${t.plansEmpty}</p>`
   const savings = plans.map((plan) => savingOf(plan, plans))
   // The first that saves something is what most should look at.
   const best = savings.findIndex((saving) => saving > 0)
   const money = (price: number) => formatPrice(price, input.currency, input.lang)
+  const percent = new Intl.NumberFormat(input.lang, { style: 'percent' })
+  // With a minus sign where Intl has a hyphen; the order of sign, number and percent is the language's.
+  const discount = (saving: number) => percent.format(-saving / 100).replace('-', '−')
   const cards = plans.map((plan, at) => {
-    const buy = botLink(input.botLinkBase, input.botUsername, `buy_${plan.code}`)
-    const button =
-      buy &&
-      html`<a class="${at === best ? 'btn pri' : 'btn'}" href="${buy}" rel="noopener" aria-label="${t.choose}: ${plan.label}">${t.choose}</a>`
     const saving = savings[at] as number
     const perMonth = Math.round((plan.price / Math.max(plan.days, 1)) * MONTH_DAYS)
-    return html`<article class="${at === best ? 'card plan best' : 'card plan'}"><h3>${plan.label}</h3>${saving > 0 && html`<span class="pill rec">−${saving}%</span>`}<p class="price">${money(plan.price)}</p>${perMonth > 0 && html`<p class="muted">${t.perMonth(money(perMonth))}</p>`}${button}</article>`
+    return html`<article class="${at === best ? 'card plan best' : 'card plan'}"><h3><bdi>${plan.label}</bdi></h3>${saving > 0 && html`<span class="pill rec">${discount(saving)}</span>`}<p class="price">${money(plan.price)}</p>${perMonth > 0 && html`<p class="muted">${t.perMonth(money(perMonth))}</p>`}${planButton(landing, plan, at === best)}</article>`
   })
   return html`<div class="grid">${cards}</div>`
 }

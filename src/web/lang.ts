@@ -1,31 +1,45 @@
 /** Which language a page is shown in. */
+import { catalogue } from './strings.ts'
 
-export const LANGS = ['en', 'ru'] as const
-export type Lang = (typeof LANGS)[number]
+/** A language of the public pages. The panel and the bot have lists of their own. */
+export type Lang = keyof typeof catalogue
+export const LANGS = Object.keys(catalogue) as Lang[]
 
 const ACCEPT_MAX_LENGTH = 300
 
-/** The language that a tag such as `ru`, `ru-RU` or `RU` names, if pages have it. */
-export function findLang(tag: string | null | undefined): Lang | undefined {
+/** The one of these languages that a tag such as `ru`, `ru-RU` or `RU` names. */
+export function findLang<L extends string>(
+  langs: readonly L[],
+  tag: string | null | undefined,
+): L | undefined {
   const primary = (tag ?? '').trim().toLowerCase().split('-')[0]
-  return LANGS.find((lang) => lang === primary)
+  return langs.find((lang) => lang === primary)
 }
 
-/** `?lang=`, else the best known language of Accept-Language (RFC 9110, section 12.5.4), else the default, else English. */
-export function pickLang(
+/** Of these languages `?lang=`, else the best known one of Accept-Language (RFC 9110, section 12.5.4), else the default, else English. */
+export function pickLang<L extends string>(
+  langs: readonly (L | 'en')[],
   acceptLanguage: string | null | undefined,
   queryLang: string | null | undefined,
   defaultLang: string,
-): Lang {
-  return findLang(queryLang) ?? acceptedLang(acceptLanguage) ?? findLang(defaultLang) ?? 'en'
+): L | 'en' {
+  return (
+    findLang(langs, queryLang) ??
+    acceptedLang(langs, acceptLanguage) ??
+    findLang(langs, defaultLang) ??
+    'en'
+  )
 }
 
-function acceptedLang(header: string | null | undefined): Lang | undefined {
-  let best: Lang | undefined
+function acceptedLang<L extends string>(
+  langs: readonly L[],
+  header: string | null | undefined,
+): L | undefined {
+  let best: L | undefined
   let bestWeight = 0
   for (const range of (header ?? '').slice(0, ACCEPT_MAX_LENGTH).split(',')) {
     const [tag, ...parameters] = range.split(';')
-    const lang = findLang(tag)
+    const lang = findLang(langs, tag)
     const weight = weightOf(parameters)
     if (lang && weight > bestWeight) {
       best = lang

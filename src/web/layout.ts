@@ -3,6 +3,7 @@ import { raw } from 'hono/html'
 import { icon } from './icons.ts'
 import { LANGS, type Lang } from './lang.ts'
 import { html, type Markup } from './markup.ts'
+import { siteLink } from './own-link.ts'
 import { accentsOf } from './palette.ts'
 import { type Strings, stringsOf } from './strings.ts'
 import { styleOf } from './styles.ts'
@@ -10,6 +11,8 @@ import { styleOf } from './styles.ts'
 /** What every page is given. */
 export interface PageBase {
   lang: Lang
+  /** What `?lang=` asked for: own links hand it on. Null where the browser decided. */
+  askedLang: Lang | null
   brandName: string
   /** 0 to 359. Must equal the one given to pageCsp. */
   brandHue: number
@@ -43,7 +46,7 @@ export function page(input: PageInput): string {
   const t = stringsOf(lang)
   const document = html`<!doctype html>
 <html lang="${lang}"${t.dir === 'rtl' && html` dir="rtl"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><link rel="icon" href="${favicon(input.brandHue)}">${description ? html`<meta name="description" content="${description}">` : html`<meta name="robots" content="noindex,nofollow">`}<title>${title ? `${title} · ${brandName}` : brandName}</title><style>${raw(css)}</style>${scripts.map((src) => html`<script defer src="${src}"></script>`)}</head>
-<body><header class="top"><a class="brand" href="${input.siteUrl}/"><span class="logo">${icon('bolt')}</span><span>${brandName}</span></a>${helpLink(t, input.helpUrl)}${input.action}${languages(t, input)}</header>
+<body><header class="top"><a class="brand" href="${siteLink(input, '/')}"><span class="logo">${icon('bolt')}</span><bdi>${brandName}</bdi></a>${helpLink(t, input.helpUrl)}${input.action}${languages(t, input)}</header>
 <main${input.narrow && html` class="narrow"`}>${body}</main>${footer(t, input)}</body></html>
 `
   return document.toString()
@@ -75,7 +78,7 @@ function languages(t: Strings, { lang: current, query }: PageBase): Markup {
 /** What turns when its part is opened. */
 export const chevron = html`<svg class="i chev" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 9l6 6l6-6"/></svg>`
 
-function footer(t: Strings, { siteUrl, year, brandName }: PageBase): Markup {
-  const link = (path: string, text: string) => html`<a href="${siteUrl}${path}">${text}</a>`
-  return html`<footer class="foot"><nav aria-label="${t.footerNav}">${link('/offer', t.offer)}${link('/privacy', t.privacy)}${link('/cabinet.html', t.cabinet)}</nav><span>© ${year} ${brandName}</span></footer>`
+function footer(t: Strings, base: PageBase): Markup {
+  const link = (path: string, text: string) => html`<a href="${siteLink(base, path)}">${text}</a>`
+  return html`<footer class="foot"><nav aria-label="${t.footerNav}">${link('/offer', t.offer)}${link('/privacy', t.privacy)}${link('/cabinet.html', t.cabinet)}</nav><span>© ${base.year} <bdi>${base.brandName}</bdi></span></footer>`
 }

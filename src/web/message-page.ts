@@ -22,6 +22,14 @@ export function messagePage(base: PageBase, message: Message): string {
   return page({ ...base, narrow: true, title, body })
 }
 
+type Button = [url: string | null, name: Icon, label: string]
+
+/** The buttons that lead somewhere, of which the first is filled. */
+export const buttonLinks = (...buttons: Button[]): (Markup | null)[] =>
+  buttons
+    .filter(([url]) => url !== null)
+    .map(([url, name, label], at) => buttonLink(url, name, label, at === 0))
+
 /** A link that looks like a button; none without an address. */
 export function buttonLink(
   url: string | null,

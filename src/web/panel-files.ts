@@ -1,7 +1,10 @@
 /** The built panel: what its page loads, and its files as they are served. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LANGS, type Lang } from './lang.ts'
+
+/** The languages of the panel: each has a build of its own. */
+export const PANEL_LANGS = ['en', 'ru'] as const
+export type PanelLang = (typeof PANEL_LANGS)[number]
 
 export interface PanelFile {
   type: string
@@ -24,7 +27,7 @@ export interface PanelEntry {
 
 export interface Panel {
   /** What the page of each language loads. */
-  entries: Record<Lang, PanelEntry>
+  entries: Record<PanelLang, PanelEntry>
   files: ReadonlyMap<string, PanelFile>
 }
 
@@ -87,21 +90,21 @@ function readFile(folder: string, name: string): PanelFile {
 }
 
 /** Where the build in a language says what it is made of. */
-export const manifestOf = (lang: Lang): string => `.vite/manifest.${lang}.json`
+export const manifestOf = (lang: PanelLang): string => `.vite/manifest.${lang}.json`
 
 /** Reads a build; null when there is none that is whole. */
 export function readPanel(folder: string): Panel | null {
-  const manifests = LANGS.map((lang) => join(folder, manifestOf(lang)))
+  const manifests = PANEL_LANGS.map((lang) => join(folder, manifestOf(lang)))
   if (!manifests.every((path) => existsSync(path))) return null
   const assets = join(folder, 'assets')
   const names = readdirSync(assets).filter((name) => /\.(js|css|woff2)$/.test(name))
   return {
     entries: Object.fromEntries(
-      LANGS.map((lang, at) => {
+      PANEL_LANGS.map((lang, at) => {
         const manifest = JSON.parse(readFileSync(manifests[at] as string, 'utf8')) as Manifest
         return [lang, entryOf(manifest, names)]
       }),
-    ) as Record<Lang, PanelEntry>,
+    ) as Record<PanelLang, PanelEntry>,
     files: new Map(names.map((name) => [name, readFile(assets, name)])),
   }
 }

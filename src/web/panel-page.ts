@@ -2,15 +2,14 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { raw } from 'hono/html'
 import { base64, utf8 } from '#src/lib/encoding.ts'
-import type { Lang } from './lang.ts'
 import { html } from './markup.ts'
 import { type Accent, accentsOf, normalHue } from './palette.ts'
-import type { PanelEntry } from './panel-files.ts'
+import type { PanelEntry, PanelLang } from './panel-files.ts'
 
 /** What the panel reads before any request. It holds no secret: the page is the same for everybody. */
 export interface PanelBoot {
   brandName: string
-  lang: Lang
+  lang: PanelLang
   /** Whether the page was asked for with a live session. */
   authenticated: boolean
   /** `/{ADMIN_PATH}`: the cookies of theme and language belong to it. */
@@ -32,7 +31,7 @@ export interface PanelPageInput {
   entry: PanelEntry
 }
 
-const NO_SCRIPT: Record<Lang, string> = {
+const NO_SCRIPT: Record<PanelLang, string> = {
   en: 'The panel needs JavaScript.',
   ru: 'Панели нужен JavaScript.',
 }

@@ -1,10 +1,9 @@
-/** The texts of the public pages by language. Another language is one file beside these, one line here and its code in lang.ts. */
-import type { Lang } from './lang.ts'
+/** The texts of the public pages by language. Another language is one file beside these and its code here. */
 import { en, type Strings } from './strings/en.ts'
 import { ru } from './strings/ru.ts'
 
 export type { Strings }
 
-const catalogue: Record<Lang, Strings> = { en, ru }
+export const catalogue = { en, ru } satisfies Record<string, Strings>
 
-export const stringsOf = (lang: Lang): Strings => catalogue[lang]
+export const stringsOf = (lang: keyof typeof catalogue): Strings => catalogue[lang]

@@ -8,6 +8,7 @@ import { chevron, type PageBase, page } from './layout.ts'
 import { linkBox } from './link-box.ts'
 import { html, type Markup } from './markup.ts'
 import { buttonLink } from './message-page.ts'
+import { inAskedLang } from './own-link.ts'
 import { qrSvg } from './qr.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
@@ -27,7 +28,9 @@ export interface SubPageInput extends PageBase {
   /** The active ones, in the order to show; not empty. */
   subscriptions: SubPageSubscription[]
   botUrl: string | null
-  /** Where the owner of the link pays without the bot; null while nothing is sold there. */
+  /** Whether the owner of the link can pay for anything now. */
+  selling: boolean
+  /** Where he pays without the bot; null while nothing is sold there. */
   renewUrl: string | null
   /** How many devices there are and may be; null while nobody counts them. */
   devices: { count: number; limit: number } | null
@@ -71,7 +74,7 @@ export function openPage(input: OpenPageInput): string {
 ${addButton(offer, app)}
 <details class="more"${rows.length > 0 || html` hidden`}><summary>${icon('download')}${t.openMissing(app.name)}${chevron}</summary><ul class="rows">${rows}</ul></details>
 ${manual(t, subUrl)}
-<p><a href="${subUrl}">${t.openBack}</a></p></section>`
+<p><a href="${inAskedLang(input, subUrl)}">${t.openBack}</a></p></section>`
   return page({
     ...input,
     narrow: true,
@@ -133,16 +136,17 @@ function ring(t: Strings, { daysToGo, planDays }: SubPageSubscription): Markup {
 }
 
 function factsCard(t: Strings, input: SubPageInput): Markup {
-  const { subscriptions, devices, botUrl, renewUrl } = input
+  const { subscriptions, devices, botUrl } = input
+  const renewUrl = input.renewUrl && inAskedLang(input, input.renewUrl)
   const rows = subscriptions.map(
     (subscription) =>
-      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted">${subscription.planLabel}, ${t.subUntil} ${subscription.expiresOn}</span></span><span class="${subscription.daysToGo <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(subscription.daysToGo)}</span></li>`,
+      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted"><bdi>${subscription.planLabel}</bdi> · ${t.subUntil} ${subscription.expiresOn}</span></span><span class="${subscription.daysToGo <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(subscription.daysToGo)}</span></li>`,
   )
   const full = devices && devices.count >= devices.limit
   const deviceRow =
     devices &&
     html`<li><span><strong>${t.devices}</strong>${full && html`<span class="muted">${t.devicesFull}</span>`}</span><span class="${full ? 'pill warn' : 'pill'}">${t.devicesOf(devices.count, devices.limit)}</span></li>`
-  return html`<section class="card stack"><h2 class="sr">${t.subList}</h2><ul class="rows">${rows}${deviceRow}</ul>${buttonLink(botUrl, 'refresh', t.renew)}${buttonLink(renewUrl, 'card', t.renewOnSite)}</section>`
+  return html`<section class="card stack"><h2 class="sr">${t.subList}</h2><ul class="rows">${rows}${deviceRow}</ul>${input.selling ? buttonLink(botUrl, 'refresh', t.renew) : buttonLink(botUrl, 'telegram', t.openBot)}${buttonLink(renewUrl, 'card', t.renewOnSite)}</section>`
 }
 
 function qrCard(t: Strings, subUrl: string): Markup {

@@ -203,6 +203,13 @@ scenarios('GET /api/cabinet/{token}', [
   }),
 ])
 
+const SELLING = {
+  PAYMENTS_ENABLED: 'true',
+  PROVIDER_A_SHOP_ID: '100500',
+  PROVIDER_A_SECRET_KEY: 'live_a',
+  PROVIDER_A_ENABLED: 'true',
+}
+
 scenarios('public pages', [
   {
     name: '200 with a thank-you page that does not claim that money has come',
@@ -239,7 +246,7 @@ scenarios('public pages', [
   {
     name: '200 with brand, plans for sale, servers and the bot on the landing page',
     given: (w) => {
-      putSettings(w, { BRAND_NAME: 'Fast & <Free>', BOT_USERNAME: 'some_bot' })
+      putSettings(w, { ...SELLING, BRAND_NAME: 'Fast & <Free>', BOT_USERNAME: 'some_bot' })
       w.change("update plans set price = 0 where code = '3m'")
       w.change("update plans set archived = 1 where code = '6m'")
       addNode(w, 'off', { enabled: 0 })
@@ -254,10 +261,26 @@ scenarios('public pages', [
       expect(text).toContain('365 days')
       expect(text).not.toContain('90 days')
       expect(text).not.toContain('180 days')
-      expect(text).toContain('<li>Local</li>')
+      expect(text).toContain('<li><bdi>Local</bdi></li>')
       expect(text).not.toContain('Label of off')
     },
   },
+  ...[
+    { what: 'payments are off', settings: { ...SELLING, PAYMENTS_ENABLED: 'false' } },
+    { what: 'there is no way to pay', settings: { ...SELLING, PROVIDER_A_ENABLED: 'false' } },
+  ].map(
+    ({ what, settings }): Scenario => ({
+      name: `200 with prices and no button to buy on the landing page while ${what}`,
+      given: (w) => putSettings(w, { ...settings, BOT_USERNAME: 'some_bot' }),
+      request: { path: '/', host: 'site.test', headers: { 'accept-language': 'en' } },
+      status: 200,
+      effects: (_w, _given, { text }) => {
+        expect(text).toContain('365 days')
+        expect(text).toContain('Sales are paused right now.')
+        expect(text).not.toContain('?start=buy_')
+      },
+    }),
+  ),
   {
     name: '200 with the price of now on the landing page',
     given: async (w) => {

@@ -28,8 +28,13 @@ function buyer(w: World): string {
 }
 
 /** Makes the shop of the site open. */
-const sell = (w: World) =>
+const openShop = (w: World) =>
   putSettings(w, { PAYMENTS_ENABLED: '1', STARS_ENABLED: '1', BOT_TOKEN: '1:x' })
+
+const sell = (w: World) => {
+  openShop(w)
+  w.change('update plans set price_stars = 100')
+}
 
 const NOT_KEPT = {
   'content-type': 'text/html; charset=utf-8',
@@ -50,7 +55,7 @@ scenarios('GET /sub/{token} in a browser', [
       expect(text).toContain(`href="happ://add/${url}"`)
       expect(text).toMatch(/<svg[\s\S]*<\/svg>/)
       expect(text).toContain('Fast Tunnel')
-      expect(text).toContain('30 days, ')
+      expect(text).toContain('<bdi>30 days</bdi> · until ')
       expect(text).toContain('31.03.2026')
       expect(text).toContain('https://t.me/some_bot')
       expect(text).not.toMatch(
@@ -164,6 +169,34 @@ scenarios('GET /sub/{token} in a browser', [
     effects: (_w: World, token: string, { text }: { text: string }) =>
       expect(text).toContain(`href="https://site.test/cabinet.html#${token}"`),
   })),
+  {
+    name: '200 with the language that was asked for in the way to the account, before the fragment',
+    given: (w) => {
+      sell(w)
+      return buyer(w)
+    },
+    request: (token: string) => ({ ...page(token), path: `${page(token).path}?lang=ru` }),
+    status: 200,
+    effects: (_w: World, token: string, { text }: { text: string }) => {
+      expect(text).toContain('<html lang="ru">')
+      expect(text).toContain(`href="https://site.test/cabinet.html?lang=ru#${token}"`)
+      expect(text).toContain('href="https://site.test/offer?lang=ru"')
+    },
+  },
+  {
+    name: '200 without a way to pay while no plan has a price at the only provider',
+    given: (w) => {
+      openShop(w)
+      return buyer(w)
+    },
+    request: page,
+    status: 200,
+    effects: (_w, _token, { text }) => {
+      expect(text).not.toContain('cabinet.html#')
+      expect(text).not.toContain('Renew')
+      expect(text).toContain('https://t.me/some_bot')
+    },
+  },
   {
     name: '200 with how many devices there are and may be while they are counted',
     given: (w) => {

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { LANGS, type Lang } from '#src/web/lang.ts'
-import { manifestOf } from '#src/web/panel-files.ts'
+import { manifestOf, PANEL_LANGS, type PanelLang } from '#src/web/panel-files.ts'
 
 export const PANEL_SCRIPT = 'import("./shared-2.js")\n'
 
@@ -19,7 +18,7 @@ const MANIFEST = {
   'screens/users.tsx': { file: 'assets/users-3.js', imports: ['main.tsx'] },
 }
 
-const MAIN: Record<Lang, string> = { en: 'assets/main-1.js', ru: 'assets/main-5.js' }
+const MAIN: Record<PanelLang, string> = { en: 'assets/main-1.js', ru: 'assets/main-5.js' }
 
 const FILES: Record<string, string> = {
   'main-1.js': PANEL_SCRIPT,
@@ -36,7 +35,7 @@ export function makeFakePanel(): string {
   const folder = mkdtempSync(join(tmpdir(), 'subpanel-panel-'))
   mkdirSync(join(folder, '.vite'))
   mkdirSync(join(folder, 'assets'))
-  for (const lang of LANGS) {
+  for (const lang of PANEL_LANGS) {
     const manifest = { ...MANIFEST, 'main.tsx': { ...MANIFEST['main.tsx'], file: MAIN[lang] } }
     writeFileSync(join(folder, manifestOf(lang)), JSON.stringify(manifest))
   }

@@ -1,0 +1,149 @@
+/** What the pages offer to buy, and where: by bot, by account, or not at all. */
+import { describe, expect, test } from 'vitest'
+import { FILE_APPS } from '#src/domain/apps.ts'
+import { errorPage } from '#src/web/error-page.ts'
+import { expiredPage } from '#src/web/expired-page.ts'
+import { type LandingPageInput, landingPage } from '#src/web/landing-page.ts'
+import type { Lang } from '#src/web/lang.ts'
+import { stringsOf } from '#src/web/strings.ts'
+import { openPage, subPage } from '#src/web/sub-page.ts'
+
+const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo'
+const HUE = 270
+const FRAME = {
+  helpUrl: null,
+  siteUrl: 'https://site.test',
+  year: 2026,
+  query: '',
+  askedLang: null,
+}
+const BOT = { botLinkBase: 'https://t.me', botUsername: 'aurora_bot' }
+const withoutStyle = (markup: string) => markup.replace(/<style>[\s\S]*?<\/style>/, '')
+
+describe('the landing page', () => {
+  const base = {
+    ...FRAME,
+    brandName: 'Aurora',
+    brandHue: HUE,
+    nodeLabels: ['Oslo'],
+    deviceLimit: null,
+  }
+  const plans = [
+    { code: '12m', label: 'A year', days: 360, price: 1799, sold: true },
+    { code: 'free', label: 'Given away', days: 3, price: 0, sold: false },
+  ]
+
+  test('shows the plans that cost something, in the currency', () => {
+    const ru = landingPage({ ...base, ...BOT, lang: 'ru', plans, currency: 'RUB' })
+    expect(ru).toMatch(/1\s799\s₽/)
+    expect(ru).not.toContain('Given away')
+    expect(ru).toContain('https://t.me/aurora_bot?start=buy_12m')
+    expect(landingPage({ ...base, ...BOT, lang: 'en', plans, currency: 'POINTS' })).toContain(
+      '1799 POINTS',
+    )
+  })
+
+  const shown = (input: Partial<LandingPageInput>) =>
+    landingPage({ ...base, ...BOT, lang: 'en', plans, currency: 'RUB', ...input })
+  const withoutBot = { botUsername: '', helpUrl: 'https://t.me/help' }
+  const unsold = plans.map((plan) => ({ ...plan, sold: false }))
+
+  test('leads to the account where there is no bot, and promises no stranger a purchase', () => {
+    const page = shown(withoutBot)
+    expect(page).toMatch(/class="btn pri" href="https:\/\/site\.test\/cabinet\.html"/)
+    expect(page).toContain('aria-label="Buy in your account: A year"')
+    expect(page).toContain('No link yet? <a href="https://t.me/help"')
+    expect(page).not.toMatch(/Telegram|\bbot\b/)
+    expect(shown({ ...withoutBot, helpUrl: null })).not.toContain('No link yet?')
+    expect(shown({ ...withoutBot, lang: 'ru' })).not.toMatch(/Telegram|\sбот/)
+  })
+
+  test.each(['', 'aurora_bot'])('offers nothing to buy while sales are paused, bot "%s"', (bot) => {
+    const page = shown({ plans: unsold, botUsername: bot })
+    expect(page).toContain('Sales are paused right now.')
+    expect(page).toContain('1,799')
+    expect(page).not.toMatch(/start=buy|Choose|Buy in|Have your link/)
+    expect(shown({})).not.toContain('Sales are paused')
+  })
+
+  test.each([
+    ['en', '−8%'],
+    ['ru', '−8\u00a0%'],
+  ] as const)('writes what is saved as %s does', (lang, saving) => {
+    const plan = { code: 'x', label: 'x', sold: true }
+    const month = { ...plan, days: 30, price: 199 }
+    const page = shown({ lang, plans: [month, { ...plan, days: 90, price: 549 }] })
+    expect(page).toContain(`<span class="pill rec">${saving}</span>`)
+  })
+
+  test('does without plans, servers and a bot', () => {
+    const empty = { ...base, lang: 'en' as const, plans: [], nodeLabels: [], currency: 'RUB' }
+    const page = landingPage({ ...empty, ...BOT, botUsername: '' })
+    expect(page).toContain(stringsOf('en').plansEmpty)
+    expect(page).not.toContain('t.me')
+    expect(page).not.toContain('Servers')
+  })
+})
+
+describe('the page without an active subscription', () => {
+  const ended = { endedOn: '21.11.2026', renewUrl: null, selling: false, paused: false }
+  const base = { ...FRAME, ...ended, lang: 'en' as const, brandName: 'A', brandHue: HUE }
+  const filled = (page: string) => page.match(/class="btn pri[^>]*href="([^"]+)"/)?.[1]
+  const botUrl = 'https://t.me/aurora_bot'
+  const renewUrl = 'https://site.test/cabinet.html#token'
+  const helpUrl = 'https://t.me/help'
+
+  test.each([{ name: 'ended' }, { name: 'none', endedOn: null }, { name: 'paused', paused: true }])(
+    'fills the first button that there is, and names no bot where none is: $name',
+    (kind) => {
+      const input = { ...base, ...kind }
+      expect(filled(expiredPage({ ...input, botUrl, renewUrl, helpUrl }))).toBe(botUrl)
+      const site = expiredPage({ ...input, botUrl: null, renewUrl, helpUrl })
+      expect(filled(site)).toBe(kind.paused ? helpUrl : renewUrl)
+      expect(filled(expiredPage({ ...input, botUrl: null, helpUrl }))).toBe(helpUrl)
+      const alone = expiredPage({ ...input, botUrl: null })
+      expect(alone).not.toContain('class="btn')
+      expect(withoutStyle(alone)).not.toMatch(/Telegram|\bbot\b/)
+    },
+  )
+
+  test('promises a renewal in the bot only while something is sold', () => {
+    expect(expiredPage({ ...base, botUrl, selling: true })).toContain('Renew in Telegram')
+    const closed = expiredPage({ ...base, botUrl })
+    expect(closed).not.toContain('Renew')
+    expect(closed).toContain('Open the bot')
+  })
+})
+
+test('the subscription page promises a renewal in the bot only while something is sold', () => {
+  const visit = { system: 'ios', inTelegram: false, apps: FILE_APPS, devices: null } as const
+  const one = { nodeLabel: 'A', planLabel: 'B', expiresOn: '1', daysToGo: 3, planDays: 30 }
+  const links = { subUrl: SUB_URL, botUrl: 'https://t.me/aurora_bot', renewUrl: null }
+  const base = { ...FRAME, ...visit, ...links, brandName: 'A', brandHue: HUE, lang: 'en' as const }
+  expect(subPage({ ...base, subscriptions: [one], selling: true })).toContain('Renew in Telegram')
+  const closed = subPage({ ...base, subscriptions: [one], selling: false })
+  expect(closed).not.toContain('Renew')
+  expect(closed).toContain('Open the bot')
+})
+
+test('links between the pages hand on the language that was asked for', () => {
+  const visit = { system: 'ios', inTelegram: false, selling: true } as const
+  const base = { ...FRAME, ...visit, brandName: 'A', brandHue: HUE, lang: 'ru' as const }
+  const links = (markup: string) =>
+    [...markup.matchAll(/href="(https:\/\/(?:site|sub)[^"]*)"/g)].map((match) => match[1])
+  const ended = { endedOn: null, paused: false, botUrl: null }
+  const renewUrl = 'https://site.test/cabinet.html#token'
+  const app = FILE_APPS[0] as (typeof FILE_APPS)[number]
+  const shop = { plans: [], nodeLabels: [], currency: 'RUB', deviceLimit: null, ...BOT }
+  const all = (askedLang: Lang | null) => [
+    ...links(expiredPage({ ...base, ...ended, renewUrl, askedLang })),
+    ...links(openPage({ ...base, app, subUrl: SUB_URL, askedLang })),
+    ...links(landingPage({ ...base, ...shop, askedLang })),
+    ...links(errorPage({ ...base, status: 404, message: '', botUrl: null, askedLang })),
+  ]
+  expect(all('ru')).toContain('https://site.test/cabinet.html?lang=ru#token')
+  expect(all('ru')).toContain(`${SUB_URL}?lang=ru`)
+  for (const link of all('ru')) expect(link).toContain('?lang=ru')
+  expect(all(null)).toContain(renewUrl)
+  for (const link of all(null)) expect(link).not.toContain('lang=')
+})
