@@ -46,12 +46,15 @@ function visitorOf(c: Context) {
   }
 }
 
+/** The cabinet of a link's owner: the token stays in the browser. */
+const accountUrl = (s: Http, token: string) => `${siteUrl(s)}/cabinet.html#${token}`
+
 /** Whether the owner of a link can pay for anything now, in the bot or on the site, and where on the site. */
 function saleTo(s: Http, directory: Directory, owner: ListOwner, token: string) {
   const user = findUser(s.db, owner.tgId)
   const shop = user && readShop(directory, user)
   const selling = shop?.plans.some((plan) => isSold(shop, plan, s.config.currency)) ?? false
-  return { selling, renewUrl: selling ? `${siteUrl(s)}/cabinet.html#${token}` : null }
+  return { selling, renewUrl: selling ? accountUrl(s, token) : null }
 }
 
 /** The page of a user without an active subscription. */
@@ -89,6 +92,7 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       ...visitorOf(c),
       apps: directory.apps,
       subUrl: subLink(s.config, token),
+      accountUrl: accountUrl(s, token),
       subscriptions,
       botUrl: botUrl(s, directory),
       ...saleTo(s, directory, owner, token),
@@ -206,8 +210,9 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
         ownerOf(s, token, '', s.clock.now())
         const known = findApp(currentDirectory(s).apps, c.req.param('app'))
         if (!known) throw notFound('not found')
+        const urls = { subUrl: subLink(s.config, token), accountUrl: accountUrl(s, token) }
         return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base) =>
-          openPage({ ...base, ...visitorOf(c), app: known, subUrl: subLink(s.config, token) }),
+          openPage({ ...base, ...visitorOf(c), ...urls, app: known }),
         )
       })
     },

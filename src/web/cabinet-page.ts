@@ -1,10 +1,12 @@
 /** The cabinet: a shell whose script asks the API for the token in the fragment, which no server ever sees. */
 import { assetUrl } from './assets.ts'
+import { flagSheet } from './flags.ts'
 import { icon } from './icons.ts'
 import { type PageBase, page } from './layout.ts'
 import { linkBox } from './link-box.ts'
 import { html, type Markup } from './markup.ts'
 import { buttonLink } from './message-page.ts'
+import { siteLink } from './own-link.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
 export interface CabinetPageInput extends PageBase {
@@ -12,6 +14,22 @@ export interface CabinetPageInput extends PageBase {
   /** IANA zone that dates are shown in. */
   timezone: string
 }
+
+/** What a buyer can do about refusals of the shop (domain/payment-sale.ts, domain/payment-creation.ts), by their words. */
+export const refusalTexts = (t: Strings): Record<string, string> => ({
+  'payments are switched off': t.buyClosed,
+  'nothing is sold to this user': t.buyClosed,
+  'unknown provider': t.refusedProvider,
+  'provider is not available': t.refusedProvider,
+  'the provider refused the payment': t.refusedProvider,
+  'the provider gives no answer, try again': t.refusedNoAnswer,
+  'unknown subscription': t.refusedSubscription,
+  'unknown node': t.refusedNode,
+  'node is not for sale': t.refusedNode,
+  'unknown plan': t.refusedPlan,
+  'plan is archived': t.refusedPlan,
+  'plan is not for sale': t.refusedPlan,
+})
 
 /** What the script says, by the names under which it asks for it. */
 const scriptTexts = (t: Strings) => ({
@@ -28,7 +46,10 @@ const scriptTexts = (t: Strings) => ({
   pay: t.buyPay,
   payPrice: t.buyButton,
   paying: t.buyPaying,
+  none: t.cabinetNone,
+  noneClosed: t.cabinetNoneClosed,
   refused: t.buyRefused,
+  refusals: refusalTexts(t),
   tryLater: t.tryLater,
   stars: t.stars,
   renewLabel: t.renewOneLabel,
@@ -50,7 +71,7 @@ ${askCard(t, input.botUrl)}
 <section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>
 <div id="account" hidden><div class="row section-head"><h1 id="owner" data-title="${t.cabinet}">${t.cabinet}</h1><a class="btn small" href="#">${t.cabinetOther}</a></div>
 <div class="cols"><div class="stack main">${subscriptionsCard(t)}${buyCard(t, input)}</div>${connectCard(t)}${devicesCard(t)}</div></div>
-${removeDialog(t)}</div>`
+${removeDialog(t)}${flagSheet}</div>`
   return page({
     ...input,
     title: t.cabinet,
@@ -66,26 +87,26 @@ function askCard(t: Strings, botUrl: string | null): Markup {
 }
 
 function subscriptionsCard(t: Strings): Markup {
-  return html`<section class="card stack"><h2>${t.cabinetSubscriptions}</h2><ul class="rows" id="subscriptions"></ul><p class="muted" id="no-subscriptions" hidden>${t.cabinetNone}</p>
+  return html`<section class="card stack"><h2>${t.cabinetSubscriptions}</h2><ul class="rows" id="subscriptions"></ul><p class="muted" id="no-subscriptions" hidden></p>
 <template id="subscription-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><span class="row end-row"><span class="pill" data-state></span><button class="btn small" type="button" data-renew hidden>${t.renewOne}</button></span></li></template></section>`
 }
 
 /** A form that stays as it was filled in when a payment is refused. */
-function buyCard(t: Strings, { botUrl, siteUrl }: CabinetPageInput): Markup {
+function buyCard(t: Strings, input: CabinetPageInput): Markup {
   const part = (id: string, label: string) =>
     html`<fieldset id="${id}-part"><legend>${label}</legend><div class="choices" id="${id}"></div></fieldset>`
   return html`<section class="card stack" id="buy"><h2 id="buy-title" tabindex="-1">${t.buyTitle}</h2>
-<form id="buy-form" class="stack"><label class="field" id="renews-part">${t.buyFor}<select name="renews" id="renews"></select></label><label class="field" id="node-part">${t.buyServer}<select name="node" id="node"></select></label>${part('providers', t.buyProvider)}${part('plans', t.buyPlan)}<p class="note bad" id="buy-fault" role="alert" hidden></p><button class="btn pri wide" id="pay">${icon('card')}<span>${t.buyPay}</span></button><p class="muted">${t.buyTerms} <a href="${siteUrl}/offer">${t.offer}</a></p></form>
-<div class="stack" id="closed" hidden><p class="muted">${t.buyClosed}</p>${buttonLink(botUrl, 'telegram', t.openBot)}</div>
+<form id="buy-form" class="stack"><label class="field" id="renews-part">${t.buyFor}<select name="renews" id="renews"></select></label><p class="note" id="renews-held" role="status" hidden>${t.buyHeld}</p><label class="field" id="node-part">${t.buyServer}<select name="node" id="node"></select></label>${part('providers', t.buyProvider)}${part('plans', t.buyPlan)}<p class="note bad" id="buy-fault" role="alert" hidden></p><button class="btn pri wide" id="pay">${icon('card')}<span>${t.buyPay}</span></button><p class="muted">${t.buyTerms} <a href="${siteLink(input, '/offer')}">${t.offer}</a></p></form>
+<div class="stack" id="closed" hidden><p class="muted">${t.buyClosed}</p>${buttonLink(input.botUrl, 'telegram', t.openBot)}</div>
 <template id="choice"><label class="choice"><input type="radio" required><span data-name></span><b data-price></b></label></template></section>`
 }
 
 function connectCard(t: Strings): Markup {
-  return html`<section class="card stack"><h2>${t.cabinetConnect}</h2><a class="btn pri wide" id="open-link">${icon('devices')}${t.cabinetOpen}</a><h3>${t.subLink}</h3>${linkBox(t, '')}<p class="muted">${t.keepSecret}</p></section>`
+  return html`<section class="card stack" id="connect"><h2>${t.cabinetConnect}</h2><a class="btn pri wide" id="open-link">${icon('devices')}${t.cabinetOpen}</a><h3>${t.subLink}</h3>${linkBox(t, '')}<p class="muted">${t.keepSecret}</p></section>`
 }
 
 function devicesCard(t: Strings): Markup {
-  return html`<section class="card stack" id="devices"><div class="row"><h2>${t.devices}</h2><span class="pill" id="devices-used"></span></div><p class="note" id="device-note" role="status" hidden></p><ul class="rows" id="device-list"></ul><p class="muted" id="no-devices" hidden>${t.devicesNone}</p>
+  return html`<section class="card stack" id="devices"><div class="row"><h2 id="devices-title" tabindex="-1">${t.devices}</h2><span class="pill" id="devices-used"></span></div><p class="note" id="device-note" role="status" hidden></p><ul class="rows" id="device-list"></ul><p class="muted" id="no-devices" hidden>${t.devicesNone}</p>
 <template id="device-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><button class="btn small bad" type="button" data-remove>${t.deviceRemove}</button></li></template></section>`
 }
 

@@ -72,13 +72,23 @@ function stripes(colours: string[], upright: boolean): Markup[] {
   })
 }
 
+function draw(colours: string): Markup {
+  const list = colours.slice(1).split(' ')
+  const shapes = colours[0] === '+' ? cross(list) : stripes(list, colours[0] === '|')
+  return html`<svg class="flag" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true">${shapes}</svg>`
+}
+
+/** Every flag that is drawn, by its country, for a script to copy. */
+export const flagSheet: Markup = html`<template id="flags">${Object.entries(FLAGS).map(
+  ([country, colours]) => html`<span data-country="${country}">${draw(colours)}</span>`,
+)}</template>`
+
 /** A country's flag, or its letters where the flag is not drawn; nothing reads it out. */
 function flag(country: string): Markup {
   const drawn = Object.hasOwn(FLAGS, country) ? FLAGS[country] : undefined
-  if (drawn === undefined) return html`<span class="flag" aria-hidden="true">${country}</span>`
-  const colours = drawn.slice(1).split(' ')
-  const shapes = drawn[0] === '+' ? cross(colours) : stripes(colours, drawn[0] === '|')
-  return html`<svg class="flag" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true">${shapes}</svg>`
+  return drawn === undefined
+    ? html`<span class="flag" aria-hidden="true">${country}</span>`
+    : draw(drawn)
 }
 
 /** A node's label as pages show it. */

@@ -3,7 +3,7 @@ import { raw } from 'hono/html'
 import { icon } from './icons.ts'
 import { LANGS, type Lang } from './lang.ts'
 import { html, type Markup } from './markup.ts'
-import { siteLink } from './own-link.ts'
+import { inAskedLang, siteLink } from './own-link.ts'
 import { accentsOf } from './palette.ts'
 import { type Strings, stringsOf } from './strings.ts'
 import { styleOf } from './styles.ts'
@@ -33,6 +33,8 @@ export interface PageInput extends PageBase {
   /** A button at the top, beside help and languages. */
   action?: Markup | null
   narrow?: boolean
+  /** The account of whose link the page shows; without it the footer leads to the question for a link. */
+  accountUrl?: string
   /** URLs of own scripts. */
   scripts?: string[]
   /** For search engines, which see no page without one. */
@@ -78,7 +80,8 @@ function languages(t: Strings, { lang: current, query }: PageBase): Markup {
 /** What turns when its part is opened. */
 export const chevron = html`<svg class="i chev" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 9l6 6l6-6"/></svg>`
 
-function footer(t: Strings, base: PageBase): Markup {
-  const link = (path: string, text: string) => html`<a href="${siteLink(base, path)}">${text}</a>`
-  return html`<footer class="foot"><nav aria-label="${t.footerNav}">${link('/offer', t.offer)}${link('/privacy', t.privacy)}${link('/cabinet.html', t.cabinet)}</nav><span>© ${base.year} <bdi>${base.brandName}</bdi></span></footer>`
+function footer(t: Strings, base: PageInput): Markup {
+  const link = (url: string, text: string) => html`<a href="${inAskedLang(base, url)}">${text}</a>`
+  const own = (path: string) => base.siteUrl + path
+  return html`<footer class="foot"><nav aria-label="${t.footerNav}">${link(own('/offer'), t.offer)}${link(own('/privacy'), t.privacy)}${link(base.accountUrl ?? own('/cabinet.html'), t.cabinet)}</nav><span>© ${base.year} <bdi>${base.brandName}</bdi></span></footer>`
 }

@@ -1,7 +1,7 @@
 /** Where a provider sends the customer back to. The URL proves nothing, so the page never says that money has come. */
-import { botButton } from './bot-button.ts'
 import type { PageBase } from './layout.ts'
 import { buttonLink, messagePage } from './message-page.ts'
+import { siteLink } from './own-link.ts'
 import { stringsOf } from './strings.ts'
 
 export interface PayDonePageInput extends PageBase {
@@ -10,14 +10,16 @@ export interface PayDonePageInput extends PageBase {
 
 export function payDonePage(input: PayDonePageInput): string {
   const t = stringsOf(input.lang)
+  const { botUrl } = input
   return messagePage(input, {
     badge: 'check',
     good: true,
     title: t.paidTitle,
-    text: t.paidText,
+    text: botUrl === null ? t.paidTextSite : t.paidText,
+    // Who has bought in the bot has no account in this browser; who has bought here has both.
     actions: [
-      botButton(t, input.botUrl, t.paidBot),
-      buttonLink(`${input.siteUrl}/cabinet.html`, 'user', t.cabinet),
+      buttonLink(botUrl, 'telegram', t.paidBot, true),
+      buttonLink(siteLink(input, '/cabinet.html'), 'user', t.cabinet, botUrl === null),
     ],
   })
 }

@@ -25,6 +25,8 @@ export interface SubPageSubscription {
 
 export interface SubPageInput extends PageBase {
   subUrl: string
+  /** The cabinet of the link's owner, where he removes devices. */
+  accountUrl: string
   /** The active ones, in the order to show; not empty. */
   subscriptions: SubPageSubscription[]
   botUrl: string | null
@@ -43,6 +45,7 @@ export interface SubPageInput extends PageBase {
 export interface OpenPageInput extends PageBase {
   app: App
   subUrl: string
+  accountUrl: string
   system: System
   inTelegram: boolean
 }
@@ -137,6 +140,7 @@ function ring(t: Strings, { daysToGo, planDays }: SubPageSubscription): Markup {
 
 function factsCard(t: Strings, input: SubPageInput): Markup {
   const { subscriptions, devices, botUrl } = input
+  const accountUrl = inAskedLang(input, input.accountUrl)
   const renewUrl = input.renewUrl && inAskedLang(input, input.renewUrl)
   const rows = subscriptions.map(
     (subscription) =>
@@ -145,7 +149,7 @@ function factsCard(t: Strings, input: SubPageInput): Markup {
   const full = devices && devices.count >= devices.limit
   const deviceRow =
     devices &&
-    html`<li><span><strong>${t.devices}</strong>${full && html`<span class="muted">${t.devicesFull}</span>`}</span><span class="${full ? 'pill warn' : 'pill'}">${t.devicesOf(devices.count, devices.limit)}</span></li>`
+    html`<li><span><strong>${t.devices}</strong>${full && html`<span class="muted">${t.devicesFull} <a href="${accountUrl}">${t.devicesFullLink}</a>.</span>`}</span><span class="${full ? 'pill warn' : 'pill'}">${t.devicesOf(devices.count, devices.limit)}</span></li>`
   return html`<section class="card stack"><h2 class="sr">${t.subList}</h2><ul class="rows">${rows}${deviceRow}</ul>${input.selling ? buttonLink(botUrl, 'refresh', t.renew) : buttonLink(botUrl, 'telegram', t.openBot)}${buttonLink(renewUrl, 'card', t.renewOnSite)}</section>`
 }
 

@@ -36,6 +36,8 @@ const sell = (w: World) => {
   w.change('update plans set price_stars = 100')
 }
 
+const footerOf = (text: string) => text.slice(text.indexOf('<footer'))
+
 const NOT_KEPT = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'private, no-store',
@@ -107,6 +109,7 @@ scenarios('GET /sub/{token} in a browser', [
       expect(text).toContain('href="https://t.me/some_bot"')
       expect(text).toContain('Fast Tunnel')
       expect(text).not.toContain(token)
+      expect(footerOf(text)).toContain('<a href="https://site.test/cabinet.html">Your account</a>')
       expect(text).not.toContain('It was active until')
     },
   },
@@ -207,7 +210,26 @@ scenarios('GET /sub/{token} in a browser', [
     },
     request: page,
     status: 200,
-    effects: (_w, _token, { text }) => expect(text).toContain('1 of 3'),
+    effects: (_w, _token, { text }) => {
+      expect(text).toContain('1 of 3')
+      expect(text).not.toContain('Every place is taken')
+    },
+  },
+  {
+    name: '200 with the way to where a device is removed when every place is taken',
+    given: (w) => {
+      const token = buyer(w)
+      putSettings(w, { HWID_LIMIT_ENABLED: '1', HWID_FALLBACK_LIMIT: '1' })
+      addDevice(w, 7, 'aaaaaaaaaaaa')
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: (_w, token, { text }) => {
+      const account = `<a href="https://site.test/cabinet.html#${token}">`
+      expect(text).toContain(`${account}remove one in your account</a>`)
+      expect(footerOf(text)).toContain(`${account}Your account</a>`)
+    },
   },
   {
     name: '200 without devices while nobody counts them',
@@ -369,6 +391,7 @@ scenarios('GET /sub/{token}/open/{app}', [
       expect(text).toMatch(new RegExp(`href="${id}://`))
       expect(text.includes(url) && text.includes('://')).toBe(true)
       expect(text).toContain(`href="${url}"`)
+      expect(footerOf(text)).toContain(`href="https://site.test/cabinet.html#${token}"`)
     },
   })),
   { name: '404 for an unknown app', given: buyer, request: open('nope'), status: 404 },

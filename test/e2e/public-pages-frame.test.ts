@@ -40,6 +40,7 @@ const SHOP = {
 }
 
 const SUBSCRIBER = {
+  accountUrl: 'https://site.test/cabinet.html#token',
   subUrl: 'https://sub.test/sub/token',
   botUrl: 'https://t.me/aurora_bot',
   selling: true,

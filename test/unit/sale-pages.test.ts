@@ -118,7 +118,8 @@ describe('the page without an active subscription', () => {
 test('the subscription page promises a renewal in the bot only while something is sold', () => {
   const visit = { system: 'ios', inTelegram: false, apps: FILE_APPS, devices: null } as const
   const one = { nodeLabel: 'A', planLabel: 'B', expiresOn: '1', daysToGo: 3, planDays: 30 }
-  const links = { subUrl: SUB_URL, botUrl: 'https://t.me/aurora_bot', renewUrl: null }
+  const accountUrl = 'https://site.test/cabinet.html#token'
+  const links = { subUrl: SUB_URL, accountUrl, botUrl: 'https://t.me/aurora_bot', renewUrl: null }
   const base = { ...FRAME, ...visit, ...links, brandName: 'A', brandHue: HUE, lang: 'en' as const }
   expect(subPage({ ...base, subscriptions: [one], selling: true })).toContain('Renew in Telegram')
   const closed = subPage({ ...base, subscriptions: [one], selling: false })
@@ -137,7 +138,7 @@ test('links between the pages hand on the language that was asked for', () => {
   const shop = { plans: [], nodeLabels: [], currency: 'RUB', deviceLimit: null, ...BOT }
   const all = (askedLang: Lang | null) => [
     ...links(expiredPage({ ...base, ...ended, renewUrl, askedLang })),
-    ...links(openPage({ ...base, app, subUrl: SUB_URL, askedLang })),
+    ...links(openPage({ ...base, app, subUrl: SUB_URL, accountUrl: renewUrl, askedLang })),
     ...links(landingPage({ ...base, ...shop, askedLang })),
     ...links(errorPage({ ...base, status: 404, message: '', botUrl: null, askedLang })),
   ]

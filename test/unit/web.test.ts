@@ -30,6 +30,7 @@ const FRAME = {
 }
 const VISIT = {
   ...FRAME,
+  accountUrl: 'https://site.test/cabinet.html#secret',
   apps: FILE_APPS,
   system: 'ios',
   inTelegram: false,
@@ -42,7 +43,8 @@ LEGAL_TOKENS.push('BRAND_NAME', 'BOT_USERNAME', 'OFFER_EFFECTIVE_DATE', 'SITE_DO
 
 /** Every page with `text` wherever a person or a node may choose the words. */
 function pages(lang: Lang, text: string): Record<string, { kind: PageKind; markup: string }> {
-  const base = { ...VISIT, lang, brandName: text, brandHue: HUE, helpUrl: text, siteUrl: text }
+  const own = { helpUrl: text, siteUrl: text, accountUrl: text }
+  const base = { ...VISIT, ...own, lang, brandName: text, brandHue: HUE }
   const evil = {
     id: 'evil',
     name: text,
@@ -237,11 +239,6 @@ test.each([
   expect(botLink(base, username, start)).toBe(expected)
 })
 
-test('the return page never says that the payment is confirmed', () => {
-  const base = { ...FRAME, brandName: 'A', brandHue: HUE, botUrl: null }
-  expect(payDonePage({ ...base, lang: 'en' })).toContain('As soon as the payment is confirmed')
-})
-
 test.each([
   [404, 'Page not found'],
   [429, 'Too many requests'],
@@ -339,12 +336,20 @@ describe('assets', () => {
     expect(() => assetUrl('admin.js')).toThrow()
   })
 
+  test('keep nothing in the browser, the account of who is away to pay apart', () => {
+    for (const [path, { body }] of assets) {
+      const lines = body.split('\n').filter((line) => line.includes('Storage'))
+      const kept = path.startsWith('/assets/cabinet.') ? ['    return use(sessionStorage)'] : []
+      expect(lines, path).toEqual(kept)
+    }
+  })
+
   test('never turn a string into markup or code', () => {
     for (const { body } of assets.values()) {
       expect(body).not.toMatch(
         /innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(/,
       )
-      expect(body).not.toMatch(/localStorage|sessionStorage|\.style\b/)
+      expect(body).not.toMatch(/localStorage|\.style\b/)
     }
   })
 })

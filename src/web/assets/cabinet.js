@@ -3,10 +3,9 @@ const root = document.getElementById('cabinet')
 const texts = JSON.parse(root.dataset.texts)
 const byId = (id) => document.getElementById(id)
 const { lang } = document.documentElement
-// German dates are dd.mm.yyyy, as all dates of the service.
-const dayFormat = new Intl.DateTimeFormat('de-DE', {
-  day: '2-digit',
-  month: '2-digit',
+const dayFormat = new Intl.DateTimeFormat(lang, {
+  day: 'numeric',
+  month: 'long',
   year: 'numeric',
   timeZone: root.dataset.timezone,
 })
@@ -19,8 +18,25 @@ const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => String(val
 const timeOf = (timestamp) => Date.parse(`${timestamp}Z`)
 const day = (timestamp) => dayFormat.format(timeOf(timestamp))
 
-/** The token of a pasted link, of a cabinet link or alone. */
-const tokenOf = (text) => /([A-Za-z0-9_-]{16,})[/?]*$/.exec(text.trim())?.[1] ?? ''
+/** The token of a subscription link or a cabinet link, whatever stands around them, or of what ends in one. */
+const tokenOf = (text) =>
+  (/\/sub\/([\w-]{16,})/.exec(text) ??
+    /#([\w-]{16,})/.exec(text) ??
+    /([\w-]{16,})[^\w-]*$/.exec(text))?.[1] ?? ''
+
+/** The account of who is away to pay: kept for this tab alone, until it is another. */
+const KEPT = 'account'
+
+/** What `use` gives for the storage of this tab; null where the browser has none for us. */
+function stored(use) {
+  try {
+    return use(sessionStorage)
+  } catch {
+    return null
+  }
+}
+
+const forget = () => stored((storage) => storage.removeItem(KEPT))
 
 /** An answer of the service that is no success. */
 class Refusal extends Error {
@@ -48,11 +64,26 @@ function show(part) {
   for (const id of ['ask', 'account', 'state', 'loading']) byId(id).hidden = id !== part
 }
 
-function note(id, message, good = false) {
+function note(id, message, { good = false, detail = '' } = {}) {
   const place = byId(id)
+  const words = document.createElement('span')
+  words.textContent = message
+  if (detail) {
+    const small = document.createElement('small')
+    small.lang = 'en'
+    small.textContent = detail
+    words.append(small)
+  }
   place.className = good ? 'note ok' : 'note bad'
-  place.textContent = message
+  place.replaceChildren(words)
   place.hidden = message === ''
+}
+
+/** Why something did not work: in the page's words, those of the service in small print. */
+function noteFault(id, error, { wait, refused }) {
+  if (error.status === 429) note(id, wait)
+  else if (error instanceof Refusal) note(id, refused, { detail: error.message })
+  else note(id, texts.failed)
 }
 
 /** A copy of a template's element, with texts in its named places. */
@@ -62,6 +93,20 @@ function made(template, values) {
     element.querySelector(`[data-${name}]`).textContent = value
   }
   return element
+}
+
+const RANKS = { active: 0, held: 1, expired: 2 }
+
+/** The soonest to end first, the paused ones after the active, then the ended, the latest of them first. */
+function byUrgency(a, b) {
+  const sooner = timeOf(a.expires_at) - timeOf(b.expires_at)
+  return RANKS[a.state] - RANKS[b.state] || (a.state === 'expired' ? -sooner : sooner)
+}
+
+async function readShop() {
+  const found = await call('GET', '/shop')
+  found.subscriptions.sort(byUrgency)
+  return found
 }
 
 /** How a subscription stands: in words, and in what colour. */
@@ -87,10 +132,12 @@ function plain(label) {
   return flag ? label.slice(flag[0].length) || letters(flag) : label
 }
 
-/** The letters of the flag before a node's label, as a sign; nothing where there is none. */
+/** The flag before a node's label as the page draws it, else its letters; nothing where there is none. */
 function signOf(label) {
   const flag = FLAG.exec(label)
   if (!flag || plain(label) === letters(flag)) return []
+  const drawn = byId('flags').content.querySelector(`[data-country=${letters(flag)}] > svg`)
+  if (drawn) return [drawn.cloneNode(true), ' ']
   const sign = document.createElement('span')
   sign.className = 'flag'
   sign.ariaHidden = 'true'
@@ -178,6 +225,7 @@ function showRenewal() {
     ({ value }) => value === plan?.code,
   )
   if (input) input.checked = true
+  byId('renews-held').hidden = renewed?.state !== 'held'
   showPrice()
 }
 
@@ -195,6 +243,7 @@ function showShop() {
   const open = shop.payments_enabled && shop.providers.length > 0 && shop.plans.length > 0
   byId('buy-form').hidden = !open
   byId('closed').hidden = open
+  byId('no-subscriptions').textContent = open ? texts.none : texts.noneClosed
   if (!open) return
   const nodes = shop.nodes.map(({ code, label }) => option(code, plain(label)))
   const renewable = shop.subscriptions.map(({ uuid, node_label, plan_label }) =>
@@ -205,7 +254,10 @@ function showShop() {
     ...renewable,
     ...(nodes.length > 0 ? [option('', texts.fresh)] : []),
   )
-  if (shop.subscriptions.some(({ uuid }) => uuid === kept)) byId('renews').value = kept
+  // What is paused waits for support, not for money.
+  const due = shop.subscriptions.find(({ state }) => state !== 'held') ?? shop.subscriptions[0]
+  const known = shop.subscriptions.find(({ uuid }) => uuid === kept) ?? due
+  if (known) byId('renews').value = known.uuid
   byId('renews-part').hidden = renewable.length === 0
   byId('node').replaceChildren(...nodes)
   fillChoices(
@@ -250,13 +302,17 @@ function askToRemove(id, name) {
 async function removeDevice(id, name) {
   try {
     await call('DELETE', `/devices/${id}`)
-    shop = await call('GET', '/shop')
+    const at = shop.devices.list.findIndex((device) => device.id === id)
+    shop = await readShop()
+    const focused = byId('device-list').contains(document.activeElement)
     showDevices()
-    note('device-note', fill(texts.removed, { name }), true)
+    note('device-note', fill(texts.removed, { name }), { good: true })
+    // Even when it was the last one, and nobody counts them.
+    byId('devices').hidden = false
+    const next = byId('device-list').querySelectorAll('[data-remove]')[at]
+    if (focused) (next ?? byId('devices-title')).focus()
   } catch (error) {
-    const refused =
-      error instanceof Refusal ? `${texts.removeFailed} ${error.message}` : texts.failed
-    note('device-note', error.status === 429 ? texts.tooMany : refused)
+    noteFault('device-note', error, { wait: texts.tooMany, refused: texts.removeFailed })
   }
 }
 
@@ -272,11 +328,12 @@ async function pay() {
     const target = renews ? { renews } : { node: chosen.get('node') }
     const { pay_url } = await call('POST', '/payments', { ...order, ...target })
     if (!/^https?:\/\//.test(pay_url)) throw new Error('no address')
+    stored((storage) => storage.setItem(KEPT, token))
     location.assign(pay_url)
   } catch (error) {
-    const refused = error instanceof Refusal ? `${texts.refused} ${error.message}` : texts.failed
     const wait = fill(texts.tryLater, { minutes: error.minutes })
-    note('buy-fault', error.status === 429 ? wait : refused)
+    const refused = texts.refusals[error.message] ?? texts.refused
+    noteFault('buy-fault', error, { wait, refused })
     showPrice()
   }
 }
@@ -287,6 +344,7 @@ function render(account) {
   const rows = shop.subscriptions.map(subscriptionRow)
   byId('subscriptions').replaceChildren(...rows)
   byId('no-subscriptions').hidden = rows.length > 0
+  byId('connect').hidden = !shop.subscriptions.some(({ state }) => state === 'active')
   byId('sub-link').textContent = account.sub_link
   if (/^https?:\/\//.test(account.sub_link)) byId('open-link').href = account.sub_link
   note('device-note', '')
@@ -299,6 +357,7 @@ function render(account) {
 /** A link that is none is said beside its field; anything else leaves the question alone and offers another try. */
 function fail(error) {
   if (error instanceof Refusal && error.status === 404) {
+    forget()
     show('ask')
     note('ask-fault', texts.unknown)
     return
@@ -309,15 +368,17 @@ function fail(error) {
 }
 
 async function load() {
-  token = tokenOf(location.hash.slice(1))
+  token = tokenOf(location.hash)
+  if (token !== stored((storage) => storage.getItem(KEPT))) forget()
   const turn = ++latest
-  // The language switch would drop the fragment, and with it the account.
-  for (const link of document.querySelectorAll('a[hreflang]')) link.hash = location.hash
+  // The language switch and the footer would drop the fragment, and with it the account.
+  const links = document.querySelectorAll('a[hreflang], .foot a[href*="/cabinet.html"]')
+  for (const link of links) link.hash = location.hash
   if (token === '') return show('ask')
   note('ask-fault', '')
   show('loading')
   try {
-    const [account, offered] = await Promise.all([call('GET', ''), call('GET', '/shop')])
+    const [account, offered] = await Promise.all([call('GET', ''), readShop()])
     if (turn !== latest) return
     shop = offered
     render(account)
@@ -349,4 +410,7 @@ addEventListener('hashchange', () => void load())
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) void load()
 })
+// Back by a link that names nobody. The fragment stays out of what is sent.
+const kept = stored((storage) => storage.getItem(KEPT))
+if (location.hash === '' && kept) history.replaceState(null, '', `#${kept}`)
 void load()
