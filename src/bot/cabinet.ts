@@ -1,6 +1,8 @@
 /** "My subscriptions": what there is, the link and its ways into an app, and another link. */
 import { InlineKeyboard } from 'grammy/web'
+import { fittingApps } from '#src/domain/apps.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
+import { deviceLimit } from '#src/domain/devices.ts'
 import { rotateToken } from '#src/domain/users.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { shortOf, tapData } from './callback-data.ts'
@@ -28,7 +30,8 @@ async function showList(v: Visit): Promise<void> {
 /** Adds buttons that open an app through its bridge page: Telegram refuses links of other schemes than its own and the web's. */
 function addImports(v: Visit, keyboard: InlineKeyboard): boolean {
   if (v.s.config.publicScheme !== 'https') return false
-  const { apps } = v.desk.directory()
+  const { apps: known, settings } = v.desk.directory()
+  const { apps } = fittingApps(known, deviceLimit(v.user, settings) !== null)
   for (const [at, { id, name }] of apps.entries()) {
     keyboard.url(stringsOf(v.lang).addTo(name), `${linkOf(v)}/open/${id}?lang=${v.lang}`)
     if (at % 2 === 1 || at === apps.length - 1) keyboard.row()

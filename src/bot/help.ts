@@ -1,7 +1,8 @@
 /** Help: where to ask, what to read, which app to take, which language to speak. */
 import { InlineKeyboard } from 'grammy/web'
-import { appsOf, SYSTEMS, storeLabel } from '#src/domain/apps.ts'
+import { appsOf, fittingApps, SYSTEMS, storeLabel } from '#src/domain/apps.ts'
 import { chooseLang } from '#src/domain/contacts.ts'
+import { deviceLimit } from '#src/domain/devices.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { tapData } from './callback-data.ts'
 import { legalUrl, showStale, supportLines } from './menu.ts'
@@ -28,13 +29,16 @@ async function showHelp(v: Visit): Promise<void> {
 async function showApps(v: Visit, system: (typeof SYSTEMS)[number]): Promise<void> {
   const strings = stringsOf(v.lang)
   const keyboard = new InlineKeyboard()
-  for (const app of appsOf(v.desk.directory().apps, system)) {
+  const { apps: known, settings } = v.desk.directory()
+  const { apps, unfit } = fittingApps(appsOf(known, system), deviceLimit(v.user, settings) !== null)
+  for (const app of apps) {
     for (const store of app.stores[system] ?? []) {
       keyboard.url(`${app.name} · ${storeLabel(store, v.lang)}`, store.url).row()
     }
   }
   keyboard.text(v.t.my, tapData('s')).text(v.t.back, tapData('help'))
-  await show(v, v.t.apps(strings.systems[system]), keyboard)
+  const text = v.t.apps(strings.systems[system])
+  await show(v, unfit ? `${text}\n\n${strings.noneFits}` : text, keyboard)
 }
 
 /** The help, or the apps of a system. */

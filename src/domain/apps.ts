@@ -94,6 +94,8 @@ const app = v.strictObject({
     linux: ofSystem,
     tv: ofSystem,
   }),
+  /** False for an app that sends no x-hwid; absent for one that does. */
+  device_id: v.exactOptional(v.boolean('must be true or false')),
 })
 
 /** All apps in the order in which they are offered: the first of a system is the recommended one. */
@@ -144,6 +146,22 @@ export const findApp = (apps: readonly App[], id: string): App | undefined =>
 /** The apps of a system, the recommended one first. */
 export const appsOf = (apps: readonly App[], system: System): App[] =>
   apps.filter((one) => one.stores[system])
+
+/** Whether an app can fetch the list of somebody whose devices are limited. */
+export const sendsDeviceId = ({ device_id }: App): boolean => device_id !== false
+
+export interface FittingApps {
+  apps: readonly App[]
+  /** Whether none of them can fetch the list. */
+  unfit: boolean
+}
+
+/** Those of some apps that work for somebody whose devices are limited or not; all of them where none does. */
+export function fittingApps(apps: readonly App[], limited: boolean): FittingApps {
+  const fitting = limited ? apps.filter(sendsDeviceId) : apps
+  const unfit = fitting.length === 0 && apps.length > 0
+  return { apps: unfit ? apps : fitting, unfit }
+}
 
 /** What a store is called in a language. */
 export function storeLabel({ label: text }: Store, lang: string): string {

@@ -16,10 +16,12 @@ import { listShownOfUser } from '#src/domain/subscriptions.ts'
 import { createUserLists, type ListVariant } from '#src/domain/user-list.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
-import { daysToGo, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { daysToGo, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { transportHeaders } from '#src/web/csp.ts'
+import { dayInWords } from '#src/web/day.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
-import { isInTelegram, systemOf } from '#src/web/os.ts'
+import type { Lang } from '#src/web/lang.ts'
+import { isInTelegram, isIpad, systemOf } from '#src/web/os.ts'
 import { openPage, subPage } from '#src/web/sub-page.ts'
 import { createListFormats } from './client-apps.ts'
 import type { AppEnv, Context, Http } from './context.ts'
@@ -42,6 +44,8 @@ function visitorOf(c: Context) {
   const platform = c.req.header('sec-ch-ua-platform')
   return {
     system: systemOf({ userAgent, platform, chosen: c.req.query('os') }),
+    visitor: systemOf({ userAgent, platform, chosen: null }),
+    ipad: isIpad(userAgent),
     inTelegram: isInTelegram(userAgent),
   }
 }
@@ -57,18 +61,31 @@ function saleTo(s: Http, directory: Directory, owner: ListOwner, token: string) 
   return { selling, renewUrl: selling ? accountUrl(s, token) : null }
 }
 
+const dayOf = (s: Http, lang: Lang, timestamp: string): string =>
+  dayInWords(lang, s.config.timezone, parseTimestamp(timestamp))
+
+/** What a user is shown beside what is active. */
+function shownOf(s: Http, owner: ListOwner, now: Date) {
+  const user = findUser(s.db, owner.tgId)
+  return user ? listShownOfUser(s.db, user, formatTimestamp(now)) : []
+}
+
+const labelsOf = ({ nodes, plans }: Directory, row: { node: string; plan: string }) => ({
+  nodeLabel: nodes.get(row.node)?.label ?? row.node,
+  planLabel: plans.get(row.plan)?.label ?? row.plan,
+})
+
 /** The page of a user without an active subscription. */
 function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
   return renderPage(s, c, {}, (base, directory) => {
-    const user = findUser(s.db, owner.tgId)
-    const shown = user ? listShownOfUser(s.db, user, formatTimestamp(now)) : []
+    const shown = shownOf(s, owner, now)
     const ended = shown.flatMap(({ row, state }) => (state === 'expired' ? [row.expiresAt] : []))
     const last = ended.sort().at(-1)
     return expiredPage({
       ...base,
       botUrl: botUrl(s, directory),
       ...saleTo(s, directory, owner, token),
-      endedOn: last === undefined ? null : formatDay(s.config.timezone, parseTimestamp(last)),
+      endedOn: last === undefined ? null : dayOf(s, base.lang, last),
       paused: shown.some(({ state }) => state === 'held'),
     })
   })
@@ -76,16 +93,25 @@ function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Da
 
 /** The page of a user: his subscription, or that it has run out. */
 function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
-  const active = owner.subscriptions
+  const active = owner.subscriptions.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))
   if (active.length === 0) return endedPage(s, c, token, owner, now)
   return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, directory) => {
     const subscriptions = active.map((row) => ({
-      nodeLabel: directory.nodes.get(row.node)?.label ?? row.node,
-      planLabel: directory.plans.get(row.plan)?.label ?? row.plan,
-      expiresOn: formatDay(s.config.timezone, parseTimestamp(row.expiresAt)),
+      ...labelsOf(directory, row),
+      expiresOn: dayOf(s, base.lang, row.expiresAt),
       daysToGo: daysToGo(row.expiresAt, now),
       planDays: directory.plans.get(row.plan)?.days ?? null,
     }))
+    const paused = shownOf(s, owner, now).flatMap(({ row }) =>
+      row.heldAt === null
+        ? []
+        : [
+            {
+              ...labelsOf(directory, row),
+              daysToGo: daysToGo(row.expiresAt, parseTimestamp(row.heldAt)),
+            },
+          ],
+    )
     const limit = deviceLimit(owner, directory.settings)
     return subPage({
       ...base,
@@ -94,6 +120,7 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       subUrl: subLink(s.config, token),
       accountUrl: accountUrl(s, token),
       subscriptions,
+      paused,
       botUrl: botUrl(s, directory),
       ...saleTo(s, directory, owner, token),
       devices: limit === null ? null : { limit, count: listDevices(s.db, owner.tgId).length },
@@ -207,13 +234,14 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
       })
       app.get('/sub/:token/open/:app', (c) => {
         const token = c.req.param('token')
-        ownerOf(s, token, '', s.clock.now())
+        const owner = ownerOf(s, token, '', s.clock.now())
         const known = findApp(currentDirectory(s).apps, c.req.param('app'))
         if (!known) throw notFound('not found')
         const urls = { subUrl: subLink(s.config, token), accountUrl: accountUrl(s, token) }
-        return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base) =>
-          openPage({ ...base, ...visitorOf(c), ...urls, app: known }),
-        )
+        return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, { settings }) => {
+          const limited = deviceLimit(owner, settings) !== null
+          return openPage({ ...base, ...visitorOf(c), ...urls, app: known, limited })
+        })
       })
     },
   }

@@ -1,5 +1,13 @@
 /** Client apps on pages: where to get them, the button that adds the subscription, the link for everything else. */
-import { type App, addLink, appsOf, type Store, type System, storeLabel } from '#src/domain/apps.ts'
+import {
+  type App,
+  addLink,
+  appsOf,
+  fittingApps,
+  type Store,
+  type System,
+  storeLabel,
+} from '#src/domain/apps.ts'
 import { type Icon, icon } from './icons.ts'
 import type { Lang } from './lang.ts'
 import { chevron } from './layout.ts'
@@ -11,11 +19,15 @@ export interface Offer {
   lang: Lang
   apps: readonly App[]
   subUrl: string
+  /** Whether devices are limited: apps that send no device id get no list then. */
+  limited: boolean
+  /** What the page is opened on. */
+  visitor: System
 }
 
-/** The only button of its kind: it opens the app with the subscription in it. */
-export const addButton = ({ t, subUrl }: Offer, app: App): Markup =>
-  html`<a class="btn pri wide" href="${addLink(app, subUrl)}" data-add>${icon('plus')}${t.addTo(app.name)}</a>`
+/** It opens the app with the subscription in it. Filled where that is what is to be done on this device. */
+export const addButton = ({ t, subUrl }: Offer, app: App, filled: boolean): Markup =>
+  html`<a class="${filled ? 'btn pri wide' : 'btn wide'}" href="${addLink(app, subUrl)}" data-add>${icon('plus')}${t.addTo(app.name)}</a>`
 
 /** A letter in place of an app's own picture, which is not ours to serve. */
 const appIcon = ({ name }: App) =>
@@ -39,22 +51,29 @@ export function storeButtons({ lang }: Offer, app: App, system: System): Markup 
   return html`<div class="pair">${links}</div>`
 }
 
+const appsFor = ({ apps, limited }: Offer, system: System) =>
+  fittingApps(appsOf(apps, system), limited)
+
 /** The recommended app of a system, in three steps. */
 export function systemSteps(offer: Offer, system: System): Markup {
-  const { t, apps } = offer
-  const [first] = appsOf(apps, system)
+  const { t, visitor } = offer
+  const { apps, unfit } = appsFor(offer, system)
+  const [first] = apps
   if (!first) return html`<div class="for for-${system}"><p class="note">${t.noApps}</p></div>`
-  const addText = system === 'tv' ? t.stepAddTv : t.stepAddText
-  return html`<div class="for for-${system}"><div class="app">${appIcon(first)}<div><strong>${first.name}</strong><span class="muted">${t.appText}</span></div><span class="pill rec">${t.recommended}</span></div>
+  const tv = system === 'tv'
+  const addText = tv ? t.stepAddTv(first.name) : t.stepAddText
+  const note = unfit ? html`<p class="note">${icon('alert')}<span>${t.noneFits}</span></p>` : null
+  const pill = unfit ? null : html`<span class="pill rec">${t.recommended}</span>`
+  return html`<div class="for for-${system}">${note}<div class="app">${appIcon(first)}<div><strong>${first.name}</strong><span class="muted">${t.appText}</span></div>${pill}</div>
 <ol class="steps"><li><h3>${t.stepInstall(first.name)}</h3><p class="muted">${t.stepInstallText[system]}</p>${storeButtons(offer, first, system)}</li>
-<li><h3>${t.stepAdd}</h3><p class="muted">${addText}</p>${addButton(offer, first)}</li>
+<li><h3>${t.stepAdd}</h3><p class="muted">${addText}</p>${addButton(offer, first, !tv || visitor === 'tv')}</li>
 <li><h3>${t.stepOn}</h3><p class="muted">${t.stepOnText[system]}</p></li></ol></div>`
 }
 
 /** The further apps of a system; nothing where there are none. */
 export function otherApps(offer: Offer, system: System): Markup | null {
   const { t, lang, subUrl } = offer
-  const others = appsOf(offer.apps, system).slice(1)
+  const others = appsFor(offer, system).apps.slice(1)
   if (others.length === 0) return null
   const rows = others.map((app) => {
     const stores = (app.stores[system] ?? []).map((store) => storeLink(lang, app, store))

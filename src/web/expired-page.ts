@@ -11,7 +11,7 @@ export interface ExpiredPageInput extends PageBase {
   selling: boolean
   /** Where he pays without the bot; null while nothing is sold there. */
   renewUrl: string | null
-  /** The day on which the last one ended, dd.mm.yyyy; null when there is none to name. */
+  /** The day on which the last one ended, in words; null when there is none to name. */
   endedOn: string | null
   /** Whether one is only paused. */
   paused: boolean

@@ -46,6 +46,10 @@ export function systemOf({ userAgent, platform, chosen }: Hints): System {
   return hinted ?? found ?? 'android'
 }
 
+/** Whether the browser says it is an iPad's; most say Macintosh. */
+export const isIpad = (userAgent: string | null | undefined): boolean =>
+  /ipad/i.test((userAgent ?? '').slice(0, MAX_LENGTH))
+
 /** Whether the page is open within Telegram, where links to apps may do nothing. Telegram for Android says so. */
 export const isInTelegram = (userAgent: string | null | undefined): boolean =>
   /Telegram-/i.test((userAgent ?? '').slice(0, MAX_LENGTH))

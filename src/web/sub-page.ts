@@ -1,5 +1,5 @@
 /** What a browser gets at a subscription URL, and the bridge page that opens an app from a Telegram button. */
-import { type App, SYSTEMS, type System } from '#src/domain/apps.ts'
+import { type App, SYSTEMS, type System, sendsDeviceId } from '#src/domain/apps.ts'
 import { addButton, type Offer, otherApps, storeButtons, systemSteps } from './app-links.ts'
 import { assetUrl } from './assets.ts'
 import { nodeLabel } from './flags.ts'
@@ -15,7 +15,7 @@ import { type Strings, stringsOf } from './strings.ts'
 export interface SubPageSubscription {
   nodeLabel: string
   planLabel: string
-  /** dd.mm.yyyy */
+  /** In words. */
   expiresOn: string
   /** A begun one counted. */
   daysToGo: number
@@ -23,12 +23,20 @@ export interface SubPageSubscription {
   planDays: number | null
 }
 
+export interface PausedSubscription {
+  nodeLabel: string
+  planLabel: string
+  /** Those that are kept for it. */
+  daysToGo: number
+}
+
 export interface SubPageInput extends PageBase {
   subUrl: string
   /** The cabinet of the link's owner, where he removes devices. */
   accountUrl: string
-  /** The active ones, in the order to show; not empty. */
+  /** The active ones, what ends first at the front; not empty. */
   subscriptions: SubPageSubscription[]
+  paused: PausedSubscription[]
   botUrl: string | null
   /** Whether the owner of the link can pay for anything now. */
   selling: boolean
@@ -37,7 +45,11 @@ export interface SubPageInput extends PageBase {
   /** How many devices there are and may be; null while nobody counts them. */
   devices: { count: number; limit: number } | null
   apps: readonly App[]
+  /** Whose steps are shown first. */
   system: System
+  /** What the page is opened on. */
+  visitor: System
+  ipad: boolean
   /** Whether the page is known to be open within Telegram. */
   inTelegram: boolean
 }
@@ -46,7 +58,10 @@ export interface OpenPageInput extends PageBase {
   app: App
   subUrl: string
   accountUrl: string
+  /** Whether devices are limited. */
+  limited: boolean
   system: System
+  visitor: System
   inTelegram: boolean
 }
 
@@ -56,16 +71,19 @@ const SOON_DAYS = 3
 /** The page of a user with active subscriptions. It shows a secret: send it `private, no-store`. */
 export function subPage(input: SubPageInput): string {
   const t = stringsOf(input.lang)
-  const offer = { t, lang: input.lang, apps: input.apps, subUrl: input.subUrl }
+  const { lang, apps, subUrl, visitor } = input
+  const offer = { t, lang, apps, subUrl, limited: input.devices !== null, visitor }
   const body = html`<div class="cols">${statusCard(t, input)}${connectCard(offer, input)}${factsCard(t, input)}${qrCard(t, input.subUrl)}</div>`
   return page({ ...input, title: t.subTitle, body, scripts: [assetUrl('link.js')] })
 }
 
 /** The bridge page of one app. It shows a secret: send it `private, no-store`. */
 export function openPage(input: OpenPageInput): string {
-  const { app, subUrl, lang, inTelegram } = input
+  const { app, subUrl, lang, inTelegram, limited, visitor } = input
   const t = stringsOf(lang)
-  const offer = { t, lang, apps: [app], subUrl }
+  const offer = { t, lang, apps: [app], subUrl, limited, visitor }
+  const unfit = limited && !sendsDeviceId(app)
+  const backUrl = inAskedLang(input, subUrl)
   const systems = [input.system, ...SYSTEMS.filter((system) => system !== input.system)]
   const rows = systems
     .filter((system) => app.stores[system])
@@ -73,11 +91,11 @@ export function openPage(input: OpenPageInput): string {
       (system) =>
         html`<li><span class="stack"><h3>${t.systems[system]}</h3>${storeButtons(offer, app, system)}</span></li>`,
     )
-  const body = html`<section class="card stack main">${telegramNote(t, inTelegram)}<h1>${t.openTitle(app.name)}</h1><p class="muted">${t.openText}</p>
-${addButton(offer, app)}
+  const body = html`<section class="card stack main">${telegramNote(t, inTelegram)}<h1>${t.openTitle(app.name)}</h1>${unfit ? html`<p class="note">${icon('alert')}<span>${t.openUnfit(app.name)}</span></p>` : html`<p class="muted">${t.openText}</p>`}
+${unfit && html`<a class="btn pri wide" href="${backUrl}">${icon('apps')}${t.openBack}</a>`}${addButton(offer, app, !unfit)}
 <details class="more"${rows.length > 0 || html` hidden`}><summary>${icon('download')}${t.openMissing(app.name)}${chevron}</summary><ul class="rows">${rows}</ul></details>
 ${manual(t, subUrl)}
-<p><a href="${inAskedLang(input, subUrl)}">${t.openBack}</a></p></section>`
+${unfit || html`<p><a href="${backUrl}">${t.openBack}</a></p>`}</section>`
   return page({
     ...input,
     narrow: true,
@@ -100,23 +118,26 @@ const SYSTEM_ICONS: Record<System, Icon> = {
   tv: 'tv',
 }
 
-function connectCard(offer: Offer, { system: current, inTelegram }: SubPageInput): Markup {
+function connectCard(offer: Offer, { system: current, ipad, inTelegram }: SubPageInput): Markup {
   const { t } = offer
   const radios = SYSTEMS.map(
     (system) =>
       html`<input class="pick" type="radio" name="os" id="os-${system}"${system === current && html` checked`}>`,
   )
   const titles = SYSTEMS.map(
-    (system) => html`<h2 class="for for-${system}">${t.connect[system]}</h2>`,
+    (system) =>
+      html`<h2 class="for for-${system}"${system === 'ios' && html` data-ipad="${t.connectIpad}"`}>${system === 'ios' && ipad ? t.connectIpad : t.connect[system]}</h2>`,
   )
   const labels = SYSTEMS.map(
     (system) =>
       html`<label for="os-${system}">${icon(SYSTEM_ICONS[system])}${t.systems[system]}</label>`,
   )
-  return html`<section class="card main" aria-label="${t.stepAdd}">${telegramNote(t, inTelegram)}${radios}<div>${titles}<p class="muted">${t.connectText}</p></div>
-<div class="os">${labels}</div>
+  // The styles need the radio buttons beside what they switch; their group, which has the labels, owns them.
+  const ids = SYSTEMS.map((system) => `os-${system}`).join(' ')
+  return html`<section class="card main" aria-label="${t.stepAdd}">${radios}<div>${titles}<p class="muted lead">${t.connectText}</p></div>
+<div class="os" role="radiogroup" aria-label="${t.yourSystem}" aria-owns="${ids}">${labels}</div>
 <div>${SYSTEMS.map((system) => systemSteps(offer, system))}</div>
-${manual(t, offer.subUrl)}
+${telegramNote(t, inTelegram)}${manual(t, offer.subUrl)}
 <div>${SYSTEMS.map((system) => otherApps(offer, system))}</div></section>`
 }
 
@@ -125,7 +146,7 @@ function manual(t: Strings, subUrl: string): Markup {
 }
 
 function statusCard(t: Strings, { subscriptions }: SubPageInput): Markup {
-  const [first] = subscriptions.toSorted((a, b) => a.daysToGo - b.daysToGo)
+  const [first] = subscriptions
   if (!first) return html``
   return html`<section class="card status status-card">${ring(t, first)}<div><h1>${t.subTitle}</h1><p class="muted">${t.subUntil} ${first.expiresOn}</p></div></section>`
 }
@@ -139,18 +160,22 @@ function ring(t: Strings, { daysToGo, planDays }: SubPageSubscription): Markup {
 }
 
 function factsCard(t: Strings, input: SubPageInput): Markup {
-  const { subscriptions, devices, botUrl } = input
+  const { subscriptions, paused, devices, botUrl } = input
   const accountUrl = inAskedLang(input, input.accountUrl)
   const renewUrl = input.renewUrl && inAskedLang(input, input.renewUrl)
   const rows = subscriptions.map(
     (subscription) =>
-      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted"><bdi>${subscription.planLabel}</bdi> · ${t.subUntil} ${subscription.expiresOn}</span></span><span class="${subscription.daysToGo <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(subscription.daysToGo)}</span></li>`,
+      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted"><bdi>${subscription.planLabel}</bdi> · <span>${t.subUntil} ${subscription.expiresOn}</span></span></span><span class="${subscription.daysToGo <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(subscription.daysToGo)}</span></li>`,
+  )
+  const pausedRows = paused.map(
+    (one) =>
+      html`<li class="paused"><span><strong>${nodeLabel(one.nodeLabel)}</strong><span class="muted"><bdi>${one.planLabel}</bdi> · <span>${t.subDays(one.daysToGo)}</span></span></span><span class="pill">${t.subPaused}</span></li>`,
   )
   const full = devices && devices.count >= devices.limit
   const deviceRow =
     devices &&
     html`<li><span><strong>${t.devices}</strong>${full && html`<span class="muted">${t.devicesFull} <a href="${accountUrl}">${t.devicesFullLink}</a>.</span>`}</span><span class="${full ? 'pill warn' : 'pill'}">${t.devicesOf(devices.count, devices.limit)}</span></li>`
-  return html`<section class="card stack"><h2 class="sr">${t.subList}</h2><ul class="rows">${rows}${deviceRow}</ul>${input.selling ? buttonLink(botUrl, 'refresh', t.renew) : buttonLink(botUrl, 'telegram', t.openBot)}${buttonLink(renewUrl, 'card', t.renewOnSite)}</section>`
+  return html`<section class="card stack facts"><h2 class="sr">${t.subList}</h2><ul class="rows">${rows}${pausedRows}${deviceRow}</ul>${input.selling ? buttonLink(botUrl, 'refresh', t.renew) : buttonLink(botUrl, 'telegram', t.openBot)}${buttonLink(renewUrl, 'card', t.renewOnSite)}</section>`
 }
 
 function qrCard(t: Strings, subUrl: string): Markup {

@@ -45,11 +45,11 @@ scenarios('settings/apps', [
         "insert into users (tg_id, token, created_at) values (7, 'token-of-seven', '2026-01-01T00:00:00')",
       )
     },
-    request: { path: PATH, body: { apps: [{ ...APP, name: ' Own ' }] } },
+    request: { path: PATH, body: { apps: [{ ...APP, name: ' Own ', device_id: false }] } },
     status: 200,
-    body: { ...DEFAULT, apps: [APP], changed: true },
+    body: { ...DEFAULT, apps: [{ ...APP, device_id: false }], changed: true },
     effects: async (w) => {
-      expect((await w.admin(PATH)).json.apps).toEqual([APP])
+      expect((await w.admin(PATH)).json.apps).toEqual([{ ...APP, device_id: false }])
       const own = await w.call('/sub/token-of-seven/open/own', { host: 'sub.test' })
       expect(own.status).toBe(200)
       expect(own.text).toContain(
@@ -93,5 +93,10 @@ scenarios('settings/apps', [
     'apps.0.stores.ios.0.url must be an https address',
   ),
   refused('an app without a name', [{ ...APP, name: '' }], 'apps.0.name must not be empty'),
+  refused(
+    'a device id that is neither sent nor not',
+    [{ ...APP, device_id: 'no' }],
+    'apps.0.device_id must be true or false',
+  ),
   refused('an unknown field', [{ ...APP, icon: 'x' }], 'unknown field'),
 ])

@@ -1,6 +1,5 @@
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'vitest'
-import { FILE_APPS } from '#src/domain/apps.ts'
 import {
   addDevice,
   addNode,
@@ -11,38 +10,11 @@ import {
   putSettings,
 } from '#test/support/records.ts'
 import { scenarios } from '#test/support/scenario.ts'
+import { BROWSER, buyer, footerOf, NOT_KEPT, page } from '#test/support/sub-visit.ts'
 import type { World } from '#test/support/world.ts'
-
-const BROWSER = { 'user-agent': 'Mozilla/5.0', accept: 'text/html', 'accept-language': 'en' }
-
-const page = (token: string) => ({ path: `/sub/${token}`, host: 'sub.test', headers: BROWSER })
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'&</script><b>`
 const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;&lt;/script&gt;&lt;b&gt;'
-
-function buyer(w: World): string {
-  putSettings(w, { BRAND_NAME: 'Fast Tunnel', BOT_USERNAME: 'some_bot' })
-  const token = addUser(w, 7)
-  addSubscription(w, 7, { expires_at: inSeconds(w, 30 * DAY) })
-  return token
-}
-
-/** Makes the shop of the site open. */
-const openShop = (w: World) =>
-  putSettings(w, { PAYMENTS_ENABLED: '1', STARS_ENABLED: '1', BOT_TOKEN: '1:x' })
-
-const sell = (w: World) => {
-  openShop(w)
-  w.change('update plans set price_stars = 100')
-}
-
-const footerOf = (text: string) => text.slice(text.indexOf('<footer'))
-
-const NOT_KEPT = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'private, no-store',
-  'x-robots-tag': 'noindex',
-}
 
 scenarios('GET /sub/{token} in a browser', [
   {
@@ -57,8 +29,8 @@ scenarios('GET /sub/{token} in a browser', [
       expect(text).toContain(`href="happ://add/${url}"`)
       expect(text).toMatch(/<svg[\s\S]*<\/svg>/)
       expect(text).toContain('Fast Tunnel')
-      expect(text).toContain('<bdi>30 days</bdi> · until ')
-      expect(text).toContain('31.03.2026')
+      expect(text).toContain('<bdi>30 days</bdi> · ')
+      expect(text).toContain('until 31 March 2026')
       expect(text).toContain('https://t.me/some_bot')
       expect(text).not.toMatch(
         /<script(?! defer src="\/assets\/link\.)|https?:\/\/(?!(?:sub|site)\.test|t\.me|apps\.apple|play\.google|github)/,
@@ -75,129 +47,38 @@ scenarios('GET /sub/{token} in a browser', [
     },
     request: page,
     status: 200,
-    effects: (_w, _token, { text }) => expect(text).toContain('02.04.2026'),
+    effects: (_w, _token, { text }) => expect(text).toContain('2 April 2026'),
   },
   {
-    name: '200 with the active subscriptions only',
+    name: '200 with what ends first at the front and what is paused at the end, without what has ended',
     given: (w) => {
       const token = buyer(w)
-      addNode(w, 'old')
+      for (const code of ['old', 'held', 'soon', 'revoked']) addNode(w, code)
       addSubscription(w, 7, { node: 'old', expires_at: inSeconds(w, 0) })
-      addNode(w, 'held')
-      addSubscription(w, 7, { node: 'held', held_at: inSeconds(w, 0) })
+      addSubscription(w, 7, {
+        node: 'held',
+        held_at: inSeconds(w, -DAY),
+        expires_at: inSeconds(w, DAY),
+      })
+      addSubscription(w, 7, { node: 'soon', expires_at: inSeconds(w, 5 * DAY) })
+      addSubscription(w, 7, { node: 'revoked', active: 0 })
       return token
     },
     request: page,
     status: 200,
     effects: (_w, _token, { text }) => {
-      expect(text).toContain('Local')
-      expect(text).not.toMatch(/Label of (old|held)/)
-    },
-  },
-  {
-    name: '200 with the expiry page and a link to the bot when nothing is active',
-    given: (w) => {
-      const token = buyer(w)
-      w.change('update subscriptions set active = 0')
-      return token
-    },
-    request: page,
-    status: 200,
-    headers: NOT_KEPT,
-    effects: (_w, token, { text }) => {
-      expect(text).toContain('No active subscription')
-      expect(text).toContain('href="https://t.me/some_bot"')
-      expect(text).toContain('Fast Tunnel')
-      expect(text).not.toContain(token)
-      expect(footerOf(text)).toContain('<a href="https://site.test/cabinet.html">Your account</a>')
-      expect(text).not.toContain('It was active until')
-    },
-  },
-  {
-    name: '200 with the day of the last expiry on the expiry page',
-    given: (w) => {
-      const token = addUser(w, 7)
-      addSubscription(w, 7, { expires_at: inSeconds(w, -9 * DAY) })
-      addSubscription(w, 7, { expires_at: inSeconds(w, -2 * DAY) })
-      return token
-    },
-    request: page,
-    status: 200,
-    effects: (_w, _token, { text }) => {
-      expect(text).toContain('It was active until 27.02.2026.')
-      expect(text).not.toContain('cabinet.html#')
-    },
-  },
-  {
-    name: '200 that says paused, not ended, when the only subscription is held',
-    given: (w) => {
-      const token = buyer(w)
-      putSettings(w, { SUPPORT_CONTACT: '@help' })
-      w.change('update subscriptions set held_at = ?', inSeconds(w, 0))
-      return token
-    },
-    request: page,
-    status: 200,
-    effects: (_w, _token, { text }) => {
-      expect(text).toContain('Subscription paused')
-      expect(text).not.toContain('Subscription ended')
-      expect(text).toContain('https://t.me/some_bot')
-    },
-  },
-  {
-    name: '200 with no subscription for a banned user, without a way to pay',
-    given: (w) => {
-      const token = buyer(w)
-      sell(w)
-      w.change('update users set banned_at = created_at')
-      return token
-    },
-    request: page,
-    status: 200,
-    effects: (_w, _token, { text }) => {
-      expect(text).toContain('No active subscription')
-      expect(text).not.toContain('cabinet.html#')
-    },
-  },
-  ...[true, false].map((active) => ({
-    name: `200 with the way to the account while something is sold there, ${active ? 'active' : 'ended'}`,
-    given: (w: World) => {
-      const token = buyer(w)
-      sell(w)
-      if (!active) w.change('update subscriptions set expires_at = created_at')
-      return token
-    },
-    request: page,
-    status: 200,
-    effects: (_w: World, token: string, { text }: { text: string }) =>
-      expect(text).toContain(`href="https://site.test/cabinet.html#${token}"`),
-  })),
-  {
-    name: '200 with the language that was asked for in the way to the account, before the fragment',
-    given: (w) => {
-      sell(w)
-      return buyer(w)
-    },
-    request: (token: string) => ({ ...page(token), path: `${page(token).path}?lang=ru` }),
-    status: 200,
-    effects: (_w: World, token: string, { text }: { text: string }) => {
-      expect(text).toContain('<html lang="ru">')
-      expect(text).toContain(`href="https://site.test/cabinet.html?lang=ru#${token}"`)
-      expect(text).toContain('href="https://site.test/offer?lang=ru"')
-    },
-  },
-  {
-    name: '200 without a way to pay while no plan has a price at the only provider',
-    given: (w) => {
-      openShop(w)
-      return buyer(w)
-    },
-    request: page,
-    status: 200,
-    effects: (_w, _token, { text }) => {
-      expect(text).not.toContain('cabinet.html#')
-      expect(text).not.toContain('Renew')
-      expect(text).toContain('https://t.me/some_bot')
+      const rows = text.slice(text.indexOf('Your servers')).replace(/<\/?bdi>/g, '')
+      const found = rows.match(/<li[^>]*><span><strong>[^<]*|>paused<|\d+ days left/g)
+      expect(found).toEqual([
+        '<li><span><strong>Label of soon',
+        '5 days left',
+        '<li><span><strong>Local',
+        '30 days left',
+        '<li class="paused"><span><strong>Label of held',
+        '2 days left',
+        '>paused<',
+      ])
+      expect(text).toContain('aria-label="5 days left"')
     },
   },
   {
@@ -229,6 +110,44 @@ scenarios('GET /sub/{token} in a browser', [
       const account = `<a href="https://site.test/cabinet.html#${token}">`
       expect(text).toContain(`${account}remove one in your account</a>`)
       expect(footerOf(text)).toContain(`${account}Your account</a>`)
+    },
+  },
+  {
+    name: '200 without the apps that get no list while devices are limited',
+    given: (w) => {
+      const token = buyer(w)
+      putSettings(w, { HWID_LIMIT_ENABLED: '1' })
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: async (w, token, { text }) => {
+      const silent = /hiddify:|streisand:|v2rayng:/
+      expect(text).toContain('flclashx://')
+      expect(text).not.toMatch(silent)
+      putSettings(w, { HWID_LIMIT_ENABLED: '0' })
+      expect((await w.call(`/sub/${token}`, page(token))).text).toMatch(silent)
+    },
+  },
+  {
+    name: '200 with all apps and a word about them where none works with the device limit',
+    given: async (w) => {
+      const token = buyer(w)
+      const stores = { android: [{ label: 'Store', url: 'https://example.test/app' }] }
+      const app = { id: 'own', name: 'Own App', link: 'clash://x?url={url}', stores }
+      await w.admin('/admin/api/settings/apps', { body: { apps: [{ ...app, device_id: false }] } })
+      putSettings(w, { HWID_LIMIT_ENABLED: '1' })
+      return token
+    },
+    request: page,
+    status: 200,
+    effects: async (w, token, { text }) => {
+      const words = 'None of these apps works with your device limit'
+      expect(text).toContain(words)
+      expect(text).toContain('clash://x')
+      expect(text).not.toContain('Recommended')
+      putSettings(w, { HWID_LIMIT_ENABLED: '0' })
+      expect((await w.call(`/sub/${token}`, page(token))).text).not.toContain(words)
     },
   },
   {
@@ -370,48 +289,5 @@ scenarios('GET /sub/{token} in a browser', [
     status: 404,
     headers: NOT_KEPT,
     effects: (_w, _token, { text }) => expect(text).not.toContain('some-unknown-token'),
-  },
-])
-
-const open = (app: string) => (token: string) => ({
-  path: `/sub/${token}/open/${app}`,
-  host: 'sub.test',
-  headers: BROWSER,
-})
-
-scenarios('GET /sub/{token}/open/{app}', [
-  ...FILE_APPS.map(({ id }) => ({
-    name: `200 with the link that opens ${id}`,
-    given: buyer,
-    request: open(id),
-    status: 200,
-    headers: NOT_KEPT,
-    effects: (_w: World, token: string, { text }: { text: string }) => {
-      const url = `https://sub.test/sub/${token}`
-      expect(text).toMatch(new RegExp(`href="${id}://`))
-      expect(text.includes(url) && text.includes('://')).toBe(true)
-      expect(text).toContain(`href="${url}"`)
-      expect(footerOf(text)).toContain(`href="https://site.test/cabinet.html#${token}"`)
-    },
-  })),
-  { name: '404 for an unknown app', given: buyer, request: open('nope'), status: 404 },
-  {
-    name: '404 for a name of every object',
-    given: buyer,
-    request: open('constructor'),
-    status: 404,
-  },
-  { name: '404 for an app in other case', given: buyer, request: open('HAPP'), status: 404 },
-  {
-    name: '404 for an unknown token',
-    request: () => open('happ')('unknown'),
-    status: 404,
-    headers: { 'content-type': 'text/html; charset=utf-8' },
-  },
-  {
-    name: '404 as JSON for those who ask for no HTML',
-    request: { path: '/sub/unknown/open/happ', headers: { 'user-agent': 'Mozilla/5.0' } },
-    status: 404,
-    error: 'not found',
   },
 ])

@@ -40,6 +40,10 @@ const SHOP = {
 }
 
 const SUBSCRIBER = {
+  visitor: 'ios',
+  ipad: false,
+  limited: false,
+  paused: [] as never[],
   accountUrl: 'https://site.test/cabinet.html#token',
   subUrl: 'https://sub.test/sub/token',
   botUrl: 'https://t.me/aurora_bot',

@@ -8,8 +8,10 @@ import {
   appsOf,
   FILE_APPS,
   findApp,
+  fittingApps,
   readApps,
   SYSTEMS,
+  sendsDeviceId,
   storeLabel,
 } from '#src/domain/apps.ts'
 
@@ -47,6 +49,11 @@ describe('the catalogue that comes with the service', () => {
     for (const system of SYSTEMS) expect(appsOf(FILE_APPS, system)[0]?.id).toBe('happ')
   })
 
+  test('knows which apps send no device id', () => {
+    const without = FILE_APPS.filter((app) => !sendsDeviceId(app)).map(({ id }) => id)
+    expect(without).toEqual(['hiddify', 'streisand', 'v2rayng'])
+  })
+
   test('finds apps by their id only', () => {
     expect(findApp(FILE_APPS, 'happ')?.name).toBe('Happ')
     for (const id of ['', 'HAPP', '__proto__', 'constructor', 'happ/..']) {
@@ -67,6 +74,20 @@ test('a link takes the URL as it is, as a query value, or as base64url', () => {
   expect(linkOf('clash://x?url={url_encoded}&y=1')).toBe(`clash://x?url=${ENCODED}&y=1`)
   const base64 = linkOf('sub://{url_base64}').slice('sub://'.length)
   expect(Buffer.from(base64, 'base64url').toString()).toBe(SUB_URL)
+})
+
+test('where devices are limited, apps without a device id are offered only if there is no other', () => {
+  const sends = { ...APP, id: 'sends', device_id: true }
+  const silent = { ...APP, id: 'silent', device_id: false }
+  const of = (apps: App[], limited: boolean) => {
+    const { apps: fitting, unfit } = fittingApps(apps, limited)
+    return [...fitting.map(({ id }) => id), unfit]
+  }
+  expect(of([silent, APP, sends], false)).toEqual(['silent', 'some', 'sends', false])
+  expect(of([silent, APP, sends], true)).toEqual(['some', 'sends', false])
+  expect(of([silent], true)).toEqual(['silent', true])
+  expect(of([silent], false)).toEqual(['silent', false])
+  expect(of([], true)).toEqual([false])
 })
 
 describe('a catalogue is refused', () => {
@@ -94,6 +115,7 @@ describe('a catalogue is refused', () => {
     ['a store of a script', [withStore({ url: 'javascript:alert(1)' })]],
     ['a store without a host', [withStore({ url: 'https://' })]],
     ['a label of no language', [withStore({ label: { english: 'x' } })]],
+    ['a device id that is neither sent nor not', [{ ...APP, device_id: 'no' }]],
     ['an unknown field', [{ ...APP, more: 1 }]],
   ])('for %s', (_what, apps) => {
     expect(accepts(apps)).toBe(false)
@@ -103,6 +125,7 @@ describe('a catalogue is refused', () => {
     expect(accepts([APP])).toBe(true)
     expect(accepts([withStore({ label: { en: 'Store', fa: 'فروشگاه' } })])).toBe(true)
     expect(accepts([{ ...APP, stores: {} }])).toBe(true)
+    expect(accepts([{ ...APP, device_id: false }])).toBe(true)
   })
 })
 

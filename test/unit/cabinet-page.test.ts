@@ -24,7 +24,7 @@ test('every refusal of the shop that a buyer can meet has words of its own', () 
 test('the flags that a script copies are those that pages draw', () => {
   const [, german] = /<span data-country="DE">(.*?)<\/span>/.exec(flagSheet.toString()) ?? []
   expect(german).toMatch(/^<svg /)
-  expect(nodeLabel('🇩🇪 Frankfurt').toString()).toBe(`${german} Frankfurt`)
+  expect(nodeLabel('🇩🇪 Frankfurt').toString()).toBe(`${german} <bdi>Frankfurt</bdi>`)
 })
 
 describe('the return from a payment', () => {

@@ -116,7 +116,8 @@ describe('the page without an active subscription', () => {
 })
 
 test('the subscription page promises a renewal in the bot only while something is sold', () => {
-  const visit = { system: 'ios', inTelegram: false, apps: FILE_APPS, devices: null } as const
+  const seen = { system: 'ios', visitor: 'ios', ipad: false, inTelegram: false } as const
+  const visit = { ...seen, limited: false, paused: [], apps: FILE_APPS, devices: null }
   const one = { nodeLabel: 'A', planLabel: 'B', expiresOn: '1', daysToGo: 3, planDays: 30 }
   const accountUrl = 'https://site.test/cabinet.html#token'
   const links = { subUrl: SUB_URL, accountUrl, botUrl: 'https://t.me/aurora_bot', renewUrl: null }
@@ -128,7 +129,8 @@ test('the subscription page promises a renewal in the bot only while something i
 })
 
 test('links between the pages hand on the language that was asked for', () => {
-  const visit = { system: 'ios', inTelegram: false, selling: true } as const
+  const seen = { system: 'ios', visitor: 'ios', inTelegram: false } as const
+  const visit = { ...seen, limited: false, selling: true }
   const base = { ...FRAME, ...visit, brandName: 'A', brandHue: HUE, lang: 'ru' as const }
   const links = (markup: string) =>
     [...markup.matchAll(/href="(https:\/\/(?:site|sub)[^"]*)"/g)].map((match) => match[1])

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { System } from '#src/domain/apps.ts'
+import { dayInWords } from '#src/web/day.ts'
 import { nodeLabel, splitFlag } from '#src/web/flags.ts'
-import { isInTelegram, systemOf } from '#src/web/os.ts'
+import { isInTelegram, isIpad, systemOf } from '#src/web/os.ts'
 import { counted } from '#src/web/plural.ts'
 
 const SAFARI = 'AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1'
@@ -62,6 +63,21 @@ describe('the system of a visitor', () => {
   })
 })
 
+test('an iPad is known where its browser names it', () => {
+  expect(isIpad(`Mozilla/5.0 (iPad; CPU OS 12_5 like Mac OS X) ${SAFARI}`)).toBe(true)
+  expect(isIpad(`Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) ${SAFARI}`)).toBe(false)
+  expect(isIpad(undefined)).toBe(false)
+})
+
+test.each([
+  ['en', 'UTC', '13 December 2026'],
+  ['ru', 'UTC', '13 декабря 2026 г.'],
+  ['en', 'Asia/Vladivostok', '14 December 2026'],
+] as const)('a day in words: %s, %s', (lang, timeZone, text) => {
+  const words = dayInWords(lang, timeZone, new Date('2026-12-13T20:00:00Z'))
+  expect(words.replace(/\s/g, ' ')).toBe(text)
+})
+
 describe('a flag before a label', () => {
   test.each([
     ['🇩🇪 Frankfurt', 'DE', 'Frankfurt'],
@@ -76,14 +92,14 @@ describe('a flag before a label', () => {
 
   test('is drawn, or shown as letters where the drawing is missing', () => {
     expect(nodeLabel('🇩🇪 Frankfurt').toString()).toMatch(
-      /^<svg class="flag"[^>]*aria-hidden="true">.*<\/svg> Frankfurt$/,
+      /^<svg class="flag"[^>]*aria-hidden="true">.*<\/svg> <bdi>Frankfurt<\/bdi>$/,
     )
     expect(nodeLabel('🇸🇪 Oslo').toString().match(/<path/g)).toHaveLength(5)
     expect(nodeLabel('🇿🇼 Harare').toString()).toBe(
-      '<span class="flag" aria-hidden="true">ZW</span> Harare',
+      '<span class="flag" aria-hidden="true">ZW</span> <bdi>Harare</bdi>',
     )
-    expect(nodeLabel('<b>').toString()).toBe('&lt;b&gt;')
-    expect(nodeLabel('🇩🇪 <b>').toString()).toContain(' &lt;b&gt;')
+    expect(nodeLabel('<b>').toString()).toBe('<bdi>&lt;b&gt;</bdi>')
+    expect(nodeLabel('🇩🇪 <b>').toString()).toContain(' <bdi>&lt;b&gt;')
   })
 })
 

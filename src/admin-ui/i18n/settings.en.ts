@@ -98,6 +98,9 @@ export const settingsEn = {
   appLink: 'Link that adds a subscription',
   appLinkHint: (schemes: string) =>
     `With {url}, {url_encoded} or {url_base64}. Known schemes: ${schemes}.`,
+  appDeviceId: 'Sends the device id',
+  appDeviceIdHint:
+    'Off: it is not offered while the device limit is on, for it would get no servers.',
   appStores: 'Where to get it',
   appStoresHint: 'One a line: name, then address. By language: en:App Store|ru:Магазин https://…',
   systems: {

@@ -100,6 +100,9 @@ export const settingsRu: SettingsTexts = {
   appName: 'Название',
   appLink: 'Ссылка, добавляющая подписку',
   appLinkHint: (schemes) => `С {url}, {url_encoded} или {url_base64}. Известные схемы: ${schemes}.`,
+  appDeviceId: 'Отправляет id устройства',
+  appDeviceIdHint:
+    'Выключено: пока включён лимит устройств, приложение не предлагается, серверов оно не получит.',
   appStores: 'Где взять',
   appStoresHint:
     'По одной в строке: название, затем адрес. По языкам: en:App Store|ru:Магазин https://…',

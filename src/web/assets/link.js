@@ -57,5 +57,7 @@
   const mac = byId('os-macos')
   if (mac?.checked && navigator.maxTouchPoints > 0 && !/[?&]os=/.test(location.search)) {
     byId('os-ios').checked = true
+    const title = document.querySelector('h2.for-ios')
+    title.textContent = title.dataset.ipad
   }
 }

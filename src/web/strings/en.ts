@@ -21,6 +21,7 @@ export const en = {
   number: days.number,
   dayWord: days.word,
   subDays: (count: number) => (count <= 1 ? 'last day' : `${days.phrase(count)} left`),
+  subPaused: 'paused',
   subList: 'Your servers',
   connect: {
     ios: 'Connect this iPhone',
@@ -30,6 +31,7 @@ export const en = {
     linux: 'Connect this computer',
     tv: 'Connect this TV',
   },
+  connectIpad: 'Connect this iPad',
   connectText: 'Three steps, under a minute.',
   yourSystem: 'Your device',
   recommended: 'Recommended',
@@ -45,12 +47,12 @@ export const en = {
   },
   stepAdd: 'Add your subscription',
   stepAddText: 'The app opens and your servers appear by themselves.',
-  stepAddTv:
-    'Open this page on your phone and scan its QR code from the TV, or press this button on the TV itself.',
+  stepAddTv: (app: string) =>
+    `On the TV open ${app} and choose to add by QR code. Scan the code on its screen with ${app} on your phone, where the subscription is added already.`,
   addTo: (app: string) => `Add to ${app}`,
   stepOn: 'Press the power button',
   stepOnText: {
-    ios: 'Allow the VPN profile when your iPhone asks.',
+    ios: 'Allow the VPN profile when the device asks.',
     android: 'Allow the connection when your phone asks.',
     windows: 'It is the large round button in the window.',
     macos: 'Allow the VPN profile when your Mac asks.',
@@ -66,6 +68,8 @@ export const en = {
   apps: 'Other apps',
   add: 'Add',
   noApps: 'No app is offered for this device. Copy the link below into an app of your choice.',
+  noneFits:
+    'None of these apps works with your device limit: none says which device it is on. Write to support.',
   systems: {
     ios: 'iPhone',
     android: 'Android',
@@ -86,6 +90,8 @@ export const en = {
 
   openTitle: (app: string) => `Open ${app}`,
   openText: 'The app opens and your servers appear by themselves.',
+  openUnfit: (app: string) =>
+    `${app} does not work with your device limit: it does not say which device it is on. Take another app.`,
   openMissing: (app: string) => `No ${app} yet?`,
   openBack: 'All apps and instructions',
 

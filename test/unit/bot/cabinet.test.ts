@@ -119,6 +119,17 @@ describe.each(['en', 'ru'] as const)('in %s', (lang) => {
       expect(ada.messages()).toHaveLength(2)
     })
 
+    test('has no button into an app that gets no list while devices are limited', async () => {
+      putSettings(shop.w, { HWID_LIMIT_ENABLED: '1' })
+      addSubscription(shop.w, 1)
+      await openCard()
+      const { addTo } = stringsOf(lang)
+      expect(ada.buttons()).toContain(addTo('FlClashX'))
+      for (const name of ['Hiddify', 'Streisand', 'v2rayNG']) {
+        expect(ada.buttons()).not.toContain(addTo(name))
+      }
+    })
+
     const tapUrl = async (button: string) => shop.telegram.tap(ada.person, ada.keep(), button)
 
     test('without https there are no buttons that Telegram would refuse', async () => {

@@ -116,6 +116,23 @@ describe('help', () => {
     }
   })
 
+  test('names no app that gets no list while devices are limited, unless there is no other', async () => {
+    const offered = async () => {
+      await ada.say('/help')
+      const { text, reply_markup: markup } = await ada.tap('Android')
+      const names = markup?.inline_keyboard.flat().flatMap((one) => ('url' in one ? one.text : []))
+      return { text, names: names?.join() }
+    }
+    expect((await offered()).names).toMatch(/Hiddify.*v2rayNG/)
+    putSettings(shop.w, { HWID_LIMIT_ENABLED: '1' })
+    expect((await offered()).names).toMatch(/^Happ(?!.*(?:Hiddify|v2rayNG))/)
+    const silent = FILE_APPS.filter(({ id }) => id === 'hiddify')
+    putSettings(shop.w, { APP_CATALOGUE: JSON.stringify(silent) })
+    const { text, names } = await offered()
+    expect(names).toMatch(/Hiddify/)
+    expect(text).toContain(stringsOf('en').noneFits)
+  })
+
   test('switches the language, for later messages too', async () => {
     await ada.say('/help')
     await ada.tap('Русский')

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { type Answer, api, ok } from '#src/admin-ui/api.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { TextArea, TextField } from '#src/admin-ui/kit/field.tsx'
+import { Switch, TextArea, TextField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Menu } from '#src/admin-ui/kit/menu.tsx'
 import { Card } from '#src/admin-ui/kit/page.tsx'
@@ -26,9 +26,21 @@ function AppForm(p: { app: App | null; data: Data; close: () => void }) {
     SYSTEMS.map((system) => [system, linesOf(app?.stores[system] ?? [])]),
   ) as Record<(typeof SYSTEMS)[number], string>
   const form = useForm({
-    initial: { id: app?.id ?? '', name: app?.name ?? '', link: app?.link ?? '', ...texts },
-    send: ({ id, name, link, ...lines }) => {
-      const next = { id, name, link, stores: storesOf(lines) }
+    initial: {
+      id: app?.id ?? '',
+      name: app?.name ?? '',
+      link: app?.link ?? '',
+      deviceId: app?.device_id !== false,
+      ...texts,
+    },
+    send: ({ id, name, link, deviceId, ...lines }) => {
+      const next = {
+        id,
+        name,
+        link,
+        stores: storesOf(lines),
+        ...(deviceId ? {} : { device_id: false }),
+      }
       return save(
         app ? data.apps.map((one) => (one.id === app.id ? next : one)) : [...data.apps, next],
       )
@@ -52,6 +64,7 @@ function AppForm(p: { app: App | null; data: Data; close: () => void }) {
         required
         {...form.field('link')}
       />
+      <Switch label={t.appDeviceId} hint={t.appDeviceIdHint} {...form.field('deviceId')} />
       <h3>{t.appStores}</h3>
       <p class="muted">{t.appStoresHint}</p>
       {SYSTEMS.map((system) => (
