@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { rmSync } from 'node:fs'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeFakePanel } from '#test/support/fake-panel.ts'
 import { ask, expectDecent, scenarios } from '#test/support/scenario.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
@@ -139,9 +141,11 @@ describe('cross-origin access', () => {
 })
 
 describe('security headers', () => {
+  const panelFolder = makeFakePanel()
+  afterAll(() => rmSync(panelFolder, { recursive: true }))
   let w: World
   beforeEach(async () => {
-    w = await createWorld()
+    w = await createWorld({ panelFolder })
   })
   afterEach(() => w.close())
 
@@ -159,22 +163,24 @@ describe('security headers', () => {
     }
   })
 
+  const directives = async (path: string) => {
+    const policy = (await w.call(path)).headers.get('content-security-policy') ?? ''
+    return Object.fromEntries(
+      policy.split('; ').map((part) => [part.split(' ')[0], part.split(' ').slice(1).join(' ')]),
+    )
+  }
+  const STATIC = {
+    'default-src': "'none'",
+    'style-src': expect.stringMatching(/^'sha256-[A-Za-z0-9+/]{43}='$/),
+    'base-uri': "'none'",
+    'frame-ancestors': "'none'",
+  }
+
   test('allow the page its one style and no script, or its own scripts', async () => {
-    const directives = async (path: string) => {
-      const policy = (await w.call(path)).headers.get('content-security-policy') ?? ''
-      return Object.fromEntries(
-        policy.split('; ').map((part) => [part.split(' ')[0], part.split(' ').slice(1).join(' ')]),
-      )
-    }
     for (const path of ['/pay/done', '/cabinet.html']) {
       const page = await w.call(path)
       expect(page.text).not.toMatch(/ style="| on[a-z]+="|<script(?! defer src="\/)/)
-      expect(await directives(path)).toMatchObject({
-        'default-src': "'none'",
-        'style-src': expect.stringMatching(/^'sha256-[A-Za-z0-9+/]{43}='$/),
-        'base-uri': "'none'",
-        'frame-ancestors': "'none'",
-      })
+      expect(await directives(path)).toMatchObject(STATIC)
     }
     expect(await directives('/pay/done')).not.toHaveProperty('script-src')
     expect(await directives('/cabinet.html')).toHaveProperty('script-src', "'self'")
@@ -187,6 +193,13 @@ describe('security headers', () => {
       'trusted-types': "'none'",
       'require-trusted-types-for': "'script'",
     })
+  })
+
+  test('are those of a page without scripts where the panel is not built', async () => {
+    w.close()
+    w = await createWorld()
+    expect(await directives('/admin')).toMatchObject(STATIC)
+    expect(await directives('/admin')).not.toHaveProperty('script-src')
   })
 
   test('have no Strict-Transport-Security where the service speaks http', async () => {

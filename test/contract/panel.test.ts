@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { accentsOf } from '#src/web/palette.ts'
 import { makeFakePanel, PANEL_SCRIPT } from '#test/support/fake-panel.ts'
 import { putSettings } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'
@@ -54,6 +56,24 @@ describe('the page of the panel', () => {
     expect(open.text).not.toContain('<b>')
     expect(bootOf((await w.admin('/admin')).text).authenticated).toBe(true)
   })
+
+  test.each([0, 29, 255])(
+    'has the accents of the hue %i, light and dark, which its policy lets in',
+    async (hue) => {
+      w = await createWorld({ panelFolder: folder })
+      putSettings(w, { BRAND_HUE: String(hue) })
+      const { text, headers } = await w.call('/admin')
+      const [, style = ''] = /<style>([^<]*)<\/style>/.exec(text) ?? []
+      const { light, dark } = accentsOf(hue)
+      expect([...style.matchAll(/--accent:(#[0-9a-f]{6})/g)].map(([, color]) => color)).toEqual([
+        light.accent,
+        dark.accent,
+        dark.accent,
+      ])
+      const hash = createHash('sha256').update(style).digest('base64')
+      expect(headers.get('content-security-policy')).toContain(`style-src 'self' 'sha256-${hash}'`)
+    },
+  )
 
   test.each([
     ['', 'en', null],

@@ -36,6 +36,9 @@ scenarios('POST /admin/api/qr', [
   reads(LINK),
   reads(`https://subscriptions.some-long-name.example${LINK.slice('https://sub.example'.length)}`),
   reads('otpauth://totp/A%20B:admin?secret=ABCDEFGHIJKLMNOPQRSTUVWXYZ234567&issuer=A%20B'),
+  reads(
+    'otpauth://totp/Subpanel:admin?secret=ABCDEFGHIJKLMNOPQRSTUVWXYZ234567&issuer=Subpanel&algorithm=SHA1&digits=6&period=30',
+  ),
   reads(` ${LINK}\n`, LINK),
   {
     name: '200 for 1024 characters, in a code that has room for them',

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CORPUS } from '#test/support/hostile-texts.ts'
 import { type Circumstances, OPPOSITES } from '#test/support/pairs.ts'
 import {
+  button,
   close,
+  dialog,
   missingPairs,
   openPanel,
   type Page,
@@ -22,6 +24,10 @@ import {
   show,
   userCard,
 } from '#test/support/panel-screens.ts'
+import { tgIdOf } from '#test/support/panel-seed.ts'
+
+/** Another's address, where nobody listens. */
+const STRANGER = 'http://stranger.test:9/'
 
 const TEXTS = Object.values(CORPUS)
 /** By their places in TEXTS. */
@@ -39,6 +45,7 @@ const LISTS = [
   'users',
   'subscriptions',
   'payments',
+  'gifts',
   'plans',
   'nodes',
   'admins',
@@ -157,15 +164,59 @@ test('such text would run, and would be found, where it became markup and the po
   const insert = (text: string) => document.body.insertAdjacentHTML('beforeend', text)
   const strict = await panel.open()
   await expect(strict.evaluate(insert, CORPUS.tags)).rejects.toThrow('TrustedHTML')
+  await soon(() => panel.faults).toContainEqual(
+    expect.stringMatching(/^CSP: require-trusted-types-for trusted-types-sink /),
+  )
+  await strict.evaluate((url) => fetch(url).catch(() => null), STRANGER)
+  await soon(() => panel.faults).toContainEqual(`CSP: connect-src ${STRANGER} `)
   await close(strict)
+  panel.faults.splice(0)
   const page = await panel.open({ bypassCSP: true })
   const ran = watchRuns(page)
   await page.evaluate(insert, CORPUS.tags)
   await soon(() => ran.length).toBeGreaterThan(0)
   expect(await intruders(page)).toContain('ran')
+  expect(panel.faults.splice(0)).toContainEqual(expect.stringMatching(/^404 .*\/x$/))
+  await page.evaluate((url) => {
+    new Image().src = url
+  }, STRANGER)
+  await soon(() => panel.faults.splice(0)).toContainEqual(`asks ${STRANGER}`)
   await close(page)
-  // The refusal of the policy, and the picture that is none.
-  panel.faults.splice(0)
+})
+
+test('no name runs among the findings of the palette, in a question or in a message', async () => {
+  const page = await panel.open({ bypassCSP: true })
+  const ran = watchRuns(page)
+  const words = async (text: string | null) => (text ?? '').toLowerCase()
+  for (const kind of KINDS) {
+    // The second users of the same names: those of the first are still to be read elsewhere.
+    const user = KINDS.length + kind
+    await page.goto(`${panel.url}#/`)
+    await page.locator('main h1').waitFor()
+    await page.keyboard.press('Control+k')
+    await dialog(page)
+      .getByRole('combobox')
+      .fill(String(tgIdOf(user)))
+    const found = dialog(page).getByRole('option')
+    await soon(async () => words(await found.first().textContent())).toContain(beginningOf(kind))
+    expect(await intruders(page)).toEqual([])
+    await found.first().click()
+    await button(page, 'Delete user').click()
+    const question = page.getByRole('dialog').last()
+    await soon(async () => words(await question.textContent())).toContain(
+      `delete @${beginningOf(kind)}`,
+    )
+    expect(await intruders(page)).toEqual([])
+    await question.getByRole('textbox').fill(`@${textOf(user)}`)
+    await question.getByRole('button', { name: 'Delete user' }).click()
+    const message = page.locator('.toast').last()
+    await soon(async () => words(await message.textContent())).toContain(beginningOf(kind))
+    expect(await message.textContent()).toContain('is deleted')
+    expect(await intruders(page)).toEqual([])
+  }
+  expect(ran).toEqual([])
+  expect(panel.faults).toEqual([])
+  await close(page)
 })
 
 test('the windows met runtimes, widths, themes and languages pair by pair', () => {

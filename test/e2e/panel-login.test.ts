@@ -1,5 +1,6 @@
 import { generateTOTP } from '@oslojs/otp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SCREENS } from '#src/admin-ui/routes.ts'
 import { fromBase32 } from '#src/lib/encoding.ts'
 import {
   answer,
@@ -13,15 +14,59 @@ import {
   openPanel,
   type Page,
   type PanelBrowser,
+  soon,
   toast,
   visit,
 } from '#test/support/panel-browser.ts'
+import { tgIdOf } from '#test/support/panel-seed.ts'
 import { PASSWORD } from '#test/support/process.ts'
 
-async function logIn(page: Page, password = PASSWORD): Promise<void> {
-  await page.getByLabel('User name').fill('admin')
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Log in' }).click()
+const WORDS = {
+  en: {
+    title: 'Log in',
+    logIn: 'Log in',
+    user: 'User name',
+    password: 'Password',
+    refused: /password/i,
+    overview: 'Overview',
+    more: 'More',
+    logOut: 'Log out',
+  },
+  ru: {
+    title: 'Вход',
+    logIn: 'Войти',
+    user: 'Имя',
+    password: 'Пароль',
+    refused: /парол/i,
+    overview: 'Обзор',
+    more: 'Ещё',
+    logOut: 'Выйти',
+  },
+}
+
+/** The screens by their routes, as the bar of a phone and their own headings have them. */
+const TITLES: Record<string, string> = {
+  '/traffic': 'Traffic',
+  '/log': 'Activity log',
+  '/users': 'Users',
+  '/subscriptions': 'Subscriptions',
+  '/payments': 'Payments',
+  '/gifts': 'Gift codes',
+  '/plans': 'Plans & prices',
+  '/nodes': 'Nodes',
+  '/settings': 'Settings',
+  '/admins': 'Admins',
+  '/security': 'Security',
+  '/backup': 'Backup',
+  '/api': 'API reference',
+  // Last: it is there already.
+  '/': 'Overview',
+}
+
+async function logIn(page: Page, password = PASSWORD, t = WORDS.en): Promise<void> {
+  await page.getByLabel(t.user, { exact: true }).fill('admin')
+  await page.getByLabel(t.password, { exact: true }).fill(password)
+  await page.getByRole('button', { name: t.logIn }).click()
 }
 
 const overview = (page: Page) => heading(page, 'Overview')
@@ -36,27 +81,26 @@ describe('a session', () => {
   afterAll(() => panel.close())
 
   test.each([
-    { runtime: 'node', theme: 'light' },
-    { runtime: 'bun', theme: 'dark' },
+    { runtime: 'node', width: 1440, theme: 'light', lang: 'en' },
+    { runtime: 'bun', width: 390, theme: 'dark', lang: 'ru' },
   ] as const)(
-    'a wrong password stays on the page and says so, the right one opens the overview, on $runtime',
+    'a wrong password stays on the page and says so, the right one opens the overview, at $width px, $theme, $lang, on $runtime',
     async (view) => {
-      const { runtime } = view
+      const { runtime, lang, width } = view
+      const t = WORDS[lang]
       const page = await panel.open({ ...view, login: false })
       expect(await inspect(page, `login-${runtime}`)).toEqual([])
-      await logIn(page, 'wrong')
-      await page
-        .getByRole('alert')
-        .getByText(/password/i)
-        .waitFor()
-      expect(await page.getByLabel('User name').inputValue()).toBe('admin')
+      await logIn(page, 'wrong', t)
+      await page.getByRole('alert').getByText(t.refused).waitFor()
+      expect(await page.getByLabel(t.user, { exact: true }).inputValue()).toBe('admin')
       expect(await inspect(page, `login-refused-${runtime}`)).toEqual([])
-      await logIn(page)
-      await overview(page)
-      await page.getByRole('button', { name: 'Log out' }).click()
-      await page.getByRole('heading', { name: 'Log in' }).waitFor()
+      await logIn(page, PASSWORD, t)
+      await heading(page, t.overview)
+      if (width === 390) await button(page, t.more).click()
+      await button(page, t.logOut).click()
+      await heading(page, t.title)
       await page.reload()
-      await page.getByRole('heading', { name: 'Log in' }).waitFor()
+      await heading(page, t.title)
       expect(panel.faults).toEqual([])
       await close(page)
     },
@@ -173,20 +217,70 @@ describe('with a second factor, and elsewhere', () => {
     await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' })
     await visit(page, '/nowhere')
     await page.getByText('There is no such screen').waitFor()
-    await page.keyboard.press('g')
-    await page.keyboard.press('o')
+    const led = { o: 'Overview', p: 'Payments', n: 'Nodes', s: 'Settings', u: 'Users' }
+    for (const [letter, title] of Object.entries(led)) {
+      await page.keyboard.press('g')
+      await page.keyboard.press(letter)
+      await heading(page, title)
+    }
+    const search = page.getByRole('searchbox')
+    await search.waitFor()
+    await page.keyboard.press('/')
+    expect(await search.evaluate((input) => input === document.activeElement)).toBe(true)
+    expect(await search.inputValue()).toBe('')
+    // While somebody types they are letters.
+    await page.keyboard.type('go?')
+    expect(await search.inputValue()).toBe('go?')
+    await heading(page, 'Users')
+    await close(page)
+  })
+
+  test('typing into the palette finds a screen and a user, and opens them', async () => {
+    const page = await panel.open({ theme: 'dark' })
     await overview(page)
+    const find = dialog(page).getByRole('combobox')
+    const options = dialog(page).getByRole('option')
+    await page.keyboard.press('Control+k')
+    await find.fill('GIFT')
+    await soon(() => options.allTextContents()).toEqual(['Gift codesScreen'])
+    await page.keyboard.press('Enter')
+    await heading(page, 'Gift codes')
+    await find.waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    await find.fill('d_volkov')
+    // n = 2, 10, …: of many the service gives the first few.
+    await soon(() => options.allTextContents()).toSatisfy(
+      (all: string[]) => all.length === 6 && all.every((text) => /^@d_volkov\d*User/.test(text)),
+    )
+    await find.fill('d_volkov18')
+    await soon(() => options.allTextContents()).toEqual([`@d_volkov18User ${tgIdOf(18)}`])
+    await options.first().click()
+    await page.getByRole('dialog', { name: '@d_volkov18' }).waitFor()
+    expect(new URL(page.url()).hash).toBe(`#/users?user=${tgIdOf(18)}`)
     await close(page)
   })
 
   test('a phone reaches every screen by its bar', async () => {
     const page = await panel.open({ width: 390 })
     await overview(page)
-    await page.getByRole('navigation').getByRole('button', { name: 'More' }).click()
-    await page.getByRole('dialog').getByRole('link', { name: 'Overview' }).waitFor()
+    const bar = page.getByRole('navigation')
+    const more = bar.getByRole('button', { name: 'More' })
+    await more.click()
     expect(await inspect(page, 'more-390')).toEqual([])
-    await page.getByRole('dialog').getByRole('link', { name: 'Overview' }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    expect(Object.keys(TITLES).sort()).toEqual(SCREENS.map(({ path }) => path).sort())
+    for (const [path, name] of Object.entries(TITLES)) {
+      await more.click()
+      await dialog(page).getByRole('link', { name, exact: true }).click()
+      await heading(page, name)
+      expect(new URL(page.url()).hash).toBe(`#${path}`)
+      await dialog(page).waitFor({ state: 'detached' })
+    }
+    for (const name of ['Users', 'Payments', 'Nodes', 'Overview']) {
+      await bar.getByRole('link', { name, exact: true }).click()
+      await heading(page, name)
+    }
+    expect(panel.faults.splice(0)).toEqual([])
     await close(page)
   })
 

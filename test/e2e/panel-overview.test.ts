@@ -3,22 +3,29 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PANEL_FOLDER } from '#src/integrations/panel-build.ts'
 import { PANEL_LANGS, readPanel } from '#src/web/panel-files.ts'
+import { type FakeYookassa, startFakeYookassa } from '#test/support/fake-yookassa.ts'
 import {
   close,
+  heading,
   inspect,
   missingPairs,
   openPanel,
   type PanelBrowser,
   soon,
+  toast,
   visit,
 } from '#test/support/panel-browser.ts'
+import { KEYS, yookassaEnvironment } from '#test/support/shop-process.ts'
 
 let panel: PanelBrowser
+let yookassa: FakeYookassa
 beforeAll(async () => {
-  panel = await openPanel()
+  yookassa = await startFakeYookassa(KEYS)
+  panel = await openPanel({ env: yookassaEnvironment(yookassa.url) })
 })
 afterAll(async () => {
   await panel.close()
+  await yookassa.close()
 })
 
 const VIEWS = [
@@ -44,10 +51,131 @@ test.each(VIEWS)(
 
 test('what waits for somebody can be dealt with from the overview', async () => {
   const page = await panel.open({ runtime: 'bun' })
-  await page.getByRole('button', { name: /1 payment pending for over 15 minutes/ }).click()
-  await page.locator('.toast').waitFor()
+  const amount = { value: '549.00', currency: 'RUB' }
+  yookassa.payments.set('ext-1', {
+    id: 'ext-1',
+    status: 'pending',
+    paid: false,
+    amount,
+    created_at: new Date().toISOString(),
+    metadata: { payment_id: 'pay-1' },
+    recipient: { account_id: '100500', gateway_id: '100700' },
+    refundable: false,
+    test: false,
+  })
+  const pending = page.getByRole('button', { name: /1 payment pending for over 15 minutes/ })
+  await pending.click()
+  await toast(page, '1 checked, 0 of them paid')
+  yookassa.pay('ext-1')
+  await pending.click()
+  await toast(page, '1 checked, 1 of them paid')
+  const asked = yookassa.asked.filter(({ path }) => path.endsWith('/payments/ext-1'))
+  expect(asked.length).toBeGreaterThanOrEqual(2)
+  expect(panel.area.query("select status from payments where id = 'pay-1'")).toEqual([
+    { status: 'paid' },
+  ])
+  await pending.waitFor({ state: 'detached' })
   await page.getByRole('link', { name: /subscriptions end within 3 days/ }).click()
   expect(new URL(page.url()).hash).toMatch(/^#\/subscriptions\?status=active&ends=3&/)
+  await close(page)
+})
+
+/** Active subscriptions of the database by the day, UTC as the panel's, on which they end. */
+const endingsByDay = () =>
+  new Map(
+    panel.area
+      .query<{ day: string; n: number }>(
+        `select substr(expires_at, 1, 10) day, count(*) n from subscriptions
+         where active = 1 and held_at is null and expires_at > strftime('%Y-%m-%dT%H:%M:%S', 'now')
+         group by day`,
+      )
+      .map(({ day, n }) => [day, n]),
+  )
+
+test('ends of the next 14 days are counted, drawn and told by day', async () => {
+  const page = await panel.open()
+  const block = page.locator('.endings')
+  await block.waitFor()
+  const found = endingsByDay()
+  const counts = Array.from({ length: 14 }, (_, at) => {
+    const day = new Date(Date.now() + at * 86_400_000).toISOString().slice(0, 10)
+    return found.get(day) ?? 0
+  })
+  const all = counts.reduce((sum, count) => sum + count, 0)
+  expect(all).toBeGreaterThan(10)
+  expect(new Set(counts).size).toBeGreaterThan(1)
+  expect(await block.locator('b').textContent()).toBe(String(all))
+  expect((await block.locator('tbody td').allTextContents()).map(Number)).toEqual(counts)
+  const bars = await block
+    .locator('rect')
+    .evaluateAll((rects) =>
+      rects.map((rect) => [
+        Number(rect.getAttribute('height')),
+        Number(rect.getAttribute('y')) + Number(rect.getAttribute('height')),
+        rect.getAttribute('class'),
+      ]),
+    )
+  const most = Math.max(...counts)
+  expect(bars).toEqual(
+    counts.map((count, at) => [
+      expect.closeTo(Math.max(2, (count / most) * 52)),
+      expect.closeTo(52),
+      at < 3 ? 'near' : null,
+    ]),
+  )
+  await close(page)
+})
+
+test.each([
+  {
+    route: '/',
+    title: 'Overview',
+    asked: '**/admin/api/stats/active',
+    place: '[aria-label="Active by plan"]',
+    shown: '.donut li',
+  },
+  {
+    route: '/users',
+    title: 'Users',
+    asked: '**/admin/api/users?*',
+    place: 'main',
+    shown: 'tbody tr',
+  },
+])(
+  'what is on its way at $route is told by grey lines',
+  async ({ route, title, asked, place, shown }) => {
+    const page = await panel.open({ hash: '#/api' })
+    await page.locator('.api-op').first().waitFor()
+    const held = Promise.withResolvers<void>()
+    await page.route(asked, async (one) => {
+      await held.promise
+      await one.continue()
+    })
+    await visit(page, route)
+    // Before that the screen itself is on its way.
+    await heading(page, title)
+    const told = page.locator(place).getByRole('status', { name: 'Loading' })
+    await told.locator('.skel').first().waitFor()
+    expect(await page.locator(shown).count()).toBe(0)
+    held.resolve()
+    await page.locator(shown).first().waitFor()
+    expect(await told.count()).toBe(0)
+    await close(page)
+  },
+)
+
+test('the chart of traffic says which line is which', async () => {
+  const page = await panel.open({ hash: '#/traffic' })
+  const legend = page.locator('.time-chart .legend li')
+  await legend.first().waitFor()
+  expect(await legend.allTextContents()).toEqual(['Downloaded', 'Uploaded'])
+  const colors = await legend.evaluateAll((all) =>
+    all.map((one) => {
+      const { backgroundColor, borderTopColor, borderTopStyle } = getComputedStyle(one, '::before')
+      return `${backgroundColor} ${borderTopStyle} ${borderTopColor}`
+    }),
+  )
+  expect(new Set(colors).size).toBe(2)
   await close(page)
 })
 

@@ -75,6 +75,30 @@ test.each(ROUNDS)(
   },
 )
 
+test('the list says of a faulty server why, and that one of others is not watched', async () => {
+  panel.area.write(
+    "update nodes set last_error = 'no SSH connection to 192.0.2.7:22: timed out' where code = 'tr1'",
+  )
+  const page = await panel.open({ runtime: 'bun', hash: '#/nodes' })
+  const line = (name: string) => page.getByRole('listitem').filter({ hasText: name })
+  await line('Istanbul').getByText('no SSH connection to 192.0.2.7:22: timed out').waitFor()
+  await line('Istanbul').getByText('Does not work').waitFor()
+  await line('Helsinki').getByText('Not watched').waitFor()
+  expect(await line('Helsinki').getByText('no SSH connection').count()).toBe(0)
+  await close(page)
+  const russian = await panel.open({ lang: 'ru', width: 390, hash: '#/nodes' })
+  const fault = russian.getByRole('listitem').filter({ hasText: 'Istanbul' })
+  await fault.getByText('нет связи по SSH с 192.0.2.7:22: ').waitFor()
+  expect(await inspect(russian, 'nodes-faulty-ru-phone')).toEqual([])
+  await russian
+    .getByRole('listitem')
+    .filter({ hasText: 'Helsinki' })
+    .getByText('Без наблюдения')
+    .waitFor()
+  await close(russian)
+  panel.area.write("update nodes set last_error = null where code = 'tr1'")
+})
+
 test.each([
   { lang: 'en', theme: 'light', words: 'The panel needs JavaScript.' },
   { lang: 'ru', theme: 'dark', words: 'Панели нужен JavaScript.' },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { generateTOTP } from '@oslojs/otp'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { fromBase32 } from '#src/lib/encoding.ts'
+import { accentsOf } from '#src/web/palette.ts'
 import { type FakeSystem, startFakeSystem } from '#test/support/fake-system.ts'
 import { type FakeTelegram, startFakeTelegram } from '#test/support/fake-telegram.ts'
 import { type FakeYookassa, startFakeYookassa } from '#test/support/fake-yookassa.ts'
@@ -16,6 +17,7 @@ import {
   openPanel,
   type Page,
   type PanelBrowser,
+  scanned,
   soon,
   toast,
   visit,
@@ -117,6 +119,33 @@ describe('settings', () => {
     await textbox(page, 'Telegram ids').fill('42\n43')
     await save(page)
     expect(await panel.admin('/settings/alerts')).toEqual({ admin_tg_ids: [42, 43] })
+    await close(page)
+  })
+
+  test('the hue of the brand is chosen by its slider, and colours the panel from the next load on', async () => {
+    const page = await panel.open({ hash: '#/settings/brand', theme: 'dark' })
+    const accent = () =>
+      page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--accent'))
+    const slider = page.getByRole('slider')
+    await soon(() => slider.inputValue()).toBe('255')
+    expect(await accent()).toBe(accentsOf(255).dark.accent)
+    await slider.fill('28')
+    await page.getByText('28°').waitFor()
+    await slider.press('ArrowRight')
+    await page.getByText('29°').waitFor()
+    await save(page)
+    expect(await panel.admin('/settings/brand')).toMatchObject({ brand_hue: 29 })
+    await page.reload()
+    await soon(() => slider.inputValue()).toBe('29')
+    expect(await accent()).toBe(accentsOf(29).dark.accent)
+    expect(accentsOf(29).dark.accent).not.toBe(accentsOf(255).dark.accent)
+    const [red, green, blue] = [1, 3, 5].map((at) =>
+      Number.parseInt(accentsOf(29).dark.accent.slice(at, at + 2), 16),
+    )
+    await textbox(page, 'Name').fill('Harbour 2')
+    await soon(() =>
+      button(page, 'Save').evaluate((one) => getComputedStyle(one).backgroundColor),
+    ).toBe(`rgb(${red}, ${green}, ${blue})`)
     await close(page)
   })
 
@@ -246,9 +275,19 @@ describe('accounts', () => {
     expect(await inspect(page, 'security-2fa-no-code')).toEqual([])
     await page.unroute('**/admin/api/qr')
     await button(page, 'Try again').click()
-    await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor()
+    const drawing = page.getByRole('img', { name: 'QR code for the authenticator app' })
+    await drawing.waitFor()
     expect(await inspect(page, 'security-2fa')).toEqual([])
     const secret = await textbox(page, 'Or enter this secret by hand').inputValue()
+    const uri = new URL(await scanned(drawing))
+    expect(`${uri.protocol}//${uri.host}`).toBe('otpauth://totp')
+    expect(uri.pathname).toMatch(/:admin$/)
+    expect(Object.fromEntries(uri.searchParams)).toMatchObject({
+      secret,
+      algorithm: 'SHA1',
+      digits: '6',
+      period: '30',
+    })
     const code = generateTOTP(fromBase32(secret) as Uint8Array, 30, 6)
     await dialog(page).getByLabel('6-digit code').fill(code)
     await answer(page, 'Switch on')

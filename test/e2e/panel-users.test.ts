@@ -11,12 +11,12 @@ import {
   openPanel,
   type PanelBrowser,
   rows,
+  scanned,
   screenshot,
   soon,
   toast,
 } from '#test/support/panel-browser.ts'
 import { tgIdOf, uuidOf } from '#test/support/panel-seed.ts'
-import { decode, drawn } from '#test/support/qr-decoder.ts'
 
 const ANNA = tgIdOf(0)
 const SAM = tgIdOf(4)
@@ -204,11 +204,7 @@ describe('the card of a user', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await link.inputValue())
     await dialog.getByRole('button', { name: 'QR code' }).click()
     const code = dialog.getByRole('img', { name: 'Subscription link' })
-    const scanned = async () => {
-      const size = Number((await code.getAttribute('viewBox'))?.split(' ')[2])
-      return decode(drawn(size, (await code.locator('path').getAttribute('d')) ?? ''))
-    }
-    expect(await scanned()).toBe(await link.inputValue())
+    expect(await scanned(code)).toBe(await link.inputValue())
     await screenshot(page, 'user-card-qr', false)
 
     const next = Promise.withResolvers<void>()
@@ -226,7 +222,7 @@ describe('the card of a user', () => {
     // The code of the old link is gone before the one of the new link is there.
     expect(await code.count()).toBe(0)
     next.resolve()
-    expect(await scanned()).toBe(await link.inputValue())
+    expect(await scanned(code)).toBe(await link.inputValue())
 
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
@@ -287,9 +283,13 @@ describe('the card of a user', () => {
     const shown = new Date(`${(await last())?.expires_at}Z`)
     expect(shown.toLocaleString('sv-SE', { timeZone: zone })).toBe('2031-05-06 07:08:00')
 
+    const traffic = async () => ((one) => [one?.up, one?.down])(await last())
+    // n = 7
+    expect(await traffic()).toEqual([7 * 7_340_032, 7 * 104_857_600])
     await act('Reset traffic')
     await answer(page, 'Reset traffic')
     await toast(page, 'Traffic starts from 0')
+    expect(await traffic()).toEqual([0, 0])
     await act('Revoke')
     await answer(page, 'Revoke')
     await toast(page, 'Revoked')

@@ -8,6 +8,7 @@ import {
   type BrowserContext,
   type CDPSession,
   chromium,
+  type Locator,
   type Page,
 } from 'playwright-core'
 import { expect } from 'vitest'
@@ -21,6 +22,7 @@ import {
   type Runtime,
   type Server,
 } from './process.ts'
+import { decode, drawn } from './qr-decoder.ts'
 
 export type { Page } from 'playwright-core'
 
@@ -125,7 +127,7 @@ const reportViolations = () => {
 
 /** What tests bring about on purpose, refusals and insecure addresses, is no fault of the page. */
 const EXPECTED =
-  /^The Cross-Origin-Opener-Policy header has been ignored, because|^Failed to load resource: (?:the server responded with a status of (?:400|401|403|404|405|409|429|502|503)|net::ERR_)/
+  /^The Cross-Origin-Opener-Policy header has been ignored, because|^Failed to load resource: (?:the server responded with a status of (?:400|401|403|404|409|429|502|503)|net::ERR_)/
 
 /** What a page is made of: of these none may be missing, whatever a test refuses. */
 const PARTS = ['script', 'stylesheet', 'font', 'image']
@@ -299,6 +301,12 @@ export const answer = (page: Page, name: string | RegExp) =>
 export async function act(page: Page, name: string, action: string): Promise<void> {
   await button(page, `Actions for ${name}`).click()
   await page.getByRole('menuitem', { name: action, exact: true }).click()
+}
+
+/** What a QR code on a page says. */
+export async function scanned(code: Locator): Promise<string> {
+  const size = Number((await code.getAttribute('viewBox'))?.split(' ')[2])
+  return decode(drawn(size, (await code.locator('path').getAttribute('d')) ?? ''))
 }
 
 /** Makes a window slow: Slow 4G as Lighthouse has it (1.6 Mbit/s, 150 ms), and a processor with a quarter of the speed. */

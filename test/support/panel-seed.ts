@@ -201,6 +201,7 @@ function insertTroubles(trouble: Trouble): void {
   const say = (honest: string) => text?.(n) ?? honest
   const created_at = stamp(now - n * 60_000)
   insertManaged(trouble)
+  insert('gift_codes', { code: `GIFT-${n}`, node: `live${n}`, plan: plans[n], created_at })
   insert('payments', {
     ...paymentOf(1, now, plans),
     id: `odd-${n}`,
@@ -283,9 +284,21 @@ export function seedShop(database: string, seed: Seed = {}): void {
   })
 }
 
-/** Lets a seeded shop grow to so many users, of whom every tenth has paid. */
-export function growShop(database: string, users: number): void {
+/** Lists that grow with the years: what admins did, what was told to a webhook, what was given away. */
+function insertHistory(insert: Insert, n: number, now: number, plans: string[]) {
+  const at = stamp(now - (n % 80) * DAY_MS - n * 1000)
+  const name = `past-${n}`
+  insert('audit_log', { at, admin: 'admin', ip: '203.0.113.7', action: 'user.note', object: name })
+  const told = { data: '{}', status: 'done', http_status: 200, attempts: 1 }
+  insert('events', { id: name, event: 'payment.paid', ...told, created_at: at })
+  const node = NODES[n % NODES.length]?.[0]
+  insert('gift_codes', { code: name, node, plan: plans[n % plans.length], created_at: at })
+}
+
+/** Lets a seeded shop grow to so many users, of whom every tenth has paid; it gets `history` entries of each kind too. */
+export function growShop(database: string, users: number, history: number): void {
   fill(database, (insert, now, plans) => {
+    for (let n = 0; n < history; n++) insertHistory(insert, n, now, plans)
     for (let n = USERS; n < users; n++) {
       insertUser(insert, n, now, plans, undefined)
       if (n % 10 === 0) insert('payments', paymentOf(n, now, plans))

@@ -28,7 +28,7 @@ export function drawn(size: number, path: string): Modules {
   return modules
 }
 
-/** Blocks and data codewords per block at level M (ISO/IEC 18004, table 9), for versions 1 to 6. */
+/** Blocks and data codewords per block at level M (ISO/IEC 18004, table 9), for versions 1 to 7. */
 const BLOCKS: [blocks: number, dataPerBlock: number][] = [
   [1, 16],
   [1, 28],
@@ -36,14 +36,22 @@ const BLOCKS: [blocks: number, dataPerBlock: number][] = [
   [2, 32],
   [2, 43],
   [4, 27],
+  [4, 31],
 ]
 
-/** Finder, timing, alignment and format modules of versions 1 to 6. */
+/** Finder, timing, alignment, format and version modules of versions 1 to 7. */
 function isFunction(size: number, i: number, j: number): boolean {
   const finder = (i < 9 && (j < 9 || j >= size - 8)) || (i >= size - 8 && j < 9)
-  const center = size - 7
-  const alignment = size > 21 && Math.abs(i - center) <= 2 && Math.abs(j - center) <= 2
-  return finder || alignment || i === 6 || j === 6
+  const centers = size === 21 ? [] : size < 45 ? [6, size - 7] : [6, (size - 1) / 2, size - 7]
+  const last = centers.length - 1
+  const [row, column] = [i, j].map((at) =>
+    centers.findIndex((center) => Math.abs(at - center) <= 2),
+  ) as [number, number]
+  // In three corners finders stand in their place.
+  const corner = row + column <= last && row % last === 0 && column % last === 0
+  const alignment = row >= 0 && column >= 0 && !corner
+  const version = size >= 45 && ((i < 6 && j >= size - 11) || (j < 6 && i >= size - 11))
+  return finder || alignment || version || i === 6 || j === 6
 }
 
 /** Mask of the format information beside the top left finder; fails unless the level is M. */
