@@ -32,7 +32,7 @@ const AREAS = {
 
 /** What screens share and the frame around them does not need. */
 const PARTS =
-  /admin-ui[\\/](?:kit[\\/](?:table|list|filter|form|reorder|tabs|copy-line|qr|download)|charts[\\/](?!plot)|list|states|i18n[\\/]states|upload|zone)/
+  /admin-ui[\\/](?:kit[\\/](?:table|list|filter|form|reorder|tabs|copy-line|qr|download)|charts[\\/](?!plot)|list|payment-check|sales|states|i18n[\\/]states|upload|zone)/
 
 const groups = [
   { name: 'parts', test: PARTS },

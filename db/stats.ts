@@ -20,7 +20,8 @@ const counts = (_q: Query, raw: Raw) =>
       devices: number
       expiring: number
       pending: number
-      review: number
+      inReview: number
+      orphans: number
     }
   >(
     `select (select count(*) from users) as users,
@@ -33,8 +34,8 @@ const counts = (_q: Query, raw: Raw) =>
        (select count(*) from subscriptions indexed by subscriptions_expires_at
           where expires_at > +@now and expires_at <= +@soon and +active = 1 and held_at is null) as expiring,
        (select count(*) from payments where status = 'pending') as pending,
-       (select count(*) from payments where review_reason is not null)
-         + (select count(*) from orphan_payments where resolved_at is null) as review`,
+       (select count(*) from payments where review_reason is not null) as inReview,
+       (select count(*) from orphan_payments where resolved_at is null) as orphans`,
   )
 
 /** A sum of what nodes report, which may be too large for sum(), and for JavaScript. */
@@ -47,14 +48,15 @@ const traffic = (_q: Query, raw: Raw) =>
 
 /**
  * What is counted of all rows at `now`; `expiring`: active subscriptions that end up to `soon`; `review`: payments that wait for an
- * admin, open orphans among them.
+ * admin, open `orphans` among them.
  */
 export function countAll(db: Database, now: string, soon: string) {
   const row = db.prepared(counts).get({ now, soon })
   if (!row) throw new Error('a count without a row')
-  const { total, revoked, held, expired, ...rest } = row
+  const { total, revoked, held, expired, inReview, ...rest } = row
   const active = total - revoked - held - expired
-  return { ...rest, subscriptions: { active, held, expired, revoked } }
+  const review = inReview + rest.orphans
+  return { ...rest, review, subscriptions: { active, held, expired, revoked } }
 }
 
 /** Bytes of all stored totals. */

@@ -12,12 +12,18 @@ export class ApiError extends Error {
   }
 }
 
-/** `port must be …` as the field's name and what is wrong with it; null when the message names none of `fields`. */
+/**
+ * `port must be …`, or `apps.7.port must be …`, as the field's name and what is wrong with it; null when the message names none
+ * of `fields`. `at`: the place in the list that the field holds, of `ids.2 must be …`; else no number.
+ */
 export function splitByField(
   message: string,
   fields: readonly string[],
-): { field: string; text: string } | null {
+): { field: string; text: string; at: number } | null {
   const [first = '', ...rest] = message.split(' ')
-  const name = first.split('.')[0] ?? ''
-  return fields.includes(name) && rest.length > 0 ? { field: name, text: rest.join(' ') } : null
+  const path = first.split('.')
+  const depth = path.findIndex((name) => fields.includes(name))
+  const field = path[depth]
+  if (field === undefined || rest.length === 0) return null
+  return { field, text: rest.join(' '), at: Number(path[depth + 1]) }
 }

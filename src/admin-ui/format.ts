@@ -109,11 +109,13 @@ export function bytes(n: number): string {
   const unit = UNITS[step]
   const digits = step === 0 ? 0 : 1
   return once(`bytes ${unit}`, () => {
-    // "short" would say "0 byte".
+    // "short" would say "0 byte", and English "narrow" says "0B".
     const unitDisplay = step === 0 ? 'narrow' : 'short'
     const options = { style: 'unit', unit, unitDisplay } as const
     return new Intl.NumberFormat(lang(), { ...options, maximumFractionDigits: digits })
-  }).format(value)
+  })
+    .format(value)
+    .replace(/\dB$/, (end) => `${end[0]} B`)
 }
 
 /** How people call a user who may have no name: `@anna` or `tg12345`. */

@@ -7,6 +7,9 @@ import { Badge, type Tone } from './kit/badge.tsx'
 
 const texts = catalogue({ en: statesEn, ru: statesRu })
 
+/** Said wherever sales are looked after, while nobody can buy. */
+export const unpayable = () => texts().unpayable
+
 type NodeRow = Row<typeof api.nodes.$get>
 type Payment = Row<typeof api.payments.$get>
 

@@ -18,7 +18,11 @@ export function requireOutboundUrl(
       ? new URL(text)
       : null
   if (!url || !schemes.some((scheme) => url.protocol === `${scheme}:`)) {
-    throw badRequest(`${field} must be an ${schemes.join(' or ')} address`)
+    throw badRequest(
+      schemes.includes('http')
+        ? `${field} must be an http or https address`
+        : `${field} must be an https address`,
+    )
   }
   if (url.username !== '' || url.password !== '') {
     throw badRequest(`${field} must not hold a name or a password`)

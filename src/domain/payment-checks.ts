@@ -72,17 +72,22 @@ export async function askAgainSoon(s: Pick<CheckDeps, 'db' | 'clock'>, id: strin
   await s.db.tx((tx) => checkSoon(tx, id, now))
 }
 
+/** `answered`: false where the provider was to be asked and gave no answer, which says nothing of the money. */
+interface Checked {
+  status: Payment['status']
+  answered: boolean
+}
+
 /**
  * The status of a payment after asking its provider, where it is pending and the provider knows it. Throws 404 for an unknown
  * payment.
  */
-export async function checkPayment(
-  s: CheckDeps,
-  id: string,
-  actor: Actor,
-): Promise<Payment['status']> {
+export async function checkPayment(s: CheckDeps, id: string, actor: Actor): Promise<Checked> {
   const payment = findPayment(s.db, id)
   if (!payment) throw notFound('payment not found')
-  if (payment.status !== 'pending' || payment.externalId === '') return payment.status
-  return (await recheckPayment(s, payment, { actor })).status
+  if (payment.status !== 'pending' || payment.externalId === '') {
+    return { status: payment.status, answered: true }
+  }
+  const { status, found } = await recheckPayment(s, payment, { actor })
+  return { status, answered: found.state !== 'unknown' }
 }

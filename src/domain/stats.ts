@@ -67,6 +67,7 @@ export function currentStats(s: Deps) {
       paidToday: today.paid,
       paid30d: month.paid,
       review: counted.review,
+      orphans: counted.orphans,
     },
     revenue: { today: today.revenue, days30: month.revenue, currency },
     devices: counted.devices,

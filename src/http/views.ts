@@ -203,6 +203,7 @@ export function statsView(stats: ReturnType<typeof currentStats>) {
       paid_today: payments.paidToday,
       paid_30d: payments.paid30d,
       review: payments.review,
+      orphans: payments.orphans,
     },
     revenue: { today: revenue.today, days_30: revenue.days30, currency: revenue.currency },
     devices: stats.devices,

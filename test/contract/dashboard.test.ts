@@ -23,7 +23,7 @@ const EMPTY = {
   users: 0,
   subscriptions: { active: 0, held: 0, expired: 0, revoked: 0 },
   nodes: { total: 1, active: 1, down: 0 },
-  payments: { pending: 0, paid_today: 0, paid_30d: 0, review: 0 },
+  payments: { pending: 0, paid_today: 0, paid_30d: 0, review: 0, orphans: 0 },
   revenue: { today: 0, days_30: 0, currency: 'RUB' },
   devices: 0,
   expiring_3d: 0,
@@ -116,7 +116,7 @@ scenarios('GET /admin/api/stats', [
     status: 200,
     body: {
       ...EMPTY,
-      payments: { pending: 2, paid_today: 5, paid_30d: 7, review: 3 },
+      payments: { pending: 2, paid_today: 5, paid_30d: 7, review: 3, orphans: 1 },
       revenue: { today: 300, days_30: 500, currency: 'RUB' },
     },
   },

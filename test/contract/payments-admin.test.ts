@@ -196,12 +196,16 @@ describe('POST /admin/api/payments/{id}/check', () => {
     expect(shop.a.calls).toEqual([])
   })
 
-  test('a provider error leaves pending', async () => {
+  test('a provider error leaves pending and says that there was no answer', async () => {
     const { id, externalId } = await shop.buy()
     shop.a.pay(externalId)
     shop.a.answer = { state: 'unknown', reason: 'HTTP 500', retryAfterMs: null }
-    expect(await check(id)).toEqual({ status: 'pending' })
+    const unanswered = await post(`/${id}/check`)
+    expect(unanswered.json).toEqual({ status: 'pending' })
+    expect(unanswered.headers.get('x-provider-answer')).toBe('none')
     expect(shop.payment(id)).toMatchObject({ status: 'pending', next_check_at: nowOf(shop.w) })
+    shop.a.answer = null
+    expect((await post(`/${id}/check`)).headers.get('x-provider-answer')).toBeNull()
   })
 
   test('a mismatch leaves pending', async () => {

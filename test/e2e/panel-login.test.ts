@@ -187,7 +187,7 @@ describe('with a second factor, and elsewhere', () => {
 
   test('theme and language stay as chosen, from the first moment of the next page', async () => {
     const page = await panel.open({ login: false, lang: 'ru' })
-    await button(page, 'Светлая или тёмная').click()
+    await button(page, 'Тема: светлая или тёмная').click()
     await button(page, 'Язык').click()
     await page.getByRole('menuitem', { name: 'English' }).click()
     await heading(page, 'Log in')
@@ -205,7 +205,17 @@ describe('with a second factor, and elsewhere', () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').fill('zzzz')
     await page.getByText('Nothing found').waitFor()
-    await page.getByRole('combobox').fill('light')
+    for (const [words, found] of [
+      ['2fa', 'Security'],
+      ['device limit', 'Device limit'],
+      ['nodes', 'Nodes'],
+    ]) {
+      await page.getByRole('combobox').fill(words ?? '')
+      expect(await page.getByRole('option').allTextContents()).toContainEqual(
+        expect.stringContaining(found ?? ''),
+      )
+    }
+    await page.getByRole('combobox').fill('theme')
     expect(await inspect(page, 'palette')).toEqual([])
     await page.keyboard.press('Enter')
     await page.getByRole('combobox').waitFor({ state: 'detached' })

@@ -89,6 +89,22 @@ describe('payments', () => {
     await close(page)
   })
 
+  test('are counted once by the overview, as what they wait for', async () => {
+    const reason = (value: string) =>
+      panel.area.write(`update payments set review_reason = ${value} where id = 'pay-1'`)
+    reason("'paid as a test'")
+    const page = await panel.open()
+    await page.getByRole('link', { name: /^2 payments to review/ }).waitFor()
+    await page.getByRole('link', { name: /^Money without a payment: 1/ }).waitFor()
+    const waiting = page.getByText(/pending for over 15 minutes/)
+    expect(await waiting.count()).toBe(0)
+    reason('null')
+    await page.reload()
+    await page.getByRole('link', { name: /^1 payment to review/ }).waitFor()
+    await waiting.waitFor()
+    await close(page)
+  })
+
   test('in review are kept, refunded or granted; money without a payment is marked', async () => {
     const page = await panel.open({ hash: '#/payments', theme: 'dark' })
     await button(page, 'Needs review').click()
@@ -116,6 +132,7 @@ describe('payments', () => {
 
     const orphans = page.getByRole('region', { name: 'Money without a payment' })
     await orphans.getByText('IV-lost').waitFor()
+    await orphans.getByText('₽199', { exact: true }).waitFor()
     await orphans.getByRole('button', { name: 'Dealt with' }).click()
     await page.getByRole('dialog', { name: 'Mark IV-lost as dealt with?' }).waitFor()
     await answer(page, 'Dealt with')
@@ -128,7 +145,7 @@ describe('payments', () => {
     const page = await panel.open({ hash: '#/payments?status=pending', width: 390, theme: 'dark' })
     await soon(() => rows(page).count()).toBe(1)
     await button(page, 'Re-check 1 payment').click()
-    await toast(page, 'still pending: 1')
+    await toast(page, 'still pending: 0, no answer: 1')
     await rows(page)
       .getByRole('button', { name: /^Actions for/ })
       .click()

@@ -1,5 +1,5 @@
 /** Every screen of the panel, and how it is brought about in a window that has shown others. */
-import { settingsEn } from '#src/admin-ui/i18n/settings.en.ts'
+import { shellEn } from '#src/admin-ui/i18n/shell.en.ts'
 import { SCREENS } from '#src/admin-ui/routes.ts'
 import { type Page, soon, visit } from './panel-browser.ts'
 import { tgIdOf } from './panel-seed.ts'
@@ -20,7 +20,7 @@ export const PLAIN_SCREENS: PanelScreen[] = [
     ({ title, path }): PanelScreen => ({ name: title, kind: 'screen', route: path }),
   ),
   { name: 'events', kind: 'screen', route: '/log/events' },
-  ...Object.keys(settingsEn.tabs).map(
+  ...Object.keys(shellEn.settings).map(
     (tab): PanelScreen => ({
       name: `settings-${tab}`,
       kind: 'settings',

@@ -4,6 +4,9 @@ import type { AccessTexts } from './access.en.ts'
 
 const days = (n: number) => plural('ru', n, { one: 'день', few: 'дня', other: 'дней' })
 
+/** «остался 1 день», «осталось 5 дней» */
+const left = (n: number) => `${days(n).endsWith('день') ? 'остался' : 'осталось'} ${days(n)}`
+
 export const accessRu: AccessTexts = {
   states: { active: 'Активна', held: 'На паузе', expired: 'Истекла', revoked: 'Отозвана' },
   userStates: { active: 'Активен', held: 'На паузе', banned: 'Заблокирован', none: 'Нет доступа' },
@@ -18,8 +21,8 @@ export const accessRu: AccessTexts = {
   choose: 'Выберите…',
   grant: 'Выдать доступ',
   granted: (node, date) => `Доступ к серверу «${node}» до ${date}`,
-  daysLeft: (n) => `осталось ${days(n)}`,
-  daysOnHold: (n) => `осталось ${days(n)}, время стоит`,
+  daysLeft: left,
+  daysOnHold: (n) => `${left(n)}, время стоит`,
   until: (date) => `до ${date}`,
   ended: (date) => `закончилась ${date}`,
   actionsOf: (what) => `Действия: ${what}`,

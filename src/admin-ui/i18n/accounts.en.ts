@@ -18,6 +18,7 @@ export const accountsEn = {
     removeTitle: (name: string) => `Delete the admin ${name}?`,
     removeText: 'All sessions of this admin end at once. The log keeps what was done.',
     removed: (name: string) => `${name} is deleted`,
+    selfStays: 'You cannot delete yourself',
     none: 'No admins',
   },
   security: {

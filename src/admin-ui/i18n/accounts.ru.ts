@@ -9,7 +9,7 @@ export const accountsRu: AccountsTexts = {
     add: 'Добавить администратора',
     addAction: 'Добавить',
     added: (name) => `${name} может войти`,
-    name: 'Имя пользователя',
+    name: 'Логин',
     password: 'Пароль',
     passwordHint: 'Не меньше 8 символов',
     lastLogin: 'Последний вход',
@@ -19,6 +19,7 @@ export const accountsRu: AccountsTexts = {
     removeTitle: (name) => `Удалить администратора ${name}?`,
     removeText: 'Все его сеансы сразу закончатся. Журнал сохранит, что он делал.',
     removed: (name) => `${name} удалён`,
+    selfStays: 'Себя удалить нельзя',
     none: 'Администраторов нет',
   },
   security: {
@@ -58,7 +59,7 @@ export const accountsRu: AccountsTexts = {
     unknown: 'неизвестно',
   },
   backup: {
-    title: 'Резервная копия',
+    title: 'Резервные копии',
     sub: 'Все данные в одном файле',
     download: 'Скачать',
     downloadSub: 'База данных и настройки, какие они сейчас',
@@ -86,7 +87,7 @@ export const accountsRu: AccountsTexts = {
     logInAction: 'Войти снова',
   },
   api: {
-    title: 'Описание API',
+    title: 'Справка по API',
     sub: (n) => plural('ru', n, { one: 'операция', few: 'операции', other: 'операций' }),
     find: 'Найти операцию',
     download: 'openapi.json',

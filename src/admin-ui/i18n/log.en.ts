@@ -73,7 +73,7 @@ export const logEn = {
     'payment.orphan-resolved': 'Money without a payment dealt with',
     'payment.refunded': 'Payment refunded',
     'payment.renew': 'Payment renewed a subscription',
-    'payment.review': 'Payment reviewed',
+    'payment.review': 'Payment needs review',
     'plan.archive': 'Plan archived',
     'plan.create': 'Plan added',
     'plan.delete': 'Plan deleted',

@@ -2,7 +2,7 @@
 import type { LogTexts } from './log.en.ts'
 
 export const logRu: LogTexts = {
-  title: 'Журнал',
+  title: 'Журнал действий',
   sub: 'Кто что сделал и что сообщено вашему вебхуку',
   tabs: { activity: 'Действия', events: 'Исходящие события' },
   at: 'Когда',
@@ -70,12 +70,12 @@ export const logRu: LogTexts = {
     'payment.create': 'Создана ссылка на оплату',
     'payment.fail': 'Платёж не прошёл',
     'payment.grant': 'Оплата зачтена',
-    'payment.kept': 'Проверка закончена, оплата в силе',
+    'payment.kept': 'Разбор закончен, оплата в силе',
     'payment.orphan': 'Пришёл неизвестный платёж',
     'payment.orphan-resolved': 'Разобраны деньги без платежа',
     'payment.refunded': 'Платёж возвращён',
     'payment.renew': 'Оплата продлила подписку',
-    'payment.review': 'Платёж проверен',
+    'payment.review': 'Платёж попал на разбор',
     'plan.archive': 'Тариф в архиве',
     'plan.create': 'Добавлен тариф',
     'plan.delete': 'Удалён тариф',

@@ -21,9 +21,11 @@ export const overviewEn = {
   pendingOld: (n: number) =>
     `${plural('en', n, { one: 'payment', other: 'payments' })} pending for over 15 minutes`,
   recheck: 'Re-check',
-  rechecked: (paid: number, asked: number) => `${asked} checked, ${paid} of them paid`,
+  rechecked: (paid: number, asked: number, unanswered: number) =>
+    `${asked} checked, ${paid} of them paid${unanswered > 0 ? `, no answer about ${unanswered}` : ''}`,
   review: (n: number) => `${plural('en', n, { one: 'payment', other: 'payments' })} to review`,
   openReview: 'Review',
+  orphans: (n: number) => `Money without a payment: ${n}`,
   endingSoon: (n: number) =>
     `${plural('en', n, { one: 'subscription ends', other: 'subscriptions end' })} within 3 days`,
   view: 'View',

@@ -22,10 +22,12 @@ export const overviewRu: OverviewTexts = {
   pendingOld: (n) =>
     `${plural('ru', n, { one: 'платёж ждёт', few: 'платежа ждут', other: 'платежей ждут' })} дольше 15 минут`,
   recheck: 'Проверить',
-  rechecked: (paid, asked) => `Проверено: ${asked}, оплачено: ${paid}`,
+  rechecked: (paid, asked, unanswered) =>
+    `Проверено: ${asked}, оплачено: ${paid}${unanswered > 0 ? `, провайдер не ответил: ${unanswered}` : ''}`,
   review: (n) =>
-    `${plural('ru', n, { one: 'платёж', few: 'платежа', other: 'платежей' })} на разбор`,
+    `${plural('ru', n, { one: 'платёж', few: 'платежа', other: 'платежей' })} на разборе`,
   openReview: 'Разобрать',
+  orphans: (n) => `Деньги без платежа: ${n}`,
   endingSoon: (n) =>
     `${plural('ru', n, { one: 'подписка закончится', few: 'подписки закончатся', other: 'подписок закончатся' })} за 3 дня`,
   view: 'Показать',

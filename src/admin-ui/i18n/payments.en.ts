@@ -39,9 +39,14 @@ export const paymentsEn = {
   openUser: 'Open user',
   check: 'Re-check',
   checkPending: (n: number) => `Re-check ${payments(n)}`,
-  checked: { pending: 'Still pending', paid: 'Paid: access is granted', failed: 'Not paid' },
-  checkedMany: (paid: number, failed: number, pending: number) =>
-    `Paid: ${paid}, not paid: ${failed}, still pending: ${pending}`,
+  checked: {
+    pending: 'Still pending',
+    paid: 'Paid: access is granted',
+    failed: 'Not paid',
+    unanswered: 'The provider gave no answer: try again later',
+  },
+  checkedMany: (paid: number, failed: number, pending: number, unanswered: number) =>
+    `Paid: ${paid}, not paid: ${failed}, still pending: ${pending}${unanswered > 0 ? `, no answer: ${unanswered}` : ''}`,
   checkFailed: (n: number, reason: string) => `Could not ask about ${payments(n)}: ${reason}`,
   grant: 'Grant by hand',
   grantTitle: (amount: string, user: string) => `Grant the payment of ${amount} from ${user}?`,

@@ -2,17 +2,6 @@
 export const settingsEn = {
   title: 'Settings',
   sub: 'They hold at once, without a restart',
-  tabs: {
-    brand: 'Brand',
-    bot: 'Bot',
-    payments: 'Payments',
-    receipts: 'Receipts',
-    legal: 'Legal',
-    devices: 'Device limit',
-    apps: 'Apps',
-    webhook: 'Webhook',
-    alerts: 'Alerts',
-  },
   brandSub: 'What buyers see on the site, on their pages and in the bot',
   brandName: 'Name',
   brandHue: 'Colour',
@@ -65,6 +54,7 @@ export const settingsEn = {
   refundHours: 'Refund within, hours',
   supportContact: 'Support contact',
   supportEmail: 'Support e-mail',
+  unlikely: 'Does this look right? The offer shows it as it stands here.',
   effective: (day: string) => `In force since ${day}`,
   seeOffer: 'See the offer',
   seePrivacy: 'See the privacy page',
@@ -118,6 +108,7 @@ export const settingsEn = {
   secretOnce: 'Shown only now. Keep it where the receiver can read it.',
   secretSet: 'A secret is set. It is shown only when it is made.',
   secretNone: 'There is no secret yet, so nothing can be sent.',
+  makeSecret: 'Make a secret',
   rotate: 'Make another secret',
   rotateTitle: 'Make another signing secret?',
   rotateText:

@@ -1,6 +1,7 @@
 /** States of nodes and payments, which several screens show. */
 
 export const statesEn = {
+  unpayable: 'Sales are on, but no payment method works.',
   node: {
     ok: 'Works',
     external: 'Not watched',

@@ -2,6 +2,7 @@
 import type { StatesTexts } from './states.en.ts'
 
 export const statesRu: StatesTexts = {
+  unpayable: 'Продажи включены, но ни один способ оплаты не работает.',
   node: {
     ok: 'Работает',
     external: 'Без наблюдения',
@@ -17,6 +18,6 @@ export const statesRu: StatesTexts = {
     paid: 'Оплачен',
     failed: 'Не оплачен',
     refunded: 'Возвращён',
-    review: 'Проверить',
+    review: 'На разборе',
   },
 }

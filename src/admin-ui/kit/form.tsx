@@ -15,6 +15,8 @@ export interface FormOptions<T extends object, R> {
   send: (values: T, changes: Partial<T>) => Promise<R>
   /** After success; the values are then the form's new beginning. */
   done?: (answer: R, values: T) => unknown
+  /** What stands between the entries of a field that holds many: a fault at one of them begins with it. */
+  between?: RegExp
   /** Would be done twice if it were sent twice: after an answer that was lost it asks before it sends again. */
   once?: boolean
 }
@@ -62,15 +64,22 @@ interface Refused {
 const NO_FAULT: Refused = { fields: {}, whole: {}, form: null }
 
 /** A fault at the fields of a form: which one it names, else the whole form. */
-function faultsOf(error: unknown, names: string[]): Refused {
-  const split = error instanceof ApiError && splitByField(error.message, names)
-  return split
-    ? {
-        fields: { [split.field]: faultInWords(error.message, split.text) },
-        whole: { [split.field]: messageOf(error) },
-        form: null,
-      }
-    : { ...NO_FAULT, form: messageOf(error) }
+function faultsOf<T extends object>(
+  error: unknown,
+  values: T,
+  between: RegExp | undefined,
+): Refused {
+  const split = error instanceof ApiError && splitByField(error.message, Object.keys(values))
+  if (!split) return { ...NO_FAULT, form: messageOf(error) }
+  const { field, text, at } = split
+  const entries = between && String(values[field as keyof T]).split(between)
+  const entry = entries?.filter((one) => one.trim() !== '')[at]
+  const fault = faultInWords(error.message, text)
+  return {
+    fields: { [field]: entry === undefined ? fault : `${entry}: ${fault}` },
+    whole: { [field]: messageOf(error) },
+    form: null,
+  }
 }
 
 const without = (faults: Faults, names: object): Faults =>
@@ -120,7 +129,7 @@ export function useForm<T extends object, R>(options: FormOptions<T, R>): Form<T
       lost.current ||= error instanceof ApiError && error.status === 0
       // A lost session: the login lies over the form, which waits as it is.
       if (!(error instanceof ApiError && error.message === 'unauthorized')) {
-        setFaults(faultsOf(error, Object.keys(values)))
+        setFaults(faultsOf(error, values, options.between))
       }
       toastIfForeign(error)
     } finally {

@@ -48,7 +48,8 @@ function AddAdmin({ close }: { close: () => void }) {
   )
 }
 
-function Remove({ admin }: { admin: Admin }) {
+/** One's own account, which the last one always is, stays: the service would refuse it. */
+function Remove({ admin, own }: { admin: Admin; own: boolean }) {
   const t = accountTexts().admins
   const remove = useAction(async () => {
     const title = t.removeTitle(admin.username)
@@ -61,14 +62,14 @@ function Remove({ admin }: { admin: Admin }) {
   return (
     <IconButton
       icon="trash"
-      label={t.remove(admin.username)}
-      disabled={remove.busy}
+      label={own ? t.selfStays : t.remove(admin.username)}
+      disabled={remove.busy || own}
       onClick={remove.run}
     />
   )
 }
 
-function columnsOf(): Column<Admin>[] {
+function columnsOf(own: string | null | undefined): Column<Admin>[] {
   const t = accountTexts().admins
   return [
     {
@@ -96,13 +97,19 @@ function columnsOf(): Column<Admin>[] {
       phone: 'off',
       cell: ({ created_at }) => date(created_at),
     },
-    { key: 'remove', title: '', phone: 'state', cell: (admin) => <Remove admin={admin} /> },
+    {
+      key: 'remove',
+      title: '',
+      phone: 'state',
+      cell: (admin) => <Remove admin={admin} own={admin.username === own} />,
+    },
   ]
 }
 
 export function Admins() {
   const t = accountTexts().admins
   const admins = useQuery('admins', () => ok(api.admins.$get()))
+  const me = useQuery('me', () => ok(api.me.$get()))
   const [adding, setAdding] = useState(false)
   return (
     <>
@@ -117,7 +124,7 @@ export function Admins() {
         ) : (
           <Table
             caption={t.title}
-            columns={columnsOf()}
+            columns={columnsOf(me.data?.username)}
             rows={admins.data}
             rowKey={(admin) => String(admin.id)}
             empty={<Empty title={t.none} icon="admins" />}

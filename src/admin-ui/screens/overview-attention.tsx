@@ -1,12 +1,14 @@
 /** The strip of things that wait for somebody; each with the way to deal with it. */
 import type { ComponentChildren } from 'preact'
-import { api, ok, paged } from '#src/admin-ui/api.ts'
+import { api, paged } from '#src/admin-ui/api.ts'
 import { lacksCore } from '#src/admin-ui/core-missing.ts'
 import { moment } from '#src/admin-ui/format.ts'
 import { Icon, type IconName } from '#src/admin-ui/kit/icons.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { checkPayment } from '#src/admin-ui/payment-check.ts'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
+import { useUnpayable } from '#src/admin-ui/sales.ts'
 import { type NodeRow, overviewWords, type Stats } from './overview-words.ts'
 
 const OLD_MS = 15 * 60_000
@@ -72,14 +74,26 @@ function nodeItems(nodes: NodeRow[]): Item[] {
 function countItems(stats: Stats): Item[] {
   const t = overviewWords()
   const items: Item[] = []
-  if (stats.payments.review > 0) {
+  // `review` counts both.
+  const { review, orphans } = stats.payments
+  if (review > orphans) {
     items.push({
       key: 'review',
       tone: 'warn',
       icon: 'payments',
-      text: t.review(stats.payments.review),
+      text: t.review(review - orphans),
       action: t.openReview,
       to: href('/payments', { review: '1' }),
+    })
+  }
+  if (orphans > 0) {
+    items.push({
+      key: 'orphans',
+      tone: 'warn',
+      icon: 'payments',
+      text: t.orphans(orphans),
+      action: t.openReview,
+      to: href('/payments'),
     })
   }
   if (stats.expiring_3d > 0) {
@@ -100,7 +114,7 @@ function countItems(stats: Stats): Item[] {
   return items
 }
 
-/** Payments that have been pending for too long, oldest first, and a way to ask their providers now. */
+/** Payments that have been pending for too long, oldest first, and a way to ask their providers now; those in review are counted there. */
 function usePendingItem(): Item[] {
   const t = overviewWords()
   const query = { status: 'pending', order: 'asc', limit: String(MOST) } as const
@@ -108,17 +122,18 @@ function usePendingItem(): Item[] {
     every: 60_000,
   })
   const old = (pending.data?.rows ?? []).filter(
-    (payment) => Date.now() - moment(payment.created_at).getTime() > OLD_MS,
+    (payment) =>
+      payment.review_reason === null && Date.now() - moment(payment.created_at).getTime() > OLD_MS,
   )
   const check = useAction(async () => {
     let paid = 0
+    let unanswered = 0
     for (const { id } of old) {
-      const answer = await ok(
-        api.payments[':payment_id'].check.$post({ param: { payment_id: id } }),
-      )
-      if (answer.status === 'paid') paid++
+      const found = await checkPayment(id)
+      if (found === 'paid') paid++
+      if (found === 'unanswered') unanswered++
     }
-    toast(t.rechecked(paid, old.length))
+    toast(t.rechecked(paid, old.length - unanswered, unanswered), unanswered > 0 ? 'bad' : 'ok')
     invalidate('payments', 'stats')
   })
   if (old.length === 0) return []
@@ -154,11 +169,28 @@ function Attend({ item }: { item: Item }) {
   )
 }
 
+function useSalesItem(): Item[] {
+  const t = overviewWords()
+  const unpayable = useUnpayable()
+  if (unpayable === null) return []
+  return [
+    {
+      key: 'sales',
+      tone: 'bad',
+      icon: 'wallet',
+      text: unpayable,
+      action: t.manage,
+      to: href('/settings/payments'),
+    },
+  ]
+}
+
 export function Attention(p: { stats: Stats | undefined; nodes: NodeRow[] | undefined }) {
   const t = overviewWords()
   const pending = usePendingItem()
+  const sales = useSalesItem()
   if (!p.stats || !p.nodes) return <div class="attention" />
-  const items = [...nodeItems(p.nodes), ...pending, ...countItems(p.stats)]
+  const items = [...nodeItems(p.nodes), ...sales, ...pending, ...countItems(p.stats)]
   if (items.length === 0) return null
   return (
     <section class="attention" aria-label={t.attention}>

@@ -1,6 +1,6 @@
 /** The payments: found and filtered by the service, asked about again, granted, refunded, reviewed. */
 import { useState } from 'preact/hooks'
-import { api, ok, paged, type QueryOf } from '#src/admin-ui/api.ts'
+import { api, paged, type QueryOf } from '#src/admin-ui/api.ts'
 import { dateTime, money, number, userName } from '#src/admin-ui/format.ts'
 import { Person } from '#src/admin-ui/kit/badge.tsx'
 import { Button } from '#src/admin-ui/kit/button.tsx'
@@ -12,8 +12,8 @@ import { PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Empty } from '#src/admin-ui/kit/state.tsx'
 import type { Column } from '#src/admin-ui/kit/table.tsx'
 import { useList } from '#src/admin-ui/list.ts'
-import { useQuery } from '#src/admin-ui/query.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
+import { useProviders } from '#src/admin-ui/sales.ts'
 import { PaymentBadge } from '#src/admin-ui/states.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { PayLinkDialog } from './access/pay-link.tsx'
@@ -108,7 +108,7 @@ function columnsOf(): Column<Payment>[] {
 
 function Tools({ list }: { list: ReturnType<typeof usePayments> }) {
   const t = paymentTexts()
-  const providers = useQuery('payment providers', () => ok(api.payments.providers.$get()))
+  const providers = useProviders()
   const { filters, change } = list
   const status = filters.review === '1' ? 'review' : filters.status
   return (

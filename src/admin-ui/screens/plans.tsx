@@ -11,6 +11,7 @@ import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast, toastError } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
+import { useSales, useUnpayable } from '#src/admin-ui/sales.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { CreatePlan, EditPlan } from './plans/form.tsx'
 import { type Plan, planTexts } from './plans/texts.ts'
@@ -89,12 +90,13 @@ const saveOrder = (onSale: string[], all: Plan[]) =>
 
 function PausedNote() {
   const t = planTexts()
-  const settings = useQuery('plan-settings', () => ok(api.payments['plan-settings'].$get()))
-  if (settings.data?.payments_enabled !== false) return null
+  const stopped = useSales().data?.payments_enabled === false
+  const unpayable = useUnpayable()
+  if (!stopped && unpayable === null) return null
   return (
     <Note tone="warn">
       <div class="row between">
-        {t.paused}
+        {stopped ? t.paused : unpayable}
         <LinkButton small href={href('/settings/payments')}>
           {t.toPayments}
         </LinkButton>

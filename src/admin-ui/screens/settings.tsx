@@ -2,6 +2,7 @@
 import { PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Tabs } from '#src/admin-ui/kit/tabs.tsx'
 import { href, type Route } from '#src/admin-ui/router.ts'
+import { shell } from '#src/admin-ui/texts.ts'
 import { Apps } from './settings/apps.tsx'
 import { Devices } from './settings/devices.tsx'
 import { PaymentSettings } from './settings/payments.tsx'
@@ -38,7 +39,7 @@ export function Settings({ route }: { route: Route }) {
         label={t.title}
         tabs={(Object.keys(TABS) as Tab[]).map((tab) => ({
           href: href(`/settings/${tab}`),
-          label: t.tabs[tab],
+          label: shell().settings[tab],
           current: tab === current,
         }))}
       />

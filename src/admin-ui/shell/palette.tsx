@@ -15,6 +15,8 @@ interface Command {
   label: string
   kind: string
   icon: IconName
+  /** What else finds it, besides label and id. */
+  words?: string | undefined
   run: () => unknown
 }
 
@@ -28,7 +30,15 @@ function frameCommands(): Command[] {
     label: t.screens[screen.title],
     kind: t.paletteScreen,
     icon: screen.icon,
+    words: t.words[screen.title],
     run: () => go(screen.path),
+  }))
+  const settings = Object.entries(t.settings).map(([tab, label]) => ({
+    id: `/settings/${tab}`,
+    label,
+    kind: t.screens.settings,
+    icon: 'settings' as const,
+    run: () => go(`/settings/${tab}`),
   }))
   const action = (id: string, label: string, icon: IconName, run: () => unknown) => ({
     id,
@@ -39,6 +49,7 @@ function frameCommands(): Command[] {
   })
   return [
     ...screens,
+    ...settings,
     action('theme', t.theme, 'moon', toggleTheme),
     action('logout', t.logout, 'logout', logOut),
   ]
@@ -81,7 +92,9 @@ export function Palette({ close }: { close: () => void }) {
   const users = useFoundUsers(text.trim())
   const wanted = text.trim().toLowerCase()
   const commands = [
-    ...frameCommands().filter(({ label }) => label.toLowerCase().includes(wanted)),
+    ...frameCommands().filter(({ id, label, words }) =>
+      `${label} ${id} ${words ?? ''}`.toLowerCase().includes(wanted),
+    ),
     ...users,
   ]
   const chosen = commands[Math.min(at, commands.length - 1)]

@@ -85,9 +85,12 @@ export function paymentRoutes(s: Http) {
       await settleOrphan(s, c.get('actor'), readId(c, 'id'))
       return c.json({ ok: true })
     })
-    .post('/:id/check', async (c) =>
-      c.json({ status: await checkPayment(s, c.req.param('id'), c.get('actor')) }),
-    )
+    .post('/:id/check', async (c) => {
+      const { status, answered } = await checkPayment(s, c.req.param('id'), c.get('actor'))
+      // A header: the interface fixes the body.
+      if (!answered) c.header('X-Provider-Answer', 'none')
+      return c.json({ status })
+    })
     .post('/:id/grant', async (c) =>
       c.json({ status: await grantByHand(s, c.get('actor'), c.req.param('id')) }),
     )

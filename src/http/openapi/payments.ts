@@ -4,9 +4,20 @@ import { creation, listing, refund } from '#src/http/admin/payments.ts'
 import { id, ok, token } from '#src/http/schemas/fields.ts'
 import { orphanPayment, payLink, payment, paymentStatus, shop } from '#src/http/schemas/payment.ts'
 import { purchase } from '#src/http/shop.ts'
-import { adminOperations, openOperations, paged } from './operation.ts'
+import { adminOperations, type JsonAnswer, openOperations, paged } from './operation.ts'
 
 const params = { payment_id: v.string() }
+
+const checkedPayment: JsonAnswer<typeof paymentStatus> = {
+  media: { 'application/json': paymentStatus },
+  headers: {
+    'X-Provider-Answer': {
+      summary: 'none when the provider was asked and gave no answer',
+      schema: v.literal('none'),
+      always: false,
+    },
+  },
+}
 
 export const adminPaymentOperations = adminOperations('Payments', [
   {
@@ -42,7 +53,7 @@ export const adminPaymentOperations = adminOperations('Payments', [
     path: '/payments/{payment_id}/check',
     summary: 'Ask the provider of a pending payment what became of it',
     params,
-    ok: paymentStatus,
+    ok: checkedPayment,
   },
   {
     method: 'post',

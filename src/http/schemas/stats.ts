@@ -16,6 +16,7 @@ export const stats = describes<ReturnType<typeof statsView>>()(
       paid_today: count,
       paid_30d: count,
       review: count,
+      orphans: count,
     }),
     revenue: v.strictObject({ today: count, days_30: count, currency: v.string() }),
     devices: count,

@@ -10,6 +10,7 @@ import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { QrCode } from '#src/admin-ui/kit/qr.tsx'
 import { invalidate, useQuery } from '#src/admin-ui/query.ts'
+import { useWorkingProviders } from '#src/admin-ui/sales.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { PlaceFields } from './place-fields.tsx'
 import { access } from './texts.ts'
@@ -25,16 +26,11 @@ function useRenewable(tgId: string) {
   return known ? (data ?? []).filter((row) => row.active && String(row.tg_id) === tgId) : []
 }
 
-function useProviders() {
-  const { data } = useQuery('payment providers', () => ok(api.payments.providers.$get()))
-  return data?.filter((provider) => provider.enabled && provider.configured)
-}
-
 const nothing = { tg_id: '', node: '', plan: '', provider: '', renews: '' }
 
 function LinkForm(p: { tgId: number | undefined; close: () => void; made: (url: string) => void }) {
   const t = access()
-  const providers = useProviders()
+  const providers = useWorkingProviders()
   const form = useForm({
     initial: { ...nothing, tg_id: String(p.tgId ?? '') },
     send: ({ tg_id, node, plan, provider, renews }) =>

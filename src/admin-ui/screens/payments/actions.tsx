@@ -5,6 +5,7 @@ import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
 import { Switch } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { messageOf, toast } from '#src/admin-ui/kit/toast.tsx'
+import { checkPayment } from '#src/admin-ui/payment-check.ts'
 import { invalidate, useAction } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { namesOf, type Payment, paymentTexts } from './texts.ts'
@@ -17,27 +18,28 @@ const changed = () => invalidate('payments', 'user ', 'users', 'subscriptions', 
 /** Asks the provider of each payment in turn; one that can't be asked does not stop the others. */
 async function checkAll(payments: Payment[]): Promise<void> {
   const t = paymentTexts()
-  const found = { paid: 0, failed: 0, pending: 0 }
+  const found = { paid: 0, failed: 0, pending: 0, unanswered: 0 }
   const faults: string[] = []
   for (const payment of payments) {
     try {
-      const { status } = await ok(one.check.$post({ param: paramOf(payment) }))
-      found[status]++
+      found[await checkPayment(payment.id)]++
     } catch (error) {
       faults.push(messageOf(error))
     }
   }
   changed()
-  const { paid, failed, pending } = found
+  const { paid, failed, pending, unanswered } = found
   if (faults[0] !== undefined) toast(t.checkFailed(faults.length, faults[0]), 'bad')
-  if (paid + failed + pending > 0) toast(t.checkedMany(paid, failed, pending))
+  if (faults.length < payments.length) {
+    toast(t.checkedMany(paid, failed, pending, unanswered), unanswered > 0 ? 'bad' : 'ok')
+  }
 }
 
 export function usePaymentActions() {
   const t = paymentTexts()
   const check = useAction(async (payment: Payment) => {
-    const { status } = await ok(one.check.$post({ param: paramOf(payment) }))
-    toast(t.checked[status], status === 'failed' ? 'bad' : 'ok')
+    const found = await checkPayment(payment.id)
+    toast(t.checked[found], found === 'failed' || found === 'unanswered' ? 'bad' : 'ok')
     changed()
   })
   const grant = useAction(async (payment: Payment) => {

@@ -1,6 +1,6 @@
 /** Money that a provider has and no payment accounts for; nothing where there is none. */
 import { api, ok, type Row } from '#src/admin-ui/api.ts'
-import { dateTime } from '#src/admin-ui/format.ts'
+import { dateTime, money } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { Card } from '#src/admin-ui/kit/page.tsx'
@@ -28,6 +28,10 @@ function Resolve({ orphan }: { orphan: Orphan }) {
   )
 }
 
+/** As the provider writes it, unless it is whole and can be written as other amounts are. */
+const amountOf = (amount: string, currency: string) =>
+  /^\d{1,15}(?:\.0+)?$/.test(amount) ? money(Number(amount), currency) : `${amount} ${currency}`
+
 function columnsOf(): Column<Orphan>[] {
   const t = paymentTexts()
   return [
@@ -43,7 +47,7 @@ function columnsOf(): Column<Orphan>[] {
       title: t.amount,
       end: true,
       cell: (row) =>
-        row.amount === null ? t.unknownAmount : `${row.amount} ${row.currency ?? ''}`.trim(),
+        row.amount === null ? t.unknownAmount : amountOf(row.amount, row.currency ?? ''),
     },
     { key: 'found', title: t.found, end: true, cell: (row) => dateTime(row.found_at) },
     { key: 'actions', title: '', phone: 'state', cell: (row) => <Resolve orphan={row} /> },

@@ -11,7 +11,7 @@ import { Reorder } from '#src/admin-ui/kit/reorder.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast, toastError } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
-import { common } from '#src/admin-ui/texts.ts'
+import { common, shell } from '#src/admin-ui/texts.ts'
 import { type App, linesOf, SYSTEMS, storesOf } from './stores.ts'
 import { settingsTexts } from './texts.ts'
 
@@ -45,6 +45,7 @@ function AppForm(p: { app: App | null; data: Data; close: () => void }) {
         app ? data.apps.map((one) => (one.id === app.id ? next : one)) : [...data.apps, next],
       )
     },
+    between: /\n/,
     done: () => {
       toast(common().saved)
       invalidate('apps')
@@ -117,7 +118,7 @@ export function Apps() {
   const close = () => setOpen(null)
   return (
     <Card
-      title={t.tabs.apps}
+      title={shell().settings.apps}
       sub={t.appsSub}
       flush
       actions={
@@ -130,7 +131,7 @@ export function Apps() {
         {(data) => (
           <>
             <Reorder
-              label={t.tabs.apps}
+              label={shell().settings.apps}
               items={data.apps}
               itemKey={(app) => app.id}
               itemName={(app) => app.name}

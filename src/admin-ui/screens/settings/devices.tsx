@@ -7,7 +7,7 @@ import { Card, Note } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useQuery } from '#src/admin-ui/query.ts'
-import { common } from '#src/admin-ui/texts.ts'
+import { common, shell } from '#src/admin-ui/texts.ts'
 import { settingsTexts } from './texts.ts'
 
 type Data = Answer<(typeof api)['hwid-settings']['$get']>
@@ -64,7 +64,7 @@ export function Devices() {
   const t = settingsTexts()
   const limit = useQuery('hwid', () => ok(api['hwid-settings'].$get()))
   return (
-    <Card title={t.tabs.devices} sub={t.devicesSub}>
+    <Card title={shell().settings.devices} sub={t.devicesSub}>
       <Loaded query={limit}>{(data) => <DeviceForm data={data} />}</Loaded>
     </Card>
   )

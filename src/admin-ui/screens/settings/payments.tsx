@@ -10,7 +10,8 @@ import { Card, Note } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
-import { common } from '#src/admin-ui/texts.ts'
+import { useProviders, useSales, useUnpayable } from '#src/admin-ui/sales.ts'
+import { common, shell } from '#src/admin-ui/texts.ts'
 import { settingsTexts } from './texts.ts'
 
 type Provider = Row<(typeof api)['payments']['providers']['$get']>
@@ -151,7 +152,7 @@ function ProviderLine({ provider, setUp }: { provider: Provider; setUp: () => vo
 
 function Sales() {
   const t = settingsTexts()
-  const settings = useQuery('plan-settings', () => ok(api.payments['plan-settings'].$get()))
+  const settings = useSales()
   const turn = useAction(async (payments_enabled: boolean) => {
     const asked = { title: t.salesOffTitle, text: t.salesOffText, action: t.salesOffAction }
     if (!payments_enabled && !(await confirm({ ...asked, danger: true }))) return
@@ -160,7 +161,7 @@ function Sales() {
     invalidate('plan-settings')
   })
   return (
-    <Card title={t.tabs.payments}>
+    <Card title={shell().settings.payments}>
       <Loaded query={settings} lines={1}>
         {({ payments_enabled }) => (
           <Switch
@@ -180,12 +181,14 @@ function Sales() {
 
 export function PaymentSettings() {
   const t = settingsTexts()
-  const providers = useQuery('payment providers', () => ok(api.payments.providers.$get()))
+  const providers = useProviders()
+  const unpayable = useUnpayable()
   const [open, setOpen] = useState<Provider | null>(null)
   const SetUp = open && SET_UP[open.id]
   const close = () => setOpen(null)
   return (
     <>
+      {unpayable && <Note tone="warn">{unpayable}</Note>}
       <Sales />
       <Card title={t.providers} sub={t.providersSub} flush>
         <Loaded query={providers}>

@@ -15,7 +15,7 @@ import { Card, Facts } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useQuery } from '#src/admin-ui/query.ts'
-import { common } from '#src/admin-ui/texts.ts'
+import { common, shell } from '#src/admin-ui/texts.ts'
 import { settingsTexts } from './texts.ts'
 
 const saved = (key: string) => () => {
@@ -78,7 +78,7 @@ export function Brand() {
   const t = settingsTexts()
   const brand = useQuery('brand', () => ok(api.settings.brand.$get()))
   return (
-    <Card title={t.tabs.brand} sub={t.brandSub}>
+    <Card title={shell().settings.brand} sub={t.brandSub}>
       <Loaded query={brand}>{(data) => <BrandForm data={data} />}</Loaded>
     </Card>
   )
@@ -106,14 +106,15 @@ export function Bot() {
   const t = settingsTexts()
   const bot = useQuery('bot', () => ok(api.settings.bot.$get()))
   return (
-    <Card title={t.tabs.bot} sub={t.botSub}>
+    <Card title={shell().settings.bot} sub={t.botSub}>
       <Loaded query={bot}>
         {({ username, token_masked }) => (
           <div class="stack">
             <Facts
               list={[
                 [t.botName, username === '' ? t.botNone : `@${username}`],
-                [t.botToken, <span class="mono">{token_masked}</span>],
+                // What is told of no token.
+                token_masked !== '***' && [t.botToken, <span class="mono">{token_masked}</span>],
               ]}
             />
             <BotForm />
@@ -161,13 +162,20 @@ export function Receipts() {
   const t = settingsTexts()
   const receipts = useQuery('receipts', () => ok(api.settings.receipts.$get()))
   return (
-    <Card title={t.tabs.receipts} sub={t.receiptsSub}>
+    <Card title={shell().settings.receipts} sub={t.receiptsSub}>
       <Loaded query={receipts}>{(data) => <ReceiptForm data={data} />}</Loaded>
     </Card>
   )
 }
 
 type LegalData = Answer<(typeof api)['payments']['legal-settings']['$get']>
+
+/** The service keeps any text, and it stands in the offer as it is. */
+const LIKELY = {
+  LEGAL_INN: /^(?:\d{10}|\d{12})?$/,
+  REFUND_HOURS: /^\d{0,4}$/,
+  SUPPORT_EMAIL: /^(?:\S+@\S+\.\S+)?$/,
+}
 
 function LegalForm({ data }: { data: LegalData }) {
   const t = settingsTexts()
@@ -177,17 +185,23 @@ function LegalForm({ data }: { data: LegalData }) {
     send: () => ok(api.payments['legal-settings'].$post({ json: form.changes() })),
     done: saved('legal'),
   })
+  /** A field whose hint says when it does not look right. */
+  const likely = (name: keyof typeof LIKELY) => {
+    const field = form.field(name)
+    const odd = !LIKELY[name].test(field.value?.trim() ?? '')
+    return { ...field, hint: odd && <span class="fault">{t.unlikely}</span> }
+  }
   return (
     <FormBox form={form}>
       {day !== '' && <p class="muted">{t.effective(day)}</p>}
       <TextField label={t.legalName} {...form.field('LEGAL_NAME')} />
       <div class="cols">
-        <TextField label={t.legalInn} {...form.field('LEGAL_INN')} />
-        <TextField label={t.refundHours} {...form.field('REFUND_HOURS')} />
+        <TextField label={t.legalInn} {...likely('LEGAL_INN')} />
+        <TextField label={t.refundHours} {...likely('REFUND_HOURS')} />
       </div>
       <div class="cols">
         <TextField label={t.supportContact} {...form.field('SUPPORT_CONTACT')} />
-        <TextField label={t.supportEmail} {...form.field('SUPPORT_EMAIL')} />
+        <TextField label={t.supportEmail} {...likely('SUPPORT_EMAIL')} />
       </div>
     </FormBox>
   )
@@ -207,7 +221,7 @@ export function Legal() {
     </>
   )
   return (
-    <Card title={t.tabs.legal} sub={t.legalSub} actions={actions}>
+    <Card title={shell().settings.legal} sub={t.legalSub} actions={actions}>
       <Loaded query={legal} lines={5}>
         {(data) => <LegalForm data={data} />}
       </Loaded>
@@ -215,10 +229,12 @@ export function Legal() {
   )
 }
 
+const BETWEEN_IDS = /[\s,]+/
+
 /** What is no number goes along as it is: the service says so at the field. */
 const idsOf = (text: string) =>
   text
-    .split(/[\s,]+/)
+    .split(BETWEEN_IDS)
     .filter((part) => part !== '')
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part)) as number[]
 
@@ -228,6 +244,7 @@ function AlertForm({ data }: { data: Data<'alerts'> }) {
     initial: { admin_tg_ids: data.admin_tg_ids.join('\n') },
     send: ({ admin_tg_ids: text }) =>
       ok(api.settings.alerts.$post({ json: { admin_tg_ids: idsOf(text) } })),
+    between: BETWEEN_IDS,
     done: saved('alerts'),
   })
   return (
@@ -241,7 +258,7 @@ export function Alerts() {
   const t = settingsTexts()
   const alerts = useQuery('alerts', () => ok(api.settings.alerts.$get()))
   return (
-    <Card title={t.tabs.alerts} sub={t.alertsSub}>
+    <Card title={shell().settings.alerts} sub={t.alertsSub}>
       <Loaded query={alerts}>{(data) => <AlertForm data={data} />}</Loaded>
     </Card>
   )

@@ -11,7 +11,7 @@ import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
-import { common } from '#src/admin-ui/texts.ts'
+import { common, shell } from '#src/admin-ui/texts.ts'
 import { settingsTexts } from './texts.ts'
 
 type Data = Answer<(typeof api)['settings']['webhook']['$get']>
@@ -60,7 +60,7 @@ function Secret(p: { has: boolean; secret: string | null; made: (secret: string)
       )}
       <div class="row end">
         <Button icon="key" busy={rotate.busy} onClick={rotate.run}>
-          {t.rotate}
+          {p.has ? t.rotate : t.makeSecret}
         </Button>
       </div>
     </div>
@@ -89,7 +89,7 @@ export function Webhook() {
   )
   return (
     <>
-      <Card title={t.tabs.webhook} sub={t.webhookSub} actions={actions}>
+      <Card title={shell().settings.webhook} sub={t.webhookSub} actions={actions}>
         <Loaded query={webhook}>{(data) => <UrlForm data={data} made={setSecret} />}</Loaded>
       </Card>
       <Card title={t.secret}>
