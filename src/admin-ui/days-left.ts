@@ -3,6 +3,10 @@
 const DAY_MS = 86_400_000
 const moment = (timestamp: string) => Date.parse(`${timestamp}Z`)
 
+/** The days to the end of what runs, a begun one counted. */
+export const daysUntil = (end: string, now = Date.now()): number =>
+  Math.max(0, Math.ceil((moment(end) - now) / DAY_MS))
+
 /**
  * The days that are left, a begun one counted: 30 right after a grant of 30 days, 1 on the last. `days_left` of the interface
  * counts whole ones, by the service's clock; a held one's stand still.
@@ -11,7 +15,6 @@ export function daysToGo(
   one: { expires_at: string; held_at: string | null; days_left: number },
   now = Date.now(),
 ): number {
-  const end = moment(one.expires_at)
-  if (one.held_at !== null) return Math.max(0, Math.ceil((end - moment(one.held_at)) / DAY_MS))
-  return one.days_left + (end > now ? 1 : 0)
+  if (one.held_at !== null) return daysUntil(one.expires_at, moment(one.held_at))
+  return one.days_left + (moment(one.expires_at) > now ? 1 : 0)
 }

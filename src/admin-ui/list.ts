@@ -1,5 +1,5 @@
 /** Lists paged by key: filters, order and place live in the address; rows come one page at a time. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Page } from './api.ts'
 import type { Selection } from './kit/table.tsx'
 import { useQuery } from './query.ts'
@@ -84,9 +84,14 @@ export type List<T> = Pick<
   'rows' | 'total' | 'capped' | 'error' | 'reload' | 'next' | 'previous' | 'filtered' | 'clear'
 >
 
-/** Rows chosen by hand. They stay chosen on other pages until cleared. */
-export function useSelection(): Selection & { size: number; list: () => string[] } {
+/** Rows chosen by hand. They stay chosen on other pages and in another order, until the list looks for others. */
+export function useSelection({
+  sort: _sort,
+  order: _order,
+  ...sought
+}: Filters): Selection & { size: number; list: () => string[] } {
   const [keys, setKeys] = useState<ReadonlySet<string>>(new Set())
+  useLayoutEffect(() => setKeys(new Set()), [JSON.stringify(sought)])
   return useMemo(
     () => ({
       keys,

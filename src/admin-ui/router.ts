@@ -27,7 +27,20 @@ function decode(part: string): string {
 }
 
 const route = createStore(read())
-addEventListener('hashchange', () => route.set(read()))
+
+/** Set by what asks before another route comes; null: nothing is to be asked. `stays`: on the same screen. */
+export const guard: { ask: (stays: boolean) => Promise<boolean> | null } = { ask: () => null }
+
+/** Links, Back and Forward; the old address stands again while it is asked. */
+window.addEventListener('hashchange', async ({ oldURL, newURL }) => {
+  const asked = guard.ask(read().path === route.get().path)
+  if (asked !== null) {
+    history.replaceState(null, '', oldURL)
+    if (!(await asked)) return
+    history.replaceState(null, '', newURL)
+  }
+  route.set(read())
+})
 
 export const currentRoute = () => route.get()
 export const useRoute = () => route.use()

@@ -336,6 +336,7 @@ test('another host key is an alarm everywhere, and is trusted with the fingerpri
   expect((await refusal).status()).toBe(400)
   expect(await nodeOf('riga')).toMatchObject({ host_key: old, presented_host_key: shown })
   await page.keyboard.press('Escape')
+  await answer(page, 'Discard')
 
   await page.getByText('Other host key', { exact: true }).waitFor()
   await page.getByRole('button', { name: /^Riga/ }).click()
@@ -425,6 +426,7 @@ test('a server whose sshd does not let the panel in is told apart from one that 
   await field(page, 'Открытый ключ').waitFor()
   await page.keyboard.press('Escape')
   await visit(page, '/nodes/setup/tallinn')
+  await answer(page, 'Не сохранять')
   await page.getByText(/^Ждём сервер/).waitFor()
   const ssh_port = await freePort()
   expect(await register(token, { status: 'active', ssh_port })).toBe(200)

@@ -81,6 +81,18 @@ describe('settings', () => {
   test('forms of what buyers see are saved; a refusal stands at its field', async () => {
     const page = await panel.open({ hash: '#/settings/brand' })
     await textbox(page, 'Name').fill('Harbour')
+    const bot = page.getByRole('link', { name: 'Bot', exact: true })
+    await bot.click()
+    await page.getByRole('dialog', { name: 'Discard what you typed?' }).waitFor()
+    await answer(page, 'Cancel')
+    expect(page.url()).toContain('/settings/brand')
+    expect(await textbox(page, 'Name').inputValue()).toBe('Harbour')
+    await bot.click()
+    await answer(page, 'Discard')
+    await textbox(page, 'New token from @BotFather').waitFor()
+    await tabOf(page, 'brand')
+    expect(await textbox(page, 'Name').inputValue()).not.toBe('Harbour')
+    await textbox(page, 'Name').fill('Harbour')
     await save(page)
     expect(await panel.admin('/settings/brand')).toMatchObject({ brand_name: 'Harbour' })
 

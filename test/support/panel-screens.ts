@@ -78,7 +78,9 @@ const whole = async (page: Page) => {
 
 /** Shows a screen, with all that it has to load. */
 export async function show(page: Page, { route, dialog, act }: PanelScreen): Promise<void> {
+  const typed = await page.locator('form[data-changed]').count()
   await visit(page, route)
+  if (typed > 0) await page.locator('dialog[open] .danger').last().click()
   // Until then the former screen may still be there.
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),

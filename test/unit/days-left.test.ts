@@ -1,6 +1,6 @@
 /** Days of a subscription in the panel. */
 import { expect, test } from 'vitest'
-import { daysToGo } from '#src/admin-ui/days-left.ts'
+import { daysToGo, daysUntil } from '#src/admin-ui/days-left.ts'
 import { daysLeft } from '#src/lib/time.ts'
 
 const NOW = new Date('2026-03-01T12:00:00.400Z')
@@ -16,6 +16,7 @@ test.each([
 ])('%s', (_name, expires_at, days) => {
   const one = { expires_at, held_at: null, days_left: daysLeft(expires_at, NOW) }
   expect(daysToGo(one, NOW.getTime())).toBe(days)
+  expect(daysUntil(expires_at, NOW.getTime())).toBe(days)
 })
 
 test.each([

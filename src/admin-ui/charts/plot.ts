@@ -5,7 +5,6 @@ import './plot.css'
 import { shortDay } from '#src/admin-ui/format.ts'
 import type { PlotInput } from './series.ts'
 
-const HEIGHT = 268
 const DAY_S = 86_400
 /** Half a bar on both sides, or the first and the last are cut. */
 const MARGIN_S = 0.6 * DAY_S
@@ -82,7 +81,7 @@ function optionsOf(host: HTMLElement, input: PlotInput, times: number[]): uPlot.
   const dayOf = (time: number) => shortDay(new Date(time * 1000).toISOString().slice(0, 10))
   return {
     width: host.clientWidth,
-    height: HEIGHT,
+    height: host.clientHeight,
     padding: [10, hasOwnScale ? 0 : 12, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
@@ -137,7 +136,6 @@ function optionsOf(host: HTMLElement, input: PlotInput, times: number[]): uPlot.
               scale: hasOwnScale ? 'right' : 'y',
               stroke: colour('--chart-2'),
               width: 2.25,
-              paths: uPlot.paths.spline?.() as uPlot.Series.PathBuilder,
               points: { show: false },
             },
           ]
@@ -154,7 +152,7 @@ export function drawPlot(host: HTMLElement, input: PlotInput): () => void {
   const data = [times, input.bars.values, ...(input.line ? [input.line.values] : [])]
   const plot = new uPlot(optionsOf(host, input, times), data as uPlot.AlignedData, host)
   const observer = new ResizeObserver(() =>
-    plot.setSize({ width: host.clientWidth, height: HEIGHT }),
+    plot.setSize({ width: host.clientWidth, height: host.clientHeight }),
   )
   observer.observe(host)
   return () => {

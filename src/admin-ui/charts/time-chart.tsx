@@ -43,7 +43,7 @@ export function TimeChart(p: TimeChartProps) {
         </ul>
       )}
       {!draw && <Skeleton lines={5} tall />}
-      <div ref={host} aria-hidden="true" />
+      <div ref={host} class="plot" aria-hidden="true" />
       <div class="sr">
         <table>
           <caption>{p.label}</caption>

@@ -24,7 +24,7 @@ export const usersEn = {
   subscriptions: 'Subscriptions',
   activeAndHeld: (active: number, held: number) =>
     held === 0 ? String(active) : `${active} + ${held} on hold`,
-  nextEnd: 'Next to end',
+  nextEnd: 'Ends in',
   devices: 'Devices',
   note: 'Note',
   noneYet: 'No users yet',

@@ -26,7 +26,7 @@ export const usersRu: UsersTexts = {
   csv: 'CSV',
   subscriptions: 'Подписки',
   activeAndHeld: (active, held) => (held === 0 ? String(active) : `${active} + ${held} на паузе`),
-  nextEnd: 'Ближайший конец',
+  nextEnd: 'До конца',
   devices: 'Устройства',
   note: 'Заметка',
   noneYet: 'Пользователей пока нет',

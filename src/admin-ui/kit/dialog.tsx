@@ -26,6 +26,9 @@ const CLASSES = { middle: 'modal', side: 'drawer', bare: 'bare' }
 export function Dialog(p: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const form = p.form ?? 'middle'
+  const ask = async () => {
+    if (!hasChanges(ref.current) || (await confirmDiscard())) p.onClose()
+  }
   useEffect(() => {
     const dialog = ref.current
     const before = document.activeElement
@@ -44,10 +47,12 @@ export function Dialog(p: DialogProps) {
       onClick={(event) => event.stopPropagation()}
       onCancel={(event) => {
         event.preventDefault()
-        p.onClose()
+        void ask()
       }}
+      // Browsers close it all the same at a second Escape: while it is drawn it is open.
+      onClose={() => ref.current?.showModal()}
       onMouseDown={(event) => {
-        if (event.target === ref.current) p.onClose()
+        if (event.target === ref.current) void ask()
       }}
     >
       {form === 'bare' ? (
@@ -58,7 +63,7 @@ export function Dialog(p: DialogProps) {
             <h2>{p.title}</h2>
             <div class="dlg-actions">
               {p.actions}
-              <IconButton icon="x" label={common().close} onClick={p.onClose} />
+              <IconButton icon="x" label={common().close} onClick={ask} />
             </div>
           </header>
           <div class="dlg-b">{p.children}</div>
@@ -98,6 +103,16 @@ export function confirm(question: Question): Promise<boolean> {
       },
     })
   })
+}
+
+/** Whether something is typed and not sent in the forms of a place. */
+export const hasChanges = (place: ParentNode | null) =>
+  place?.querySelector('form[data-changed]') != null
+
+/** Asks before what is typed goes with its form. */
+export const confirmDiscard = () => {
+  const { discardTitle: title, discard: action } = common()
+  return confirm({ title, action, danger: true })
 }
 
 function Confirm({ question, answer }: { question: Question; answer: (yes: boolean) => void }) {

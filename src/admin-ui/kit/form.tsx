@@ -204,6 +204,7 @@ export function FormBox<T extends object>(p: {
       ref={ref}
       class="stack"
       noValidate
+      data-changed={form.changed || undefined}
       onSubmit={(event) => {
         event.preventDefault()
         const element = event.currentTarget

@@ -28,7 +28,9 @@ export function ListView<T>({ list, title, tools, bulk, empty, ...table }: ListV
       )}
       {tools && <div class="toolbar">{tools}</div>}
       {table.selection && table.selection.keys.size > 0 && (
-        <BulkBar selection={table.selection}>{bulk}</BulkBar>
+        <BulkBar selection={table.selection} shown={list.rows?.map(table.rowKey)}>
+          {bulk}
+        </BulkBar>
       )}
       {list.error && list.rows === undefined ? (
         <Failed error={list.error} retry={list.reload} />
@@ -53,11 +55,17 @@ function NoneFound(p: { clear: () => void }) {
   )
 }
 
-function BulkBar(p: { selection: Selection; children: ComponentChildren }) {
+function BulkBar(p: {
+  selection: Selection
+  shown: string[] | undefined
+  children: ComponentChildren
+}) {
   const t = common()
+  const { keys } = p.selection
+  const hidden = p.shown ? keys.size - p.shown.filter((key) => keys.has(key)).length : 0
   return (
     <div class="bulk" role="status">
-      <b>{t.selected(p.selection.keys.size)}</b>
+      <b>{t.selected(keys.size, hidden)}</b>
       <div class="row">{p.children}</div>
       <Button small kind="ghost" onClick={p.selection.clear}>
         {t.unselect}

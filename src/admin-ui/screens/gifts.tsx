@@ -188,7 +188,7 @@ export function Gifts() {
   const t = giftTexts()
   const [creating, setCreating] = useState(false)
   const list = useGifts()
-  const selection = useSelection()
+  const selection = useSelection(list.filters)
   const revoke = useBulkRevoke(selection)
   const csv = useAction(async () => toast(t.exported(await saveFound(setFilters(list.filters)))))
   const { total } = list

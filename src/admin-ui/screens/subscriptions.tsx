@@ -64,12 +64,11 @@ function columnsOf(): Column<Subscription>[] {
     },
     { key: 'node', title: common().node, cell: (row) => row.node_label },
     { key: 'plan', title: common().plan, cell: (row) => row.plan_label },
-    { key: 'left', title: t.left, end: true, phone: 'off', cell: (row) => number(daysToGo(row)) },
+    { key: 'left', title: t.left, end: true, cell: (row) => number(daysToGo(row)) },
     {
       key: 'traffic',
       title: t.traffic,
       end: true,
-      phone: 'off',
       cell: (row) => bytes(row.up + row.down),
     },
     {

@@ -1,7 +1,8 @@
 /** The users: found, filtered and sorted by the service, a page at a time; actions on many. */
 import { useState } from 'preact/hooks'
 import { api, type Page, paged, type QueryOf, type Row } from '#src/admin-ui/api.ts'
-import { date, number, relative, userName } from '#src/admin-ui/format.ts'
+import { daysUntil } from '#src/admin-ui/days-left.ts'
+import { date, number, userName } from '#src/admin-ui/format.ts'
 import { Person } from '#src/admin-ui/kit/badge.tsx'
 import { Button, LinkButton } from '#src/admin-ui/kit/button.tsx'
 import { SearchBox, Segments } from '#src/admin-ui/kit/field.tsx'
@@ -54,10 +55,15 @@ function columnsOf(): Column<User>[] {
       title: t.nextEnd,
       end: true,
       cell: ({ next_expiry }) =>
-        next_expiry && <time title={date(next_expiry)}>{relative(next_expiry)}</time>,
+        next_expiry && <time title={date(next_expiry)}>{words.days(daysUntil(next_expiry))}</time>,
     },
     { key: 'devices', title: t.devices, end: true, cell: (user) => number(user.devices) },
-    { key: 'note', title: t.note, phone: 'off', cell: (user) => <Note text={user.note} /> },
+    {
+      key: 'note',
+      title: t.note,
+      phone: 'off',
+      cell: (user) => user.note && <Note text={user.note} />,
+    },
     {
       key: 'created',
       title: words.created,
@@ -71,10 +77,8 @@ function columnsOf(): Column<User>[] {
 
 const NOTE_SHOWN = 60
 
-const Note = ({ text }: { text: string | null }) => (
-  <span class="muted">
-    {text && text.length > NOTE_SHOWN ? `${text.slice(0, NOTE_SHOWN)}…` : text}
-  </span>
+const Note = ({ text }: { text: string }) => (
+  <span class="muted">{text.length > NOTE_SHOWN ? `${text.slice(0, NOTE_SHOWN)}…` : text}</span>
 )
 
 /** Where everything that the filters find can be saved from. */
@@ -97,8 +101,8 @@ export function Users({ route }: { route: Route }) {
     defaults: DEFAULTS,
     load: (query) => paged(api.users.$get({ query: query as UserQuery })),
   })
-  const selection = useSelection()
   const { filters } = list
+  const selection = useSelection(filters)
   const grant = (
     <Button kind="primary" icon="plus" onClick={() => setGranting(true)}>
       {access().grant}

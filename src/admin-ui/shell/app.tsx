@@ -1,13 +1,18 @@
 /** The root: login, or the shell, with a login over it when its session has ended. */
 import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '#src/admin-ui/kit/button.tsx'
-import { Confirms } from '#src/admin-ui/kit/dialog.tsx'
+import { Confirms, confirmDiscard, hasChanges } from '#src/admin-ui/kit/dialog.tsx'
 import { Toasts } from '#src/admin-ui/kit/toast.tsx'
 import { forgetAll } from '#src/admin-ui/query.ts'
+import { guard } from '#src/admin-ui/router.ts'
 import { session } from '#src/admin-ui/session.ts'
 import { shell } from '#src/admin-ui/texts.ts'
 import { Login, LoginForm } from './login.tsx'
 import { Shell } from './shell.tsx'
+
+// Another screen takes all forms with it, another query only those of what it opened.
+guard.ask = (stays) =>
+  hasChanges(stays ? document.querySelector('dialog[open]') : document) ? confirmDiscard() : null
 
 /** Lies over the screen, which keeps all that was typed. Only a login, or leaving, closes it. */
 function LoginAgain() {

@@ -49,6 +49,7 @@ function ServerStep({ form, next }: { form: Form<Wanted>; next: () => void }) {
     <form
       class="stack"
       noValidate
+      data-changed={form.changed || undefined}
       onSubmit={(event) => {
         event.preventDefault()
         setAsked(true)

@@ -67,6 +67,7 @@ function LimitForm({ user }: { user: CardUser }) {
     <form
       class="row limit"
       noValidate
+      data-changed={form.changed || undefined}
       onSubmit={(event) => {
         event.preventDefault()
         void form.submit()
