@@ -26,13 +26,12 @@ const bootOfService: Plugin = {
 const AREAS = {
   overview: 'overview',
   customers: 'users|user-card|subscriptions|access|payments|gifts',
-  shop: 'nodes|plans|traffic|log',
-  system: 'settings|accounts|admins|security|backup|api',
+  service: 'nodes|plans|traffic|log|settings|accounts|admins|security|backup|api',
 }
 
 /** What screens share and the frame around them does not need. */
 const PARTS =
-  /admin-ui[\\/](?:kit[\\/](?:table|list|filter|form|reorder|tabs|copy-line|qr|download)|charts[\\/](?!plot)|list|payment-check|sales|states|i18n[\\/]states|upload|zone)/
+  /admin-ui[\\/](?:kit[\\/](?:table|list|filter|form|reorder|tabs|copy-line|qr|download)|charts[\\/](?!plot)|core-missing|days-left|list|payment-check|sales|states|i18n[\\/]states|upload|zone)/
 
 const groups = [
   { name: 'parts', test: PARTS },
