@@ -55,29 +55,17 @@ function installCommand(s: Pick<Services, 'config'>, token: string): string {
   return `command -v curl >/dev/null || ${fetching}; curl -fsSL ${url} | bash`
 }
 
-/** Cyrillic letters without marks, each with its Latin ones; `ъ` and `ь` have none. */
-const LATIN: Record<string, string> = {
-  ...{ а: 'a', б: 'b', в: 'v', г: 'g', д: 'd', е: 'e', ж: 'zh', з: 'z', и: 'i', к: 'k', л: 'l' },
-  ...{ м: 'm', н: 'n', о: 'o', п: 'p', р: 'r', с: 's', т: 't', у: 'u', ф: 'f', х: 'kh', ц: 'ts' },
-  ...{
-    ч: 'ch',
-    ш: 'sh',
-    щ: 'shch',
-    ъ: '',
-    ы: 'y',
-    ь: '',
-    э: 'e',
-    ю: 'yu',
-    я: 'ya',
-    і: 'i',
-    є: 'ye',
-  },
-}
+/** Cyrillic letters without marks and their Latin ones; what has none here goes. */
+const LATIN = new Map(
+  'аa бb вv гg дd еe жzh зz иi кk лl мm нn оo пp рr сs тt уu фf хkh цts чch шsh щshch ыy эe юyu яya іi єye ъ ь'
+    .split(' ')
+    .map((pair) => [pair.charAt(0), pair.slice(1)]),
+)
 
 /** `a-z0-9-` of a label, at most 24 characters, Cyrillic in Latin letters; `node` when nothing is left. */
 export function slugOf(label: string): string {
   const plain = label.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-  const latin = plain.replace(/\p{Script=Cyrillic}/gu, (letter) => LATIN[letter] ?? letter)
+  const latin = plain.replace(/\p{Script=Cyrillic}/gu, (letter) => LATIN.get(letter) ?? letter)
   const slug = latin.replace(/[^a-z0-9]+/g, '-').replace(/^-+/, '')
   return slug.slice(0, CODE_LENGTH).replace(/-+$/, '') || 'node'
 }
