@@ -35,7 +35,7 @@ const WORDS = {
   ru: {
     title: 'Вход',
     logIn: 'Войти',
-    user: 'Имя',
+    user: 'Логин',
     password: 'Пароль',
     refused: /парол/i,
     overview: 'Обзор',
