@@ -91,6 +91,8 @@ async function seed(a: Area, server: Server) {
   for (const node of ['de1', ...nodes.slice(0, 3)]) {
     await post('/users/bulk', { tg_ids: users, action: 'grant', node, plan: '1m' })
   }
+  // Every second one, so that both hold and resume have what they take.
+  a.write('update subscriptions set held_at = created_at where rowid % 2 = 0')
   const gifts = await post('/gift-codes', { node: 'de1', plan: '1m', count: 40 })
   for (const user of users) {
     const columns = 'tg_id, hwid, created_at, last_seen_at'
