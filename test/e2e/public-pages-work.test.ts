@@ -232,9 +232,9 @@ describe('the subscription page', () => {
         }),
       )
     }
-    const best = Math.min(...times)
-    console.log(`subscription page usable after ${Math.round(best)} ms`)
-    expect(best).toBeLessThanOrEqual(3 * 700)
+    const [, median] = times.map(Math.round).sort((a, b) => a - b)
+    console.log(`subscription page usable after ${median} ms, the median of ${times.length}`)
+    expect(median).toBeLessThanOrEqual(3 * 700)
   })
 })
 
