@@ -1,5 +1,6 @@
 /** The cabinet: a shell whose script asks the API for the token in the fragment, which no server ever sees. */
 import { assetUrl } from './assets.ts'
+import { dateLocale } from './day.ts'
 import { flagSheet } from './flags.ts'
 import { icon } from './icons.ts'
 import { type PageBase, page } from './layout.ts'
@@ -65,7 +66,7 @@ const scriptTexts = (t: Strings) => ({
 
 export function cabinetPage(input: CabinetPageInput): string {
   const t = stringsOf(input.lang)
-  const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t))}" data-timezone="${input.timezone}">
+  const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t))}" data-timezone="${input.timezone}" data-locale="${dateLocale(input.lang)}">
 ${askCard(t, input.botUrl)}
 <section class="card stack ask" id="state" hidden><h1>${t.cabinet}</h1><p class="note bad" id="state-text" role="alert"></p><div class="row"><button class="btn small" id="again" type="button">${icon('refresh')}${t.cabinetAgain}</button></div></section>
 <section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>

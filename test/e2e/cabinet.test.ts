@@ -185,7 +185,7 @@ describe('what there is to renew', () => {
     try {
       const page = await openAccount('many')
       const rows = page.locator('#subscriptions > li')
-      expect(await rows.last().innerText()).toContain('ended January 5, 2026')
+      expect(await rows.last().innerText()).toContain('ended 5 January 2026')
       expect(await page.locator('#renews option:checked').innerText()).toContain('Frankfurt')
       site.area.write("update subscriptions set held_at = created_at where node in ('fra', 'nyc')")
       await page.reload()

@@ -3,7 +3,7 @@ const root = document.getElementById('cabinet')
 const texts = JSON.parse(root.dataset.texts)
 const byId = (id) => document.getElementById(id)
 const { lang } = document.documentElement
-const dayFormat = new Intl.DateTimeFormat(lang, {
+const dayFormat = new Intl.DateTimeFormat(root.dataset.locale, {
   day: 'numeric',
   month: 'long',
   year: 'numeric',
