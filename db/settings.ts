@@ -93,6 +93,8 @@ export async function findManagementKey(db: Database) {
   return key
 }
 
-export function* insertManagementKey(tx: Query, row: typeof managementKey.$inferInsert) {
-  yield* run(tx.insert(managementKey).values(row).onConflictDoNothing())
+/** The one row there is. */
+export function* putManagementKey(tx: Query, row: typeof managementKey.$inferInsert) {
+  const { id: target } = managementKey
+  yield* run(tx.insert(managementKey).values(row).onConflictDoUpdate({ target, set: row }))
 }

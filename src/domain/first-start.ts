@@ -2,8 +2,9 @@
 import { countAdmins, insertAdmin } from '#db/admins.ts'
 import { findNode, insertNode, updateNode } from '#db/nodes.ts'
 import { countPlans, insertPlans } from '#db/plans.ts'
-import { findManagementKey, insertManagementKey, putSetting } from '#db/settings.ts'
+import { findManagementKey, putManagementKey, putSetting } from '#db/settings.ts'
 import { hashPassword } from '#src/lib/crypto.ts'
+import { isWholeEd25519 } from '#src/lib/host-key.ts'
 import { randomHex } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -86,15 +87,19 @@ export async function seedLocalNode(
   )
 }
 
-/** Stores the key pair with which nodes are managed, made by `generate` on the first start. */
+/**
+ * Stores the key pair with which nodes are managed, made by `generate` on the first start. A cut one, which versions before
+ * this check made of 1 in 256 pairs, never opened a node: another takes its place.
+ */
 export async function seedManagementKey(
   s: Deps,
   generate: () => Promise<{ privateKey: string; publicKey: string }>,
 ): Promise<void> {
-  if (await findManagementKey(s.db)) return
+  const known = await findManagementKey(s.db)
+  if (known && isWholeEd25519(known.publicKey)) return
   const key = await generate()
   const createdAt = formatTimestamp(s.clock.now())
-  await s.db.tx((tx) => insertManagementKey(tx, { id: 1, ...key, createdAt }))
+  await s.db.tx((tx) => putManagementKey(tx, { id: 1, ...key, createdAt }))
 }
 
 /** Generates WEBHOOK_SECRET when the webhook's URL comes from the environment and no secret does. */

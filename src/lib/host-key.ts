@@ -1,4 +1,4 @@
-/** SSH host keys as OpenSSH writes them: `type base64`, one a line. */
+/** SSH public keys as OpenSSH writes them: `type base64`, one a line. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64, fromBase64, fromUtf8 } from './encoding.ts'
 
@@ -33,6 +33,10 @@ export function parseHostKey(line: string): string | null {
     return null
   }
 }
+
+/** Whether a line is an ed25519 key of all its 32 bytes (RFC 8709, section 4): the length before them is its last fixed part. */
+export const isWholeEd25519 = (line: string): boolean =>
+  line.startsWith('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI') && parseHostKey(line) !== null
 
 /** The keys of a node's `host_key`. */
 export const splitHostKeys = (text: string | null): string[] =>

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { hostKeyAlgorithms } from '#src/integrations/ssh-connection.ts'
-import { fingerprintOf, hostKeyOf, parseHostKey, splitHostKeys } from '#src/lib/host-key.ts'
+import {
+  fingerprintOf,
+  hostKeyOf,
+  isWholeEd25519,
+  parseHostKey,
+  splitHostKeys,
+} from '#src/lib/host-key.ts'
 
 /** A key and its fingerprint as ssh-keygen 9.2 wrote them. */
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDTC55uxBOGQeuSKIBl8ur1WHJyklQbO+Y1dWN6A78pG'
@@ -38,6 +44,14 @@ test('a key on the wire is the one of the file', () => {
   expect(hostKeyOf(BLOB)).toBe(KEY)
   expect(hostKeyOf(Buffer.concat([Buffer.alloc(7), BLOB]).subarray(7))).toBe(KEY)
   expect(hostKeyOf(new Uint8Array(3))).toBe(' AAAA')
+})
+
+test('an ed25519 key of 31 bytes, as ssh2 makes some, is not whole', () => {
+  const cut = 'AAAAC3NzaC1lZDI1NTE5AAAAH6KGBjz1Gs/htyurQV9s33wZlSKrwURrCVfUL+4PzzY='
+  expect(isWholeEd25519(`${KEY} subpanel`)).toBe(true)
+  for (const line of [`ssh-ed25519 ${cut} subpanel`, KEY.slice(0, -2), KEY.slice(12), '']) {
+    expect(isWholeEd25519(line), line).toBe(false)
+  }
 })
 
 test('the keys of a node are its lines', () => {
