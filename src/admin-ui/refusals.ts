@@ -21,11 +21,11 @@ export const inWords = (message: string): string =>
 export const faultInWords = (message: string, fault: string): string =>
   (lang() === 'ru' && russian && (russian(message) ?? russian(fault))) || fault
 
-/** `inWords` for what is shown without having been refused: drawn anew once its words are there. */
-export function useWords(): (message: string) => string {
+/** A text of the service that is shown without having been refused: drawn anew once its words are there. */
+export function Said({ text }: { text: string }): string {
   const [, setLoaded] = useState(false)
   useEffect(() => {
     void loadRefusals().then(() => setLoaded(true))
   }, [])
-  return inWords
+  return inWords(text)
 }

@@ -1,6 +1,7 @@
 /** GET /sub/{token}: the connection list for client apps, a page for people. The busiest route: one read of the database before the answer. */
 import type { Hono } from 'hono'
 import { listDevices } from '#db/devices.ts'
+import type { User } from '#db/schema.ts'
 import { findListOwner, findUser, type ListOwner } from '#db/users.ts'
 import { findApp } from '#src/domain/apps.ts'
 import {
@@ -54,8 +55,7 @@ function visitorOf(c: Context) {
 const accountUrl = (s: Http, token: string) => `${siteUrl(s)}/cabinet.html#${token}`
 
 /** Whether the owner of a link can pay for anything now, in the bot or on the site, and where on the site. */
-function saleTo(s: Http, directory: Directory, owner: ListOwner, token: string) {
-  const user = findUser(s.db, owner.tgId)
+function saleTo(s: Http, directory: Directory, user: User | undefined, token: string) {
   const shop = user && readShop(directory, user)
   const selling = shop?.plans.some((plan) => isSold(shop, plan, s.config.currency)) ?? false
   return { selling, renewUrl: selling ? accountUrl(s, token) : null }
@@ -65,10 +65,8 @@ const dayOf = (s: Http, lang: Lang, timestamp: string): string =>
   dayInWords(lang, s.config.timezone, parseTimestamp(timestamp))
 
 /** What a user is shown beside what is active. */
-function shownOf(s: Http, owner: ListOwner, now: Date) {
-  const user = findUser(s.db, owner.tgId)
-  return user ? listShownOfUser(s.db, user, formatTimestamp(now)) : []
-}
+const shownOf = (s: Http, user: User | undefined, now: Date) =>
+  user ? listShownOfUser(s.db, user, formatTimestamp(now)) : []
 
 const labelsOf = ({ nodes, plans }: Directory, row: { node: string; plan: string }) => ({
   nodeLabel: nodes.get(row.node)?.label ?? row.node,
@@ -78,13 +76,14 @@ const labelsOf = ({ nodes, plans }: Directory, row: { node: string; plan: string
 /** The page of a user without an active subscription. */
 function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
   return renderPage(s, c, {}, (base, directory) => {
-    const shown = shownOf(s, owner, now)
+    const user = findUser(s.db, owner.tgId)
+    const shown = shownOf(s, user, now)
     const ended = shown.flatMap(({ row, state }) => (state === 'expired' ? [row.expiresAt] : []))
     const last = ended.sort().at(-1)
     return expiredPage({
       ...base,
       botUrl: botUrl(s, directory),
-      ...saleTo(s, directory, owner, token),
+      ...saleTo(s, directory, user, token),
       endedOn: last === undefined ? null : dayOf(s, base.lang, last),
       paused: shown.some(({ state }) => state === 'held'),
     })
@@ -102,7 +101,8 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       daysToGo: daysToGo(row.expiresAt, now),
       planDays: directory.plans.get(row.plan)?.days ?? null,
     }))
-    const paused = shownOf(s, owner, now).flatMap(({ row }) =>
+    const user = findUser(s.db, owner.tgId)
+    const paused = shownOf(s, user, now).flatMap(({ row }) =>
       row.heldAt === null
         ? []
         : [
@@ -122,7 +122,7 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       subscriptions,
       paused,
       botUrl: botUrl(s, directory),
-      ...saleTo(s, directory, owner, token),
+      ...saleTo(s, directory, user, token),
       devices: limit === null ? null : { limit, count: listDevices(s.db, owner.tgId).length },
     })
   })

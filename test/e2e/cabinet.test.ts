@@ -1,49 +1,16 @@
 /** The account of a buyer: what it offers first, how it is found again after paying, what it says when something is refused. */
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { axeFindings, launchChromium, screenshot } from '#test/support/panel-browser.ts'
-import {
-  type Buyer,
-  openSite,
-  openWindow,
-  PLAIN_VIEW,
-  type Site,
-  tokenOf,
-  type View,
-} from '#test/support/public-site.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { axeFindings, screenshot } from '#test/support/panel-browser.ts'
+import { type Buyer, tokenOf, type View } from '#test/support/public-site.ts'
+import { visitSite } from '#test/support/site-visit.ts'
 
-let browser: Browser
-let site: Site
-beforeAll(async () => {
-  browser = await launchChromium()
-  site = await openSite('node')
-})
-afterAll(async () => {
-  await browser.close()
-  await site.close()
-})
-
-let faults: string[]
-let windows: BrowserContext[]
-beforeEach(() => {
-  faults = []
-  windows = []
-})
-afterEach(async () => {
-  for (const context of windows) await context.close()
-  expect(faults).toEqual([])
-})
-
-async function openPage(view: Partial<View> = {}, options = {}): Promise<Page> {
-  const context = await openWindow(browser, { ...PLAIN_VIEW, ...view }, faults, options)
-  windows.push(context)
-  return context.newPage()
-}
+const site = visitSite()
 
 const accountOf = (buyer: Buyer) => `${site.site}/cabinet.html#${tokenOf(buyer)}`
 
 async function openAccount(buyer: Buyer, view: Partial<View> = {}): Promise<Page> {
-  const page = await openPage(view)
+  const page = await site.open(view)
   await page.goto(accountOf(buyer))
   await page.waitForSelector('#account:not([hidden])')
   return page
@@ -82,7 +49,7 @@ const brokenWords = (page: Page) =>
 
 describe.each(['en', 'ru'] as const)('on a narrow phone, %s', (lang) => {
   test.each([320, 360])('no button is cut or broken inside a word, %i px', async (width) => {
-    const page = await openPage({ lang }, { viewport: { width, height: 740 } })
+    const page = await site.open({ lang }, { viewport: { width, height: 740 } })
     const urls = {
       landing: `${site.site}/`,
       one: site.link('one'),
@@ -112,7 +79,7 @@ describe.each(['en', 'ru'] as const)('on a narrow phone, %s', (lang) => {
 
 test('is found again after paying, by a link that names nobody, until another is asked for', async () => {
   const sent: string[] = []
-  const page = await openPage()
+  const page = await site.open()
   page.on('request', (request) => sent.push(request.url()))
   await page.route('https://yoomoney.ru/**', (route) => route.fulfill({ body: 'paying' }))
   await page.goto(accountOf('many'))
@@ -133,11 +100,11 @@ test('is found again after paying, by a link that names nobody, until another is
   await page.goto(`${site.site}/cabinet.html`)
   await page.getByRole('textbox', { name: 'Subscription link' }).waitFor()
   expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
-  faults = faults.filter((fault) => !fault.includes('yoomoney.ru'))
+  site.forgive('yoomoney.ru')
 })
 
 test('opens by every form of the own link', async () => {
-  const page = await openPage()
+  const page = await site.open()
   const link = site.link('one')
   const forms = [
     `${link}?lang=ru`,

@@ -1,32 +1,18 @@
 /** The subscription page on small screens, in large letters and in a screen reader's words. */
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { axeFindings, launchChromium, screenshot } from '#test/support/panel-browser.ts'
-import { openSite, openWindow, PHONE, PLAIN_VIEW, type Site } from '#test/support/public-site.ts'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { axeFindings, screenshot } from '#test/support/panel-browser.ts'
+import { PHONE } from '#test/support/public-site.ts'
+import { visitSite } from '#test/support/site-visit.ts'
 
-let browser: Browser
-let site: Site
-beforeAll(async () => {
-  browser = await launchChromium()
-  site = await openSite('node')
-})
-afterAll(async () => {
-  await browser.close()
-  await site.close()
-})
-
-let context: BrowserContext | undefined
-afterEach(async () => {
-  await context?.close()
-})
+const site = visitSite()
 
 async function open(
-  options: Parameters<typeof openWindow>[3],
+  options: Parameters<typeof site.open>[1],
   lang: 'en' | 'ru' = 'en',
   query = '',
 ): Promise<Page> {
-  context = await openWindow(browser, { ...PLAIN_VIEW, lang }, [], options)
-  const page = await context.newPage()
+  const page = await site.open({ lang }, options)
   await page.goto(site.link('one') + query)
   return page
 }

@@ -1,48 +1,16 @@
 /** What people do on the public pages: connect, copy, switch, buy, remove a device; and what strangers try. */
 import { get } from 'node:http'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { axeFindings, launchChromium, screenshot, throttle } from '#test/support/panel-browser.ts'
-import {
-  openSite,
-  openWindow,
-  PLAIN_VIEW,
-  type Site,
-  tokenOf,
-  type View,
-} from '#test/support/public-site.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { axeFindings, screenshot, throttle } from '#test/support/panel-browser.ts'
+import { tokenOf } from '#test/support/public-site.ts'
 import { decode } from '#test/support/qr-decoder.ts'
+import { visitSite } from '#test/support/site-visit.ts'
 
-let browser: Browser
-let site: Site
-beforeAll(async () => {
-  browser = await launchChromium()
-  site = await openSite('node')
-})
-afterAll(async () => {
-  await browser.close()
-  await site.close()
-})
+const site = visitSite()
 
-let faults: string[]
-let windows: BrowserContext[]
-beforeEach(() => {
-  faults = []
-  windows = []
-})
-afterEach(async () => {
-  for (const context of windows) await context.close()
-  expect(faults).toEqual([])
-})
-
-async function open(
-  url: string,
-  view: Partial<View> = {},
-  options: Parameters<typeof openWindow>[3] = {},
-) {
-  const context = await openWindow(browser, { ...PLAIN_VIEW, ...view }, faults, options)
-  windows.push(context)
-  const page = await context.newPage()
+async function open(url: string, ...how: Parameters<typeof site.open>) {
+  const page = await site.open(...how)
   await page.goto(url)
   return page
 }
@@ -100,7 +68,7 @@ describe('the subscription page', () => {
     await page.waitForFunction(() => document.getElementById('copy-state')?.textContent !== '')
     expect(await page.evaluate(() => String(getSelection()))).toBe(site.link('one'))
     // What browsers say of a header that means nothing where the address is not secure.
-    faults = faults.filter((fault) => !fault.startsWith('The Cross-Origin-Opener-Policy header'))
+    site.forgive('The Cross-Origin-Opener-Policy header')
   })
 
   test('shows what else there is when no app opens', async () => {
@@ -276,7 +244,7 @@ describe('the account', () => {
       renews_uuid: '00000000-0000-4000-8000-000000000003',
       amount: 199,
     })
-    faults = faults.filter((fault) => !fault.includes('yoomoney.ru'))
+    site.forgive('yoomoney.ru')
   })
 
   test('shows why nothing could be bought beside the button, and keeps the choice', async () => {

@@ -6,6 +6,7 @@ import { flagSheet, nodeLabel } from '#src/web/flags.ts'
 import { LANGS } from '#src/web/lang.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
 import { stringsOf } from '#src/web/strings.ts'
+import { FRAME, HUE } from '#test/support/page-frame.ts'
 
 const DOMAIN = new URL('../../src/domain/', import.meta.url)
 
@@ -28,15 +29,8 @@ test('the flags that a script copies are those that pages draw', () => {
 })
 
 describe('the return from a payment', () => {
-  const base = {
-    helpUrl: null,
-    siteUrl: 'https://site.test',
-    year: 2026,
-    query: '',
-    askedLang: null,
-  }
   const page = (lang: 'en' | 'ru', botUrl: string | null) =>
-    payDonePage({ ...base, lang, brandName: 'A', brandHue: 270, botUrl })
+    payDonePage({ ...FRAME, lang, brandName: 'A', brandHue: HUE, botUrl })
 
   test.each([
     ['en', 'As soon as the payment is confirmed'],

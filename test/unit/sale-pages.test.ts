@@ -7,17 +7,8 @@ import { type LandingPageInput, landingPage } from '#src/web/landing-page.ts'
 import type { Lang } from '#src/web/lang.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { openPage, subPage } from '#src/web/sub-page.ts'
+import { BOT, FRAME, HUE, SUB_URL } from '#test/support/page-frame.ts'
 
-const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo'
-const HUE = 270
-const FRAME = {
-  helpUrl: null,
-  siteUrl: 'https://site.test',
-  year: 2026,
-  query: '',
-  askedLang: null,
-}
-const BOT = { botLinkBase: 'https://t.me', botUsername: 'aurora_bot' }
 const withoutStyle = (markup: string) => markup.replace(/<style>[\s\S]*?<\/style>/, '')
 
 describe('the landing page', () => {

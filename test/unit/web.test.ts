@@ -17,17 +17,9 @@ import { payDonePage } from '#src/web/pay-done-page.ts'
 import { qrSvg } from '#src/web/qr.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { openPage, subPage } from '#src/web/sub-page.ts'
+import { BOT, FRAME, HUE, SUB_URL } from '#test/support/page-frame.ts'
 import { decode, drawn, type Modules, QUIET } from '#test/support/qr-decoder.ts'
 
-const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo'
-const HUE = 270
-const FRAME = {
-  helpUrl: null,
-  siteUrl: 'https://site.test',
-  year: 2026,
-  query: '',
-  askedLang: null,
-}
 const COMMON = {
   ipad: false,
   limited: false,
@@ -37,7 +29,6 @@ const COMMON = {
   accountUrl: 'https://site.test/cabinet.html#secret',
 }
 const VISIT = { ...FRAME, ...COMMON, apps: FILE_APPS, system: 'ios', visitor: 'ios' } as const
-const BOT = { botLinkBase: 'https://t.me', botUsername: 'aurora_bot' }
 
 const LEGAL_TOKENS = ['LEGAL_NAME', 'LEGAL_INN', 'REFUND_HOURS', 'SUPPORT_CONTACT', 'SUPPORT_EMAIL']
 LEGAL_TOKENS.push('BRAND_NAME', 'BOT_USERNAME', 'OFFER_EFFECTIVE_DATE', 'SITE_DOMAIN', 'SUB_DOMAIN')

@@ -34,7 +34,7 @@ export const paymentsEn = {
   checks: 'Asked so far',
   deletedUser: 'The user was deleted',
   renewal: 'Renewal of a subscription',
-  reviewNote: (reason: string) => `Needs a look: ${reason}.`,
+  reviewNote: 'Needs a look:',
   payUrl: 'Link to pay',
   openUser: 'Open user',
   check: 'Re-check',

@@ -36,7 +36,7 @@ export const paymentsRu: PaymentsTexts = {
   checks: 'Запросов сделано',
   deletedUser: 'Пользователь удалён',
   renewal: 'Продление подписки',
-  reviewNote: (reason) => `Нужно разобрать: ${reason}.`,
+  reviewNote: 'Нужно разобрать:',
   payUrl: 'Ссылка на оплату',
   openUser: 'Открыть пользователя',
   check: 'Проверить оплату',

@@ -6,7 +6,7 @@ import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
 import { Facts, Note } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { useQuery } from '#src/admin-ui/query.ts'
-import { useWords } from '#src/admin-ui/refusals.ts'
+import { Said } from '#src/admin-ui/refusals.ts'
 import { NodeBadge } from '#src/admin-ui/states.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { EditNode } from './form.tsx'
@@ -16,7 +16,6 @@ import { NodeTraffic } from './traffic.tsx'
 
 function Health({ node }: { node: NodeRow }) {
   const t = nodeTexts()
-  const inWords = useWords()
   const metrics = useQuery(
     `metrics ${node.code}`,
     () => ok(api.nodes[':code'].metrics.$get({ param: { code: node.code } })),
@@ -27,7 +26,11 @@ function Health({ node }: { node: NodeRow }) {
     <Loaded query={metrics} lines={4}>
       {(m) => (
         <div class="stack">
-          {m.error && m.error !== node.last_error && <Note tone="bad">{inWords(m.error)}</Note>}
+          {m.error && m.error !== node.last_error && (
+            <Note tone="bad">
+              <Said text={m.error} />
+            </Note>
+          )}
           {m.ok && (
             <Facts
               list={[
@@ -50,11 +53,10 @@ function Health({ node }: { node: NodeRow }) {
 
 function Unfinished({ node }: { node: NodeRow }) {
   const t = nodeTexts()
-  const inWords = useWords()
   return (
     <Note tone={node.status === 'failed' ? 'bad' : 'info'}>
       <div class="stack">
-        <span>{node.last_error === null ? t.notSetUp : inWords(node.last_error)}</span>
+        <span>{node.last_error === null ? t.notSetUp : <Said text={node.last_error} />}</span>
         <div class="row end">
           <LinkButton small href={setupHref(node.code)}>
             {t.goOn}
@@ -68,13 +70,16 @@ function Unfinished({ node }: { node: NodeRow }) {
 /** How the node is: what stands in its way, else its machine. */
 function State({ node }: { node: NodeRow }) {
   const t = nodeTexts()
-  const inWords = useWords()
   if (node.presented_host_key !== null) return <KeyAlarm node={node} />
   if (node.status !== 'active') return <Unfinished node={node} />
   return (
     <section class="stack" aria-label={t.health}>
       <h3>{t.health}</h3>
-      {node.last_error !== null && <Note tone="bad">{inWords(node.last_error)}</Note>}
+      {node.last_error !== null && (
+        <Note tone="bad">
+          <Said text={node.last_error} />
+        </Note>
+      )}
       <Health node={node} />
     </section>
   )

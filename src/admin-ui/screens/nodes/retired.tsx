@@ -4,14 +4,14 @@ import { date, number, relative } from '#src/admin-ui/format.ts'
 import { Card } from '#src/admin-ui/kit/page.tsx'
 import { type Column, Table } from '#src/admin-ui/kit/table.tsx'
 import { useQuery } from '#src/admin-ui/query.ts'
-import { useWords } from '#src/admin-ui/refusals.ts'
+import { Said } from '#src/admin-ui/refusals.ts'
 import { nodeTexts } from './texts.ts'
 
 type RetiredRow = Row<typeof api.nodes.retired.$get>
 
 const placeOf = (row: RetiredRow) => `${row.address}:${row.ssh_port}`
 
-function columns(inWords: (text: string) => string): Column<RetiredRow>[] {
+function columns(): Column<RetiredRow>[] {
   const t = nodeTexts().retired
   return [
     {
@@ -29,7 +29,9 @@ function columns(inWords: (text: string) => string): Column<RetiredRow>[] {
       key: 'reason',
       title: t.reason,
       cell: (row) => (
-        <span class="break">{row.last_error === null ? t.first : inWords(row.last_error)}</span>
+        <span class="break">
+          {row.last_error === null ? t.first : <Said text={row.last_error} />}
+        </span>
       ),
     },
     { key: 'tries', title: t.tries, end: true, cell: (row) => number(row.tries) },
@@ -41,18 +43,11 @@ function columns(inWords: (text: string) => string): Column<RetiredRow>[] {
 export function Retired() {
   const t = nodeTexts().retired
   const retired = useQuery('nodes retired', () => ok(api.nodes.retired.$get()), { every: 30_000 })
-  const inWords = useWords()
   const rows = retired.data ?? []
   if (rows.length === 0) return null
   return (
     <Card title={t.title} sub={t.sub} flush>
-      <Table
-        caption={t.title}
-        columns={columns(inWords)}
-        rows={rows}
-        rowKey={placeOf}
-        empty={null}
-      />
+      <Table caption={t.title} columns={columns()} rows={rows} rowKey={placeOf} empty={null} />
     </Card>
   )
 }

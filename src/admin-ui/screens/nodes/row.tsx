@@ -6,7 +6,7 @@ import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { Menu } from '#src/admin-ui/kit/menu.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
-import { useWords } from '#src/admin-ui/refusals.ts'
+import { Said } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { NodeBadge } from '#src/admin-ui/states.tsx'
 import { MoveDialog } from './move.tsx'
@@ -79,7 +79,6 @@ function NodeMenu(p: {
 export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
   const t = nodeTexts()
   const { turn, check, remove } = useNodeActions(node)
-  const inWords = useWords()
   const [moving, setMoving] = useState(false)
   const open = () => setQuery({ node: node.code })
   return (
@@ -90,7 +89,11 @@ export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
         <small class="muted">
           {node.address}:{node.port} · {t.kinds[node.kind]}
         </small>
-        {node.last_error !== null && <small class="node-fault">{inWords(node.last_error)}</small>}
+        {node.last_error !== null && (
+          <small class="node-fault">
+            <Said text={node.last_error} />
+          </small>
+        )}
       </button>
       <span class="node-state">
         <NodeBadge node={node} />

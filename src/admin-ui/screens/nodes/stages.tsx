@@ -7,7 +7,7 @@ import { Icon } from '#src/admin-ui/kit/icons.tsx'
 import { Card, Note } from '#src/admin-ui/kit/page.tsx'
 import { messageOf } from '#src/admin-ui/kit/toast.tsx'
 import { useAction, useQuery } from '#src/admin-ui/query.ts'
-import { useWords } from '#src/admin-ui/refusals.ts'
+import { Said } from '#src/admin-ui/refusals.ts'
 import { href, setQuery } from '#src/admin-ui/router.ts'
 import { hasRunOut, lacksSsh, type Setup, scriptFault } from './setup-state.ts'
 import { type NodeRow, nodesChanged, nodeTexts } from './texts.ts'
@@ -69,7 +69,6 @@ function ScriptFailed({ node }: { node: NodeRow }) {
 
 function Unreachable({ node }: { node: NodeRow }) {
   const t = nodeTexts()
-  const inWords = useWords()
   const sync = useAction(async () => {
     await ok(api.sync.$post({ json: {} }))
     nodesChanged()
@@ -78,7 +77,11 @@ function Unreachable({ node }: { node: NodeRow }) {
     <>
       <Note tone="bad">
         <p>{t.setup.unreachable}</p>
-        {node.last_error !== null && <p class="break">{inWords(node.last_error)}</p>}
+        {node.last_error !== null && (
+          <p class="break">
+            <Said text={node.last_error} />
+          </p>
+        )}
         {lacksSsh(node) && <p>{t.setup.unreachableHint(node.address, node.ssh_port)}</p>}
         {lacksCore(node) && <p>{t.setup.noCoreHint}</p>}
       </Note>

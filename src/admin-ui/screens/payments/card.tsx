@@ -5,7 +5,7 @@ import { Button } from '#src/admin-ui/kit/button.tsx'
 import { CopyLine } from '#src/admin-ui/kit/copy-line.tsx'
 import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
 import { Facts, Note } from '#src/admin-ui/kit/page.tsx'
-import { useWords } from '#src/admin-ui/refusals.ts'
+import { Said } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { PaymentBadge } from '#src/admin-ui/states.tsx'
 import { common } from '#src/admin-ui/texts.ts'
@@ -70,7 +70,6 @@ function Actions({ payment, refund }: { payment: Payment; refund: () => void }) 
 
 export function PaymentCard({ payment, close }: { payment: Payment; close: () => void }) {
   const t = paymentTexts()
-  const inWords = useWords()
   const [refunding, setRefunding] = useState(false)
   return (
     <Drawer
@@ -95,7 +94,9 @@ export function PaymentCard({ payment, close }: { payment: Payment; close: () =>
           )}
         </div>
         {payment.review_reason !== null && (
-          <Note tone="warn">{t.reviewNote(inWords(payment.review_reason))}</Note>
+          <Note tone="warn">
+            {t.reviewNote} <Said text={payment.review_reason} />.
+          </Note>
         )}
         {payment.renews_uuid !== null && <Note>{t.renewal}</Note>}
         {payment.status === 'pending' && payment.pay_url !== null && (
