@@ -1,7 +1,8 @@
 /** Real processes of the service: started in a folder of their own, spoken to over HTTP, ended by pid. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -36,13 +37,22 @@ export function runtimeBinary(runtime: Runtime): string {
   return 'Bun' in globalThis ? join(ROOT, 'node_modules/.bin/node') : process.execPath
 }
 
-/** A port that nothing listens on now. */
+/** Below the ports that systems give to sockets of themselves, which other tests open by the thousand meanwhile. */
+const OWN_PORTS = { first: 20_000, end: 32_768 }
+
+/** A port on which nothing listens, and most likely nothing will but who asked for it. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
+  for (;;) {
+    const port = randomInt(OWN_PORTS.first, OWN_PORTS.end)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((answer) => {
+      server.once('error', () => answer(false))
+      server.listen(port, '127.0.0.1', () => answer(true))
+    })
+    if (!isFree) continue
+    await new Promise((done) => server.close(done))
+    return port
+  }
 }
 
 export interface Answer {
