@@ -1,7 +1,7 @@
 /** Nodes in their display order. */
 import { hot, input } from './hot.ts'
 import { type Database, type Query, run } from './open.ts'
-import { and, asc, eq, gt, inArray, ne, sql } from './orm.ts'
+import { and, asc, eq, gt, inArray, isNotNull, ne, or, sql } from './orm.ts'
 import { type Node, nodes, payments } from './schema.ts'
 
 const ordered = (q: Query) =>
@@ -119,13 +119,21 @@ export function* countPendingPayments(tx: Query, node: string, since: string) {
   return row?.n ?? 0
 }
 
-/** Stores what a sync learned of the health of nodes. */
+/** Stores what a sync learned of the health of nodes; not of one that was given up while it ran, which has not been seen again. */
 export async function recordHealth(
   db: Database,
   codes: string[],
   health: Partial<Pick<Node, 'lastSeenAt' | 'lastError' | 'coreVersion'>>,
 ): Promise<void> {
-  await db.tx((tx) => run(tx.update(nodes).set(health).where(inArray(nodes.code, codes))))
+  const isDriven = or(eq(nodes.status, 'active'), isNotNull(nodes.lastSeenAt))
+  await db.tx((tx) =>
+    run(
+      tx
+        .update(nodes)
+        .set(health)
+        .where(and(inArray(nodes.code, codes), isDriven)),
+    ),
+  )
 }
 
 /** Notes that a change may not have reached these nodes. */

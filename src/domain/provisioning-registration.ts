@@ -1,11 +1,13 @@
 /** A server reports what became of its installation: the node becomes active, or failed with the reason. */
 import { X509Certificate } from 'node:crypto'
-import { readNodeByToken, updateNode } from '#db/nodes.ts'
+import { readNode, readNodeByToken, updateNode } from '#db/nodes.ts'
 import type { Query } from '#db/open.ts'
+import { readManaged } from '#db/retired-nodes.ts'
 import type { Node } from '#db/schema.ts'
 import type { Transport } from '#db/transport.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
+import { splitHostKeys } from '#src/lib/host-key.ts'
 import { DAY_MS, formatTimestamp, later } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
@@ -65,6 +67,31 @@ function* activate(tx: Query, node: Node, report: Report, at: Date) {
   if (report.hostKeys.length > 0) yield* pinHostKeys(tx, node.code, report.hostKeys)
 }
 
+/** Of nodes that an installation took the server from. */
+export const SERVER_TAKEN =
+  'its server became another node: set this one up on a server of its own, or move its users and delete it'
+
+/**
+ * Gives up the nodes that had this server before: two configurations for one server would be put in place by turns, each cutting off
+ * the users of the other. The same address with another key is another server behind it. Returns their codes.
+ */
+function* giveUpFormer(tx: Query, { code, address, sshPort, hostKey }: Node) {
+  const keys = splitHostKeys(hostKey)
+  const managed = yield* readManaged(tx)
+  const isHere = (other: (typeof managed)[number]) =>
+    other.code !== code &&
+    (other.status === 'active' || other.lastSeenAt !== null) &&
+    other.address === address &&
+    other.sshPort === sshPort &&
+    splitHostKeys(other.hostKey).some((key) => keys.includes(key))
+  const former = managed.filter(isHere).map((other) => other.code)
+  for (const other of former) {
+    const lost = { status: 'failed', lastSeenAt: null, lastError: SERVER_TAKEN } as const
+    yield* updateNode(tx, other, lost)
+  }
+  return former
+}
+
 function* fail(tx: Query, node: Node, { step, reason }: Report) {
   const what =
     step === undefined
@@ -90,21 +117,21 @@ export async function registerNode(
   const outcome = await s.db.tx(function* (tx) {
     const node = yield* readNodeByToken(tx, token, now)
     if (!node) throw notFound()
-    if (report === null || node.provisioning === null) return { node, changed: false }
+    if (report === null || node.provisioning === null) return { changed: [] }
     if (report.status === 'active') yield* activate(tx, node, report, at)
     else yield* fail(tx, node, report)
+    const active = report.status === 'active' ? yield* readNode(tx, node.code) : undefined
+    const former = active ? yield* giveUpFormer(tx, active) : []
     yield* audit(tx, actor, now, {
       action: report.status === 'active' ? 'node.register' : 'node.register-failed',
       object: node.code,
       ...(report.step === undefined ? {} : { detail: report.step }),
     })
-    return { node, changed: true }
+    return { changed: [node.code, ...former] }
   })
   if (report?.status !== 'active') return
-  if (outcome.changed) {
-    await s.writeKnownHosts()
-    s.cores.forget(outcome.node.code)
-  }
+  if (outcome.changed.length > 0) await s.writeKnownHosts()
+  for (const code of outcome.changed) s.cores.forget(code)
   // Also of a node whose script ran once more: its cores may have been started anew.
   s.background.run('sync after a registration', () =>
     s.nodeSync.syncAll({ force: false, remove: false }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { recordHealth } from '#db/nodes.ts'
 import type { Core } from '#src/services.ts'
 import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
 import { createFakeNode } from '#test/support/fake-node.ts'
@@ -13,6 +14,9 @@ import {
 import { addNode, auditOf, nowOf } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
 import { createWorld } from '#test/support/world.ts'
+
+const ANOTHER_KEY =
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDTC55uxBOGQeuSKIBl8ur1WHJyklQbO+Y1dWN6A78pG'
 
 scenarios('POST /nodes/register/{token}', [
   {
@@ -42,6 +46,48 @@ scenarios('POST /nodes/register/{token}', [
         enabled: true,
       })
     },
+  },
+  {
+    name: '200 and the node that had this server before is given up',
+    given: async (w) => {
+      await installed(w)
+      return guided(w, { label: 'second' })
+    },
+    request: (token) => register(token, ACTIVE),
+    status: 200,
+    body: { ok: true },
+    effects: async (w) => {
+      await w.s.background.idle()
+      expect(
+        w.rows('select code, status from nodes where kind = ? order by code', 'managed'),
+      ).toEqual([
+        { code: 'nl', status: 'failed' },
+        { code: 'second', status: 'active' },
+      ])
+      expect(nodeOf(w)).toMatchObject({
+        last_error: expect.stringContaining('its server became another node'),
+        last_seen_at: null,
+      })
+      // What a pass that was under way learned of it does not bring it back.
+      await recordHealth(w.s.db, ['nl', 'second'], { lastSeenAt: nowOf(w), lastError: null })
+      expect(
+        w.rows(
+          "select code from nodes where kind = 'managed' and last_error is null and last_seen_at = ?",
+          nowOf(w),
+        ),
+      ).toEqual([{ code: 'second' }])
+    },
+  },
+  {
+    name: '200 and a node behind the same address stays, whose key is another',
+    given: async (w) => {
+      await installed(w)
+      return guided(w, { label: 'second' })
+    },
+    request: (token) => register(token, { ...ACTIVE, host_keys: [ANOTHER_KEY] }),
+    status: 200,
+    body: { ok: true },
+    effects: (w) => expect(nodeOf(w).status).toBe('active'),
   },
   {
     name: '200 and active with the status alone',

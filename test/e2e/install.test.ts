@@ -323,7 +323,16 @@ describe('a server that cannot become a node yet', () => {
     const ran = await server.run(second.command.replace(/bash$/, 'bash -s -- --replace'))
     expect(ran.code, ran.stderr).toBe(0)
     await inOrder(panel, code)
+    // Driven by one node only: the other's configuration would take its turn.
+    expect(await nodeOf(panel, first.code)).toMatchObject({
+      status: 'failed',
+      last_seen_at: null,
+      last_error: expect.stringContaining('its server became another node'),
+    })
     expect(await cores(server)).toMatch(/^subpanel-xray \d+ xray\n$/)
+    const config = read(server, 'var/lib/subpanel-node/config.json')
+    expect((await panel.admin('/sync', {})).status).toBe(200)
+    expect(read(server, 'var/lib/subpanel-node/config.json')).toBe(config)
     expect(existsSync(inRoot('etc/systemd/system/subpanel-hysteria.service'))).toBe(false)
     const again = await server.run(first.command.replace(/bash$/, 'bash -s -- --replace'))
     expect(again.stderr).toContain('this command was used for another server')

@@ -8,6 +8,7 @@ import { translated, translator } from '#src/admin-ui/translate.ts'
 import { coreRefusal } from '#src/domain/core-config.ts'
 import { TROUBLE } from '#src/domain/core-pass.ts'
 import { REVIEW } from '#src/domain/payment-rules.ts'
+import { SERVER_TAKEN } from '#src/domain/provisioning-registration.ts'
 
 const translate = translator(refusalsRu)
 
@@ -195,7 +196,10 @@ describe('the Russian of refusals', () => {
   })
 
   test('is there for what a payment waits for, and for what a node lacks', () => {
-    const reasons = [...Object.values({ ...REVIEW, ...TROUBLE }), `${REVIEW.partly}: 10 of 199`]
+    const reasons = [
+      ...Object.values({ ...REVIEW, ...TROUBLE, SERVER_TAKEN }),
+      `${REVIEW.partly}: 10 of 199`,
+    ]
     const missing = reasons.filter((text) => text !== REVIEW.partly && translate(text) === null)
     expect(missing).toEqual([])
   })

@@ -102,6 +102,8 @@ export const refusalsRu: Record<string, string> = {
   // Серверы, с которыми что-то не так
   'not served: its port is in use by another local node, or the core takes no such short id, SNI or flow':
     'не обслуживается: порт занят другим сервером этой машины, либо ядро не принимает short id, SNI или flow',
+  'its server became another node: set this one up on a server of its own, or move its users and delete it':
+    'На этой машине теперь другой сервер: поставьте этот на свою машину или перенесите его пользователей и удалите его',
   'no proxy core is installed: run `npm run cores`':
     'ядро прокси не установлено: выполните npm run cores',
   'no proxy core answers on its server: where none is installed, have a new install command given out and run it there':
