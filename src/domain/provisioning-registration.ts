@@ -1,6 +1,6 @@
 /** A server reports what became of its installation: the node becomes active, or failed with the reason. */
 import { X509Certificate } from 'node:crypto'
-import { readNode, readNodeByToken, updateNode } from '#db/nodes.ts'
+import { readNodeByToken, updateNode } from '#db/nodes.ts'
 import type { Query } from '#db/open.ts'
 import { readManaged } from '#db/retired-nodes.ts'
 import type { Node } from '#db/schema.ts'
@@ -51,7 +51,7 @@ const withCertificates = (transports: Transport[], certificates: Report['certifi
     return cert === undefined ? transport : { ...transport, cert }
   })
 
-/** What a first activation, or one after the command was given out again, changes. */
+/** What a first activation, or one after the command was given out again, changes. Returns the codes of nodes that it changed. */
 function* activate(tx: Query, node: Node, report: Report, at: Date) {
   yield* updateNode(tx, node.code, {
     status: 'active',
@@ -65,6 +65,9 @@ function* activate(tx: Query, node: Node, report: Report, at: Date) {
     lastError: null,
   })
   if (report.hostKeys.length > 0) yield* pinHostKeys(tx, node.code, report.hostKeys)
+  const keys = report.hostKeys.length > 0 ? report.hostKeys : splitHostKeys(node.hostKey)
+  const place = { address: node.address, sshPort: report.sshPort ?? node.sshPort }
+  return [node.code, ...(yield* giveUpFormer(tx, node.code, place, keys))]
 }
 
 /** Of nodes that an installation took the server from. */
@@ -73,10 +76,15 @@ export const SERVER_TAKEN =
 
 /**
  * Gives up the nodes that had this server before: two configurations for one server would be put in place by turns, each cutting off
- * the users of the other. The same address with another key is another server behind it. Returns their codes.
+ * the users of the other. They wait for a server as before their first one. The same address with another key is another server
+ * behind it. Returns their codes.
  */
-function* giveUpFormer(tx: Query, { code, address, sshPort, hostKey }: Node) {
-  const keys = splitHostKeys(hostKey)
+function* giveUpFormer(
+  tx: Query,
+  code: string,
+  { address, sshPort }: Pick<Node, 'address' | 'sshPort'>,
+  keys: string[],
+) {
   const managed = yield* readManaged(tx)
   const isHere = (other: (typeof managed)[number]) =>
     other.code !== code &&
@@ -86,7 +94,7 @@ function* giveUpFormer(tx: Query, { code, address, sshPort, hostKey }: Node) {
     splitHostKeys(other.hostKey).some((key) => keys.includes(key))
   const former = managed.filter(isHere).map((other) => other.code)
   for (const other of former) {
-    const lost = { status: 'failed', lastSeenAt: null, lastError: SERVER_TAKEN } as const
+    const lost = { status: 'pending', lastSeenAt: null, lastError: SERVER_TAKEN } as const
     yield* updateNode(tx, other, lost)
   }
   return former
@@ -118,16 +126,14 @@ export async function registerNode(
     const node = yield* readNodeByToken(tx, token, now)
     if (!node) throw notFound()
     if (report === null || node.provisioning === null) return { changed: [] }
-    if (report.status === 'active') yield* activate(tx, node, report, at)
-    else yield* fail(tx, node, report)
-    const active = report.status === 'active' ? yield* readNode(tx, node.code) : undefined
-    const former = active ? yield* giveUpFormer(tx, active) : []
+    const changed = report.status === 'active' ? yield* activate(tx, node, report, at) : []
+    if (report.status === 'failed') yield* fail(tx, node, report)
     yield* audit(tx, actor, now, {
       action: report.status === 'active' ? 'node.register' : 'node.register-failed',
       object: node.code,
       ...(report.step === undefined ? {} : { detail: report.step }),
     })
-    return { changed: [node.code, ...former] }
+    return { changed }
   })
   if (report?.status !== 'active') return
   if (outcome.changed.length > 0) await s.writeKnownHosts()

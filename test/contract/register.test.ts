@@ -61,7 +61,7 @@ scenarios('POST /nodes/register/{token}', [
       expect(
         w.rows('select code, status from nodes where kind = ? order by code', 'managed'),
       ).toEqual([
-        { code: 'nl', status: 'failed' },
+        { code: 'nl', status: 'pending' },
         { code: 'second', status: 'active' },
       ])
       expect(nodeOf(w)).toMatchObject({

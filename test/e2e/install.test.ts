@@ -325,7 +325,7 @@ describe('a server that cannot become a node yet', () => {
     await inOrder(panel, code)
     // Driven by one node only: the other's configuration would take its turn.
     expect(await nodeOf(panel, first.code)).toMatchObject({
-      status: 'failed',
+      status: 'pending',
       last_seen_at: null,
       last_error: expect.stringContaining('its server became another node'),
     })
