@@ -271,9 +271,9 @@ test('a command that ran out, or was lost, is given out again and the one before
   })
   // Access is given only on what is set up.
   await page.getByRole('button', { name: 'Выдать доступ' }).first().click()
-  const offered = await dialog(page).getByLabel('Сервер').locator('option').allTextContents()
-  expect(offered).toContain('Amsterdam')
-  expect(offered).not.toContain('Brno')
+  const offered = () => dialog(page).getByLabel('Сервер').locator('option').allTextContents()
+  await soon(offered).toContain('Amsterdam')
+  expect(await offered()).not.toContain('Brno')
   await page.keyboard.press('Escape')
   await visit(page, '/nodes')
   await page.getByRole('button', { name: /^Brno/ }).click()

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Browser,
   type BrowserContext,
@@ -151,6 +152,20 @@ export function watchFaults(context: BrowserContext, origin: () => string, fault
   })
 }
 
+/**
+ * Keeps each request of a window's scripts waiting, by chance for up to `E2E_DELAY_MS`: tests that read a page before it has what they
+ * look for fail then, which without it they do once in a hundred runs.
+ */
+export async function delayAnswers(context: BrowserContext): Promise<void> {
+  const most = Number(process.env.E2E_DELAY_MS ?? 0)
+  if (most === 0) return
+  await context.route(/\/api\//, async (route) => {
+    await sleep(most * Math.random())
+    // A window that was closed meanwhile waits for nothing.
+    await route.continue().catch(() => {})
+  })
+}
+
 export interface PanelOptions {
   runtime?: Runtime
   seed?: Seed | false
@@ -241,6 +256,7 @@ export async function openPanel(options: PanelOptions = {}): Promise<PanelBrowse
         const [name, value] = (await cookie()).split('=') as [string, string]
         await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: 'Strict' }])
       }
+      await delayAnswers(context)
       const opened = await context.newPage()
       await opened.goto(`${origin}/${adminPath}${page.hash ?? ''}`)
       return opened

@@ -1,7 +1,7 @@
 /** The public pages as people meet them: a real server with buyers in it, and windows of Debian's Chromium. */
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { startFakeYookassa } from './fake-yookassa.ts'
-import { axeFindings, screenshot, watchFaults } from './panel-browser.ts'
+import { axeFindings, delayAnswers, screenshot, watchFaults } from './panel-browser.ts'
 import { type Area, createArea, freePort, type Runtime, type Server } from './process.ts'
 import { KEYS, yookassaEnvironment } from './shop-process.ts'
 
@@ -177,6 +177,7 @@ export async function openWindow(
     if (request.isNavigationRequest()) origin = new URL(request.url()).origin
   })
   watchFaults(context, () => origin, faults)
+  await delayAnswers(context)
   return context
 }
 
