@@ -125,13 +125,14 @@ export async function recordHealth(
   codes: string[],
   health: Partial<Pick<Node, 'lastSeenAt' | 'lastError' | 'coreVersion'>>,
 ): Promise<void> {
-  const isDriven = or(eq(nodes.status, 'active'), isNotNull(nodes.lastSeenAt))
+  // As `isSetUp` has it.
+  const setUp = or(eq(nodes.status, 'active'), isNotNull(nodes.lastSeenAt))
   await db.tx((tx) =>
     run(
       tx
         .update(nodes)
         .set(health)
-        .where(and(inArray(nodes.code, codes), isDriven)),
+        .where(and(inArray(nodes.code, codes), setUp)),
     ),
   )
 }

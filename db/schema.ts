@@ -446,3 +446,7 @@ export type OutboxMessage = typeof outbox.$inferSelect
 export type Event = typeof events.$inferSelect
 export type AuditEntry = typeof auditLog.$inferSelect
 export type RetiredNode = typeof retiredNodes.$inferSelect
+
+/** Whether a server has been set up as this managed node: there is nothing to drive otherwise. One that is set up again goes on until then. */
+export const isSetUp = ({ status, lastSeenAt }: Pick<Node, 'status' | 'lastSeenAt'>): boolean =>
+  status === 'active' || lastSeenAt !== null

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { readNodeByToken, updateNode } from '#db/nodes.ts'
 import type { Query } from '#db/open.ts'
 import { readManaged } from '#db/retired-nodes.ts'
-import type { Node } from '#db/schema.ts'
+import { isSetUp, type Node } from '#db/schema.ts'
 import type { Transport } from '#db/transport.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
@@ -88,7 +88,7 @@ function* giveUpFormer(
   const managed = yield* readManaged(tx)
   const isHere = (other: (typeof managed)[number]) =>
     other.code !== code &&
-    (other.status === 'active' || other.lastSeenAt !== null) &&
+    isSetUp(other) &&
     other.address === address &&
     other.sshPort === sshPort &&
     splitHostKeys(other.hostKey).some((key) => keys.includes(key))
@@ -133,6 +133,9 @@ export async function registerNode(
       object: node.code,
       ...(report.step === undefined ? {} : { detail: report.step }),
     })
+    for (const object of changed.filter((code) => code !== node.code)) {
+      yield* audit(tx, actor, now, { action: 'node.give-up', object, detail: `node=${node.code}` })
+    }
     return { changed }
   })
   if (report?.status !== 'active') return

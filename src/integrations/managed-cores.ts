@@ -1,5 +1,5 @@
 /** The cores of managed nodes: each has its own server, which the node program is driven on over SSH. */
-import type { Node, RetiredNode } from '#db/schema.ts'
+import { isSetUp, type Node, type RetiredNode } from '#db/schema.ts'
 import type { Clock } from '#src/lib/clock.ts'
 import { managedCoreName } from '#src/lib/core-name.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
@@ -29,10 +29,6 @@ const serverOf = ({ address, sshPort, sshUser }: Node | RetiredNode): SshServer 
   port: sshPort,
   user: sshUser ?? DEFAULT_USER,
 })
-
-/** A server that has not been set up has nothing to be driven; one that is set up again goes on until then. */
-const isDriven = ({ kind, status, lastSeenAt }: Node) =>
-  kind === 'managed' && (status === 'active' || lastSeenAt !== null)
 
 /** The pins of a deleted node stay as they were; where it never had any, the first key counts while this process runs. */
 function retiredHostKeys({ hostKey }: RetiredNode): HostKeys {
@@ -73,7 +69,7 @@ export function createManagedCores({ clock, privateKey, hostKeysOf }: Deps): Cor
   }
   return {
     of(node) {
-      if (isDriven(node)) return keep(node)
+      if (node.kind === 'managed' && isSetUp(node)) return keep(node)
       forget(node.code)
       return null
     },

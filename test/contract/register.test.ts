@@ -68,6 +68,9 @@ scenarios('POST /nodes/register/{token}', [
         last_error: expect.stringContaining('its server became another node'),
         last_seen_at: null,
       })
+      expect(w.rows("select object, detail from audit_log where action = 'node.give-up'")).toEqual([
+        { object: 'nl', detail: 'node=second' },
+      ])
       // What a pass that was under way learned of it does not bring it back.
       await recordHealth(w.s.db, ['nl', 'second'], { lastSeenAt: nowOf(w), lastError: null })
       expect(

@@ -54,6 +54,7 @@ export const logEn = {
     'node.create': 'Node added',
     'node.delete': 'Node deleted',
     'node.edit': 'Node changed',
+    'node.give-up': 'Server of a node became another one',
     'node.move': 'Users of a node moved to another',
     'node.provision': 'Install command given out',
     'node.register': 'Node set up',

@@ -56,6 +56,7 @@ export const logRu: LogTexts = {
     'node.create': 'Добавлен сервер',
     'node.delete': 'Удалён сервер',
     'node.edit': 'Изменён сервер',
+    'node.give-up': 'Сервер узла отдан другому',
     'node.move': 'Пользователи сервера переведены на другой',
     'node.provision': 'Выдана команда установки',
     'node.register': 'Сервер настроен',
