@@ -403,7 +403,7 @@ test('the server of a deleted node is shown, with the reason, as long as it is t
     .waitFor()
   await answer(page, 'Удалить')
   await toast(page, 'Vilnius удалён')
-  await section.getByText(`127.0.0.1:${ssh_port}`).waitFor()
+  await section.getByText(`127.0.0.1:${ssh_port}`, { exact: true }).waitFor()
   const retired = async () => (await panel.admin('/nodes/retired')) as { last_error: string }[]
   await soon(async () => (await retired())[0]?.last_error).toEqual(expect.any(String))
   await page.reload()
