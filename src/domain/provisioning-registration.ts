@@ -51,7 +51,7 @@ const withCertificates = (transports: Transport[], certificates: Report['certifi
     return cert === undefined ? transport : { ...transport, cert }
   })
 
-/** What a first activation, or one after the command was given out again, changes. Returns the codes of nodes that it changed. */
+/** What a first activation, or one after the command was given out again, changes. Returns the codes of the nodes that had the server before. */
 function* activate(tx: Query, node: Node, report: Report, at: Date) {
   yield* updateNode(tx, node.code, {
     status: 'active',
@@ -67,7 +67,7 @@ function* activate(tx: Query, node: Node, report: Report, at: Date) {
   if (report.hostKeys.length > 0) yield* pinHostKeys(tx, node.code, report.hostKeys)
   const keys = report.hostKeys.length > 0 ? report.hostKeys : splitHostKeys(node.hostKey)
   const place = { address: node.address, sshPort: report.sshPort ?? node.sshPort }
-  return [node.code, ...(yield* giveUpFormer(tx, node.code, place, keys))]
+  return yield* giveUpFormer(tx, node.code, place, keys)
 }
 
 /** Of nodes that an installation took the server from. */
@@ -126,17 +126,18 @@ export async function registerNode(
     const node = yield* readNodeByToken(tx, token, now)
     if (!node) throw notFound()
     if (report === null || node.provisioning === null) return { changed: [] }
-    const changed = report.status === 'active' ? yield* activate(tx, node, report, at) : []
-    if (report.status === 'failed') yield* fail(tx, node, report)
+    let former: string[] = []
+    if (report.status === 'active') former = yield* activate(tx, node, report, at)
+    else yield* fail(tx, node, report)
     yield* audit(tx, actor, now, {
       action: report.status === 'active' ? 'node.register' : 'node.register-failed',
       object: node.code,
       ...(report.step === undefined ? {} : { detail: report.step }),
     })
-    for (const object of changed.filter((code) => code !== node.code)) {
+    for (const object of former) {
       yield* audit(tx, actor, now, { action: 'node.give-up', object, detail: `node=${node.code}` })
     }
-    return { changed }
+    return { changed: [node.code, ...former] }
   })
   if (report?.status !== 'active') return
   if (outcome.changed.length > 0) await s.writeKnownHosts()
