@@ -80,8 +80,16 @@ export function formatDay(timeZone: string, date: Date): string {
   return `${day}.${month}.${year}`
 }
 
-/** The first instant of a calendar day in a time zone, by what `dayIn` says. */
-function startOfDay(timeZone: string, day: string): Date {
+/** Whether a calendar day begins at an instant. */
+const isStart = (timeZone: string, day: string, at: Date): boolean =>
+  dayIn(timeZone, at) >= day && dayIn(timeZone, new Date(at.getTime() - SECOND_MS)) < day
+
+/**
+ * The first instant of a calendar day in a time zone, by what `dayIn` says. `likely` is where it is looked for first: days without a
+ * change of clocks begin 24 hours apart, and asking `dayIn` is what costs.
+ */
+function startOfDay(timeZone: string, day: string, likely?: Date): Date {
+  if (likely && isStart(timeZone, day, likely)) return likely
   const midnight = parseTimestamp(`${day}T00:00:00`).getTime()
   // No zone is further than 15 hours from UTC.
   let before = midnight - 15 * HOUR_MS
@@ -108,7 +116,11 @@ export function lastDays(timeZone: string, now: Date, count: number): DaySpan[] 
   const days = Array.from({ length: count + 1 }, (_, i) =>
     formatTimestamp(addDays(today, i + 1 - count)).slice(0, 10),
   )
-  const starts = days.map((day) => formatTimestamp(startOfDay(timeZone, day)))
+  let start: Date | undefined
+  const starts = days.map((day) => {
+    start = startOfDay(timeZone, day, start && addDays(start, 1))
+    return formatTimestamp(start)
+  })
   return starts.slice(1).map((to, i) => ({
     day: days[i] as string,
     from: starts[i] as string,
