@@ -13,19 +13,22 @@ export const PARTS = [
   'backup',
   'login',
   'grants',
+  'million',
+  'memory',
 ] as const
 export type Part = (typeof PARTS)[number]
 
 export const HELP = `Measures the service on Node and Bun and prints one table (docs/benchmarks.md).
 
-  npm run bench                          every part at full size: about 15 minutes, 3 GB in the temporary folder
+  npm run bench                          every part at full size: about 15 minutes, 3 GB in the temporary folder, and what million takes:
+                                         some minutes to make a database of 3.3 GB, which is kept, and as much again for a copy
   npm run bench -- --only sub,idle       some parts: ${PARTS.join(', ')}
   npm run bench -- --runtimes node       one runtime; Bun is BUN_BIN, else the one in PATH
   npm run bench -- --quick               small sizes and short runs: whether it works, not how fast it is
 
   --users N          users of sub, listing and grants, each with 3 subscriptions and 3 devices (100000)
-  --many N           users of scale, against 1000 (1000000)
-  --clients N        clients of the node in sync (10000)
+  --many N           users of scale, against 1000, and of million (1000000)
+  --clients N        clients of a node in sync and memory, whose large one has ten times as many (10000)
   --payments N       payments of grants, each run (10000)
   --runs N           alternating runs that the median is taken of (5)
   --seconds N        length of one run, after 2 s of warm-up (5)

@@ -7,6 +7,8 @@ import { measureGrants } from './grants.ts'
 import { measureIdle } from './idle.ts'
 import { measureListing } from './listing.ts'
 import { measureLogin } from './login.ts'
+import { measureMemory } from './memory.ts'
+import { measureMillion } from './million.ts'
 import { HELP, type Options, type Part, parseOptions } from './options.ts'
 import { findRuntimes, type Runtime } from './processes.ts'
 import { measureScale, measureSub } from './sub.ts'
@@ -24,6 +26,8 @@ const MEASURES: Record<Part, Measure> = {
   backup: measureBackup,
   login: measureLogin,
   grants: measureGrants,
+  million: measureMillion,
+  memory: measureMemory,
 }
 
 function writeResults(options: Options, figures: Figure[]): void {

@@ -1,8 +1,17 @@
 /** A database as a large shop has it, made once per schema and size and kept in the system's temporary folder. */
 import { createHash, hash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rebuildFacts } from '#db/facts.ts'
 import { openDatabase, withStartLock } from '#db/open.ts'
 import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
 import { hwidOf, NODES, PER_USER, tgIdOf, tokenOf } from './shop.ts'
@@ -151,43 +160,61 @@ function fill(path: string, users: number): void {
   insertSubscriptions(raw, users, now)
   insertDevices(raw, users, now)
   for (const { sql } of later) raw.exec(sql)
+  rebuildFacts(raw)
   raw.exec('COMMIT')
   raw.pragma('wal_checkpoint(TRUNCATE)')
   raw.close()
 }
 
-function schemaKey(): string {
+const SOURCES = [
+  '../../db/schema.ts',
+  '../../db/fact-schema.ts',
+  '../../db/fact-triggers.ts',
+  '../../db/triggers.ts',
+  '../../db/open.ts',
+  'seed.ts',
+  'shop.ts',
+].map((file) => join(import.meta.dirname, file))
+
+function keyOf(files: string[]): string {
   const digest = createHash('sha256')
-  const files = [
-    '../../db/schema.ts',
-    '../../db/triggers.ts',
-    '../../db/open.ts',
-    'seed.ts',
-    'shop.ts',
-  ]
-  for (const file of files) digest.update(readFileSync(join(import.meta.dirname, file)))
+  for (const file of [...SOURCES, ...files]) digest.update(readFileSync(file))
   return digest.digest('hex').slice(0, 12)
 }
 
-/** The path of a seeded database with this many users, made now unless an earlier run left it. */
-async function seeded(users: number): Promise<string> {
+/** The path of a database that `make` writes, now unless an earlier run left it: of these sources and the schema as it is. */
+export async function keptDatabase(
+  name: string,
+  sources: string[],
+  make: (path: string) => Promise<void>,
+): Promise<string> {
   const folder = join(tmpdir(), 'subpanel-bench')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const path = join(folder, `${users}-${schemaKey()}.db`)
+  const path = join(folder, `${name}-${keyOf(sources)}.db`)
   if (existsSync(path)) return path
-  console.error(`bench: seeding ${users} users (kept in ${path})`)
+  console.error(`bench: seeding ${name} (kept in ${path})`)
   const unfinished = `${path}.new`
   for (const suffix of ['', '-wal', '-shm']) rmSync(unfinished + suffix, { force: true })
-  await withStartLock(unfinished, async () => fill(unfinished, users))
-  rmSync(`${unfinished}.lock`, { force: true })
+  await make(unfinished)
   renameSync(unfinished, path)
   return path
 }
 
-/** A folder for one server with its own copy of the seeded database as `panel.db`. */
-export async function dataFolder(folder: string, users: number): Promise<string> {
-  const source = await seeded(users)
+/** Writes a seeded database with this many users to a new file. */
+export async function seededDatabase(users: number, path: string): Promise<void> {
+  await withStartLock(path, async () => fill(path, users))
+  rmSync(`${path}.lock`, { force: true })
+}
+
+/** A folder for one server with its own copy of a database as `panel.db`. */
+export function folderWith(folder: string, database: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  copyFileSync(source, join(folder, 'panel.db'))
+  copyFileSync(database, join(folder, 'panel.db'), constants.COPYFILE_FICLONE)
   return folder
+}
+
+/** A folder for one server with its own copy of the seeded database. */
+export async function dataFolder(folder: string, users: number): Promise<string> {
+  const make = (path: string) => seededDatabase(users, path)
+  return folderWith(folder, await keptDatabase(`${users}-users`, [], make))
 }

@@ -23,11 +23,7 @@ const ACTOR = { admin: 'admin', ip: '127.0.0.1' }
 let exchanged = 0
 
 function countingCore(config: Services['config']): Core {
-  const shell = localShell(
-    NODE_PROGRAM,
-    localCorePaths(config.dataDir).directory,
-    config.searchPath,
-  )
+  const shell = localShell(NODE_PROGRAM, localCorePaths(config.dataDir), config.searchPath)
   const program = nodeProgram(async (words, input, timeoutMs) => {
     const answer = await shell(words, input, timeoutMs)
     exchanged += Buffer.byteLength(words.join(' ') + input + answer)
