@@ -5,6 +5,8 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -32,6 +34,10 @@ export interface ServerOptions {
 
 /** A server that a panel can manage, set up in folders of its own. */
 export interface NodeServer extends ManagedServer {
+  /** What the node program is run with. */
+  env: Record<string, string>
+  /** The node program's settings. */
+  conf: string
   /** PEM of the certificate that WS and Hysteria2 show. */
   certificate: string
   sshd(): LabProcess | null
@@ -66,42 +72,89 @@ function makeCertificate(folder: string, sni: string): string {
   return readFileSync(file, 'utf8')
 }
 
-function unit(config: string, state: string, lines: string[]): string {
-  const service = [`Environment=SUBPANEL_NODE_DIR=${state}`, ...lines, 'Restart=always']
-  return `[Unit]\nConditionPathExists=${config}\n[Service]\n${service.join('\n')}\nRestartSec=0.2\n`
+/** Variables as a shell puts them before a command. */
+export const assignments = (env: Record<string, string>): string =>
+  Object.entries(env)
+    .map(([name, value]) => `${name}='${value}'`)
+    .join(' ')
+
+/** Whose rights a tested configuration is read with, on a server of a lab: those of the account that has none. */
+export const CORE_ACCOUNT = { user: 'nobody', group: 'nogroup', gid: 65_534 } as const
+
+/** Lets the core's account into a folder of the node program and read these files of it, as the install script does. */
+export function openForCore(folder: string, ...files: string[]): void {
+  for (const path of [folder, ...files.map((file) => join(folder, file))]) {
+    chownSync(path, 0, CORE_ACCOUNT.gid)
+    chmodSync(path, path === folder ? 0o750 : 0o640)
+  }
 }
 
-/** What the install script leaves on a server (docs/node-program.md), in folders of the machine's own. */
-function install(home: string, state: string, hysteria: boolean): void {
-  for (const folder of ['units', 'run', 'ssh']) mkdirSync(join(home, folder))
-  const socket = join(home, 'run/api.sock')
+export interface StandIn {
+  /** Has the program find our systemctl, and its settings. */
+  env: Record<string, string>
+  conf: string
+  systemctl: string
+  /** Writes a unit of a core and enables it. */
+  addUnit(core: 'xray' | 'hysteria', service: string[]): void
+  /** The pid of the core that its unit runs. */
+  mainPid(core: 'xray' | 'hysteria'): number
+}
+
+/** Units, settings and a systemctl of a machine's own in `home`, for a node program whose state is in `state`. */
+export function addStandIn(home: string, state: string, settings: string[]): StandIn {
+  for (const folder of ['units', 'run', 'etc']) mkdirSync(join(home, folder), { recursive: true })
   const systemctl = join(home, 'systemctl')
   const places = `STAND_IN_UNITS='${join(home, 'units')}' STAND_IN_STATE='${join(home, 'run')}'`
   writeFileSync(systemctl, `#!/bin/sh\n${places} exec bash '${SYSTEMCTL}' "$@"\n`, { mode: 0o755 })
-  const conf = [`API_SOCK=${socket}`]
-  const addCore = (core: 'xray' | 'hysteria', config: string, lines: string[]) => {
-    const name = `subpanel-${core}`
-    writeFileSync(join(home, `units/${name}.service`), unit(join(state, config), state, lines))
-    writeFileSync(join(home, `run/${name}.service.enabled`), '')
-    const key = core === 'xray' ? 'CORE' : 'HYSTERIA'
-    conf.push(
-      `${core.toUpperCase()}_BIN=${findCore(core)}`,
-      `${key}_RESTART=${systemctl} enable --quiet ${name} && ${systemctl} restart ${name}`,
-      `${key}_STOP=${systemctl} disable --quiet --now ${name}`,
-    )
+  const conf = join(home, 'etc/node.conf')
+  const account = [`CORE_USER=${CORE_ACCOUNT.user}`, `CONFIG_GROUP=${CORE_ACCOUNT.group}`]
+  const lines = ['SUPERVISOR=systemd', ...account, ...settings]
+  writeFileSync(conf, `${lines.join('\n')}\n`, { mode: 0o600 })
+  return {
+    env: {
+      SUBPANEL_NODE_DIR: state,
+      SUBPANEL_NODE_CONF: conf,
+      PATH: `${home}:${process.env.PATH}`,
+    },
+    conf,
+    systemctl,
+    addUnit(core, service) {
+      const config = join(state, core === 'xray' ? 'config.json' : 'hysteria.yaml')
+      const environment = `SUBPANEL_NODE_DIR=${state} SUBPANEL_NODE_CONF=${conf}`
+      const lines = [`Environment=${environment}`, ...service, 'RestartSec=0.2']
+      const text = `[Unit]\nConditionPathExists=${config}\n[Service]\n${lines.join('\n')}\n`
+      const name = `subpanel-${core}.service`
+      writeFileSync(join(home, 'units', name), text)
+      writeFileSync(join(home, 'run', `${name}.enabled`), '')
+    },
+    mainPid: (core) =>
+      Number(readFileSync(join(home, `run/subpanel-${core}.service.main`), 'utf8')),
   }
-  addCore('xray', 'config.json', [
+}
+
+/** What the install script leaves on a server (docs/node-program.md), in folders of the machine's own. */
+function install(home: string, state: string, hysteria: boolean): StandIn {
+  mkdirSync(join(home, 'ssh'))
+  const socket = join(home, 'run/api.sock')
+  const settings = [`API_SOCK=${socket}`, `XRAY_BIN=${findCore('xray')}`]
+  if (hysteria) {
+    const secret = randomBytes(16).toString('hex')
+    settings.push(`HYSTERIA_BIN=${findCore('hysteria')}`, `HYSTERIA_SECRET=${secret}`)
+  }
+  const standIn = addStandIn(home, state, settings)
+  standIn.addUnit('xray', [
     `ExecStartPre=-/bin/rm -f ${socket}`,
     `ExecStart=${findCore('xray')} run -c ${join(state, 'config.json')}`,
+    'Restart=always',
   ])
   if (hysteria) {
     const config = join(state, 'hysteria.yaml')
-    addCore('hysteria', 'hysteria.yaml', [
+    standIn.addUnit('hysteria', [
       `ExecStart=${findCore('hysteria')} server --disable-update-check -c ${config}`,
+      'Restart=always',
     ])
-    conf.push(`HYSTERIA_SECRET=${randomBytes(16).toString('hex')}`)
   }
-  writeFileSync(join(state, 'node.conf'), `${conf.join('\n')}\n`)
+  return standIn
 }
 
 function makeHostKeys(folder: string): void {
@@ -144,7 +197,10 @@ export function addServer(lab: Lab, index: number, options: ServerOptions): Node
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${options.diskMb}m`, machine, state])
   }
   const certificate = makeCertificate(join(state, 'tls'), options.sni)
-  install(home, state, options.hysteria ?? false)
+  const { env, conf } = install(home, state, options.hysteria ?? false)
+  chmodSync(lab.dir, 0o711)
+  openForCore(state)
+  openForCore(join(state, 'tls'), 'node.crt', 'node.key')
   makeHostKeys(ssh)
   const sshdConfig = writeSshdConfig(ssh)
   writeFileSync(join(ssh, 'authorized_keys'), '')
@@ -155,6 +211,8 @@ export function addServer(lab: Lab, index: number, options: ServerOptions): Node
       dir: state,
       socket: join(home, 'run/api.sock'),
     }),
+    env,
+    conf,
     certificate,
     sshd: () => sshd,
     async startSshd() {
@@ -179,7 +237,7 @@ export function addServer(lab: Lab, index: number, options: ServerOptions): Node
       writeFileSync(file, readFileSync(file, 'utf8') + line)
     },
     answerWith(script) {
-      const text = script ?? `SUBPANEL_NODE_DIR='${state}' exec bash '${PROGRAM}' "$@"`
+      const text = script ?? `${assignments(env)} exec bash '${PROGRAM}' "$@"`
       // Renamed, because a running shell reads on in its file.
       writeFileSync(`${program}.new`, `#!/bin/bash\n${text}\n`, { mode: 0o755 })
       renameSync(`${program}.new`, program)
@@ -190,7 +248,10 @@ export function addServer(lab: Lab, index: number, options: ServerOptions): Node
     },
     powerOff() {
       sshd = null
-      signalAll(pidsOf(lab, machine), 'SIGKILL')
+      // Again, as what is killed may have been starting a program.
+      for (let pids = pidsOf(lab, machine); pids.length > 0; pids = pidsOf(lab, machine)) {
+        signalAll(pids, 'SIGKILL')
+      }
       const run = join(home, 'run')
       for (const name of readdirSync(run)) {
         // As a machine that starts has an empty /run; what is enabled is written elsewhere.

@@ -13,8 +13,7 @@ const FULL = process.env.FULL === '1'
 const SERVERS = 5
 const CLIENTS = 2000
 const TICKS = FULL ? 500 : 60
-/** V8 makes its young generation larger once, by 30 MB after some 50 passes; what counts is that nothing grows after it. */
-const WARM_UP = 80
+const WARM_UP = 30
 const TIMEOUT_MS = FULL ? 3_600_000 : 240_000
 const GRANTS = FULL ? 30 : 8
 /** Speed figures are fixed in the full form, on a quiet machine; elsewhere only what is far off is a fault. */
@@ -58,8 +57,13 @@ describe.each(RUNTIMES)('five servers on %s', { timeout: TIMEOUT_MS }, (runtime)
   beforeAll(async () => {
     lab = createLab()
     target = await startTarget(lab)
-    // Passes run when they are asked for, and at the start.
-    const env = { SYNC_INTERVAL_MS: '3600000', LOG_LEVEL: 'info' }
+    const env = {
+      // Passes run when they are asked for, and at the start.
+      SYNC_INTERVAL_MS: '3600000',
+      LOG_LEVEL: 'info',
+      // Else V8 makes its young generation larger twice, by 15 MB at a pass of its choice, which looks like a leak.
+      NODE_OPTIONS: '--max-semi-space-size=1',
+    }
     panel = await startPanel(lab, target, runtime, 'data', env)
     for (let index = 1; index <= SERVERS; index++) {
       const server = addServer(lab, index, { sni: target.serverName })
@@ -141,7 +145,7 @@ describe.each(RUNTIMES)('five servers on %s', { timeout: TIMEOUT_MS }, (runtime)
     panel.fill(server.code, 10_000 - CLIENTS)
     await settle(60_000)
     server.powerOff()
-    for (const file of ['base.json', 'config.json', 'clients', 'owner', 'acked', 'pending']) {
+    for (const file of ['core.params', 'config.json', 'clients', 'owner', 'acked', 'pending']) {
       rmSync(join(server.dir, file), { force: true })
     }
     await server.boot()
