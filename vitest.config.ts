@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 // `threads`: better-sqlite3 is a native addon and works in workers on Node and Bun.
 // Unit and contract tests share what is imported within a worker (`isolate`), which saves a third of their time: the code keeps no
 // state of its own in modules.
+// `npm test` sets NODE_COMPILE_CACHE, as `npm start` does: threads that the tests start by themselves then load no TypeScript compiler.
+// That is WebAssembly, and Node 24's V8 crashes now and then where one isolate after another runs it (freed wrappers are freed again).
 // e2e and torture run real processes, ports and network namespaces, so their files go one after another.
 const serial = {
   pool: 'threads' as const,

@@ -1,7 +1,9 @@
 /** Admin accounts. */
+
+import { nameKey } from '#src/lib/account-name.ts'
+import { type Admin, admins } from './admin-schema.ts'
 import { type Database, type Query, run } from './open.ts'
 import { and, asc, eq, isNull, lt, or, sql } from './orm.ts'
-import { type Admin, admins } from './schema.ts'
 
 /** What a list may know of an account: neither hash nor secret is even read. */
 const LISTED = {
@@ -30,16 +32,16 @@ export async function findAdmin(db: Database, id: number): Promise<ListedAdmin |
   return admin
 }
 
-/** The account of a name, compared without case, inside a transaction. */
+/** The account of a name, compared without case and form (lib/account-name.ts), inside a transaction. */
 export function* readAdminByName(tx: Query, username: string) {
   const [admin] = yield* run(
     tx.select().from(admins).where(sql`lower(${admins.username}) = lower(${username})`),
   )
   if (admin || !/\P{ASCII}/u.test(username)) return admin as Admin | undefined
   // lower() of SQLite knows ASCII only. Accounts are few.
-  const folded = username.toLowerCase()
+  const key = nameKey(username)
   const all = yield* run(tx.select().from(admins))
-  return all.find((other) => other.username.toLowerCase() === folded)
+  return all.find((other) => nameKey(other.username) === key)
 }
 
 /** The account of an id, inside a transaction. */

@@ -11,5 +11,5 @@ export const real = (name: string) => core.real(name)
 export const bool = (name: string) => core.integer(name, { mode: 'boolean' })
 export const autoId = (name: string) => core.integer(name).primaryKey({ autoIncrement: true })
 export const json = <T>(name: string) => core.text(name, { mode: 'json' }).$type<T>()
-export const oneOf = <const T extends string>(name: string, _values: readonly T[]) =>
-  core.text(name).$type<T>()
+export const oneOf = <const T extends readonly [string, ...string[]]>(name: string, values: T) =>
+  core.text(name, { enum: values })

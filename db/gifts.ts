@@ -10,8 +10,8 @@ import {
   type PageRequest,
   pageOrder,
 } from './paging.ts'
-import { type GiftCode, giftCodes, nodes, plans, users } from './schema.ts'
-import { isNamed } from './users.ts'
+import { type GiftCode, giftCodes, nodes, plans } from './schema.ts'
+import { isNamed, isOfFound } from './users.ts'
 
 const unused = and(isNull(giftCodes.usedAt), isNull(giftCodes.revokedAt))
 
@@ -39,9 +39,9 @@ function inState(state: GiftState | undefined, now: string): SQL | undefined {
 }
 
 /** A code's beginning; digits also that of the redeemer's tg_id, a leading @ that of his username. */
-function search(text: string): SQL {
+async function search(q: Query, text: string): Promise<SQL> {
   if (text.startsWith('@')) {
-    return sql`${giftCodes.usedBy} in (select ${users.tgId} from ${users} where ${isNamed(text)})`
+    return isOfFound(q, sql`${giftCodes.usedBy}`, (mark) => isNamed(text, sql.raw(mark)))
   }
   const prefix = text.toUpperCase()
   const byCode = sql`(${giftCodes.code} >= ${prefix} and ${giftCodes.code} < ${`${prefix}\u{10ffff}`})`
@@ -70,7 +70,7 @@ export async function listGifts(
     inState(filter.state, now),
     filter.node === undefined ? undefined : eq(giftCodes.node, filter.node),
     filter.plan === undefined ? undefined : eq(giftCodes.plan, filter.plan),
-    filter.text ? search(filter.text) : undefined,
+    filter.text ? await search(db.q, filter.text) : undefined,
   )
   const column = sql`${giftCodes.createdAt}`
   const rows = await db.q
@@ -89,8 +89,15 @@ export async function listGifts(
   return { rows, total }
 }
 
-export function* insertGifts(tx: Query, rows: (typeof giftCodes.$inferInsert)[]) {
-  yield* run(tx.insert(giftCodes).values(rows))
+/** Many codes as one value, which SQLite takes apart: a statement with a place for each is long in building. */
+export function* insertGifts(
+  tx: Query,
+  gift: Pick<GiftCode, 'node' | 'plan' | 'createdAt' | 'expiresAt'> & { codes: string[] },
+) {
+  // Column by column, as the table has them.
+  const rows = sql`select value, ${gift.node}, ${gift.plan}, 0, ${gift.createdAt}, ${gift.expiresAt}, null, null, null
+    from json_each(${JSON.stringify(gift.codes)})`
+  yield* run(tx.insert(giftCodes).select(rows))
 }
 
 export function* readGift(tx: Query, code: string) {

@@ -1,9 +1,19 @@
 /** What is kept of the past: outbound events, the audit log, and how long. */
+import { attemptKey, spansOf } from '#src/lib/ip.ts'
 import { field, hot } from './hot.ts'
+import { areFew, findRows, inOrderOf, type Listing } from './listing.ts'
 import { type Database, type Query, run } from './open.ts'
-import { and, eq, inArray, like, lte, sql } from './orm.ts'
-import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
-import { type AuditEntry, auditLog, type Event, events, outbox, trafficSamples } from './schema.ts'
+import { and, eq, gt, gte, inArray, like, lte, type SQL, sql } from './orm.ts'
+import type { PageRequest } from './paging.ts'
+import {
+  type AuditEntry,
+  auditLog,
+  type Event,
+  events,
+  IS_LOGIN,
+  outbox,
+  trafficSamples,
+} from './schema.ts'
 
 type NewEvent = Pick<Event, 'id' | 'event' | 'data' | 'status' | 'createdAt'>
 
@@ -42,12 +52,24 @@ export function* insertAudit(
   yield* note(tx, { ...row, admin, object, detail })
 }
 
-/** Whether the log has such an entry, as far as it goes back. It is read from end to end. */
+/** The same for an action that goes on in further transactions: the entry's id, for each of them to say how far it got. */
+export function* beginAudit(tx: Query, row: typeof auditLog.$inferInsert) {
+  const [entry] = yield* run(tx.insert(auditLog).values(row).returning({ id: auditLog.id }))
+  return (entry as { id: number }).id
+}
+
+export function* continueAudit(tx: Query, id: number, detail: string) {
+  yield* run(tx.update(auditLog).set({ detail }).where(eq(auditLog.id, id)))
+}
+
+/** Whether the log has such an entry, as far as it goes back. */
 export function* wasAudited(
   tx: Query,
   { action, object, detail }: Pick<AuditEntry, 'action' | 'object' | 'detail'>,
 ) {
   const same = and(
+    // As its index has it.
+    sql`lower(${auditLog.action}) = ${action.toLowerCase()}`,
     eq(auditLog.action, action),
     eq(auditLog.object, object),
     eq(auditLog.detail, detail),
@@ -56,20 +78,55 @@ export function* wasAudited(
   return found.length > 0
 }
 
-/** The addresses from which an admin has logged in, as far as the log goes back. */
-export function* readLoginAddresses(tx: Query, admin: string) {
-  const rows = yield* run(
-    tx
-      .selectDistinct({ ip: auditLog.ip })
-      .from(auditLog)
-      .where(and(eq(auditLog.action, 'login'), eq(auditLog.admin, admin))),
-  )
-  return rows.map(({ ip }) => ip)
+const by = (index: string) => sql`${auditLog} indexed by ${sql.raw(`audit_log_${index}`)}`
+
+/**
+ * Whether an admin has logged in from an address (IPv6: its /64) after a time, or as far as the log goes back. Of strangers'
+ * addresses nothing is read, however many logins there are.
+ */
+export function* hasLoggedInFrom(tx: Query, admin: string, ip: string, since = '') {
+  const key = attemptKey(ip)
+  for (const { from, to } of spansOf(ip)) {
+    const near = and(eq(auditLog.admin, admin), gte(auditLog.ip, from), lte(auditLog.ip, to))
+    const logins = tx
+      .selectDistinct({ ip: sql<string>`${auditLog.ip}` })
+      .from(by('logins'))
+      .where(and(IS_LOGIN, near, gt(auditLog.at, since)))
+    const found = yield* run(from === to ? logins.limit(1) : logins)
+    if (found.some((login) => attemptKey(login.ip) === key)) return true
+  }
+  return false
 }
 
 export interface AuditFilter {
   action?: string
   admin?: string
+}
+
+/** What `like` can find, as a span of an index: up to the first wildcard, case aside. */
+function beginsAlike(column: SQL, pattern: string): SQL | undefined {
+  const prefix = (pattern.split(/[%_]/)[0] ?? '').toLowerCase()
+  return prefix === ''
+    ? undefined
+    : sql`(lower(${column}) >= ${prefix} and lower(${column}) < ${`${prefix}\u{10ffff}`})`
+}
+
+/** The entries of an admin, else those of like actions: from an index that has them together where they are few. */
+async function planOf(q: Query, { action, admin }: AuditFilter): Promise<Listing> {
+  const order = { column: sql`${auditLog.at}`, rowid: sql<number>`${auditLog.id}` }
+  const where = and(
+    action === undefined ? undefined : like(auditLog.action, `${action}%`),
+    admin === undefined ? undefined : eq(auditLog.admin, admin),
+  )
+  const walk = { from: by('at'), where }
+  const span = action === undefined ? undefined : beginsAlike(sql`${auditLog.action}`, action)
+  if (admin === undefined && !span) return { ...order, rows: walk }
+  const together =
+    admin === undefined
+      ? { from: by('action'), where: and(span, where) }
+      : { from: by('admin'), where }
+  if (await areFew(q, together)) return { ...order, rows: together }
+  return { ...order, rows: walk, counted: together }
 }
 
 /** One page of the audit log, newest first, and the count of all matches. */
@@ -78,23 +135,9 @@ export async function listAudit(
   filter: AuditFilter,
   page: PageRequest,
 ): Promise<{ rows: AuditEntry[]; total: number }> {
-  const where = and(
-    filter.action === undefined ? undefined : like(auditLog.action, `${filter.action}%`),
-    filter.admin === undefined ? undefined : eq(auditLog.admin, filter.admin),
-  )
-  const column = sql`${auditLog.at}`
-  const rowid = sql`${auditLog.id}`
-  const rows = await db.q
-    .select()
-    .from(auditLog)
-    .where(and(where, afterCursor(column, rowid, page)))
-    .orderBy(...pageOrder(column, rowid, page))
-    .limit(page.limit)
-  const total = await countCapped(
-    db.q,
-    sql`select 1 from ${auditLog} where ${where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
-  )
-  return { rows, total }
+  const { rowids: ids, total } = await findRows(db.q, await planOf(db.q, filter), page)
+  const rows = await db.q.select().from(auditLog).where(inArray(auditLog.id, ids))
+  return { rows: inOrderOf(ids, rows, (row) => row.id), total }
 }
 
 export interface RetentionLimits {

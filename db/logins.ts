@@ -1,14 +1,17 @@
 /** Logins of admins: their sessions, the ones that await a code, and the attempts that limits count. */
-import { type Database, type Query, run } from './open.ts'
-import { and, desc, eq, gt, lte, ne, sql } from './orm.ts'
+
 import {
   type AdminSession,
+  accountAttempts,
+  adminDevices,
   adminSessions,
   admins,
   loginAttempts,
   type PendingLogin,
   pendingLogins,
-} from './schema.ts'
+} from './admin-schema.ts'
+import { type Database, type Query, run } from './open.ts'
+import { and, desc, eq, gt, lte, ne, sql } from './orm.ts'
 
 const sessionByToken = (q: Query) =>
   q
@@ -17,6 +20,9 @@ const sessionByToken = (q: Query) =>
       adminId: admins.id,
       username: admins.username,
       lastSeenAt: adminSessions.lastSeenAt,
+      panel: adminSessions.panel,
+      confirmedAt: adminSessions.confirmedAt,
+      secondFactor: sql<boolean>`${admins.totpSecret} is not null`.mapWith(Boolean),
     })
     .from(adminSessions)
     .innerJoin(admins, eq(admins.id, adminSessions.adminId))
@@ -46,15 +52,15 @@ export async function listSessions(
     .orderBy(desc(adminSessions.id))
 }
 
-/** Whether a session still is one, inside a transaction. */
-export function* hasSession(tx: Query, id: number, now: string) {
-  const rows = yield* run(
+/** A session that still is one, inside a transaction. */
+export function* readSession(tx: Query, id: number, now: string) {
+  const [session] = yield* run(
     tx
-      .select({ id: adminSessions.id })
+      .select({ panel: adminSessions.panel })
       .from(adminSessions)
       .where(and(eq(adminSessions.id, id), gt(adminSessions.expiresAt, now))),
   )
-  return rows.length > 0
+  return session as Pick<AdminSession, 'panel'> | undefined
 }
 
 export function* insertSession(tx: Query, row: typeof adminSessions.$inferInsert) {
@@ -69,6 +75,11 @@ export function* touchSession(tx: Query, id: number, now: string, cutoff: string
       .set({ lastSeenAt: now })
       .where(and(eq(adminSessions.id, id), lte(adminSessions.lastSeenAt, cutoff))),
   )
+}
+
+/** Notes that the admin of a session gave password or code at `at`. */
+export function* confirmSession(tx: Query, id: number, at: string) {
+  yield* run(tx.update(adminSessions).set({ confirmedAt: at }).where(eq(adminSessions.id, id)))
 }
 
 export function* deleteSession(tx: Query, token: string) {
@@ -137,28 +148,63 @@ export function* countAttempts(tx: Query, key: string, kind: AttemptKind, since:
   return { count: row?.n ?? 0, oldest: row?.oldest ?? null }
 }
 
+/** Notes an attempt of a key; gives its id. */
 export function* insertAttempt(tx: Query, key: string, kind: AttemptKind, now: string) {
-  yield* run(tx.insert(loginAttempts).values({ ip: key, kind, at: now }))
+  const [row] = yield* run(
+    tx.insert(loginAttempts).values({ ip: key, kind, at: now }).returning({ id: loginAttempts.id }),
+  )
+  return (row as { id: number }).id
+}
+
+export function* deleteAttempt(tx: Query, id: number) {
+  yield* run(tx.delete(loginAttempts).where(eq(loginAttempts.id, id)))
 }
 
 export function* clearAttempts(tx: Query, key: string, kind: AttemptKind) {
   yield* run(tx.delete(loginAttempts).where(attemptsOf(key, kind)))
 }
 
+/** Counts the attempts at an account, or at all of them (null), since a time; the newest of them says when the next one may come. */
+export function* countAccountAttempts(tx: Query, account: string | null, since: string) {
+  const at = gt(accountAttempts.at, since)
+  const [row] = yield* run(
+    tx
+      .select({ n: sql<number>`count(*)`, newest: sql<string | null>`max(${accountAttempts.at})` })
+      .from(accountAttempts)
+      .where(account === null ? at : and(eq(accountAttempts.account, account), at)),
+  )
+  return { count: row?.n ?? 0, newest: row?.newest ?? null }
+}
+
+/** Notes an attempt at an account; gives its id. */
+export function* insertAccountAttempt(tx: Query, account: string, at: string) {
+  const [row] = yield* run(
+    tx.insert(accountAttempts).values({ account, at }).returning({ id: accountAttempts.id }),
+  )
+  return (row as { id: number }).id
+}
+
+export function* deleteAccountAttempt(tx: Query, id: number) {
+  yield* run(tx.delete(accountAttempts).where(eq(accountAttempts.id, id)))
+}
+
 /** Forgets every attempt of everybody. */
 export function* deleteAllAttempts(tx: Query) {
   yield* run(tx.delete(loginAttempts))
+  yield* run(tx.delete(accountAttempts))
 }
 
-/** Removes sessions and pending logins that have run out, and attempts older than `attemptsBefore`. */
+/** Removes sessions and pending logins that have run out, and attempts and devices last seen before the times that are named. */
 export async function deleteExpiredLogins(
   db: Database,
   now: string,
-  attemptsBefore: string,
+  before: { attempts: string; devices: string },
 ): Promise<void> {
   await db.tx(function* (tx) {
     yield* run(tx.delete(adminSessions).where(lte(adminSessions.expiresAt, now)))
     yield* run(tx.delete(pendingLogins).where(lte(pendingLogins.expiresAt, now)))
-    yield* run(tx.delete(loginAttempts).where(lte(loginAttempts.at, attemptsBefore)))
+    yield* run(tx.delete(loginAttempts).where(lte(loginAttempts.at, before.attempts)))
+    yield* run(tx.delete(accountAttempts).where(lte(accountAttempts.at, before.attempts)))
+    yield* run(tx.delete(adminDevices).where(lte(adminDevices.lastSeenAt, before.devices)))
   })
 }

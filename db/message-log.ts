@@ -8,28 +8,42 @@ const due = (_q: Query, raw: Database['raw']) =>
     "select 1 from outbox where status = 'ready' and next_try_at <= +? limit 1",
   )
 
+const dueOfFormer = (_q: Query, raw: Database['raw']) =>
+  raw.prepare<[now: string]>(
+    "select 1 from outbox where status = 'ready' and bot_token is not null and next_try_at <= +? limit 1",
+  )
+
+/** Which bots send: all, or only former ones, because the present one is missing or has to wait. */
+export type Senders = 'all' | 'former'
+
 /** Whether a message may be sent at `now`. */
-export const hasDueMessages = (db: Database, now: string): boolean =>
-  db.prepared(due).get(now) !== undefined
+export const hasDueMessages = (db: Database, now: string, senders: Senders = 'all'): boolean =>
+  db.prepared(senders === 'all' ? due : dueOfFormer).get(now) !== undefined
 
 /** As the index outbox_ready has it: SQLite takes a partial index only for the very same words. */
 const isReady = eq(outbox.status, sql`'ready'`)
 
 /**
- * Takes due messages that were written after `since` for sending, at most `count` and one of each user: his next one has to wait
- * until it is known what became of the one before.
+ * Takes due messages that were written after `since` for sending, at most `count` and one of each user and bot: the next one has to
+ * wait until it is known what became of the one before.
  */
-export function* claimMessages(tx: Query, count: number, now: string, since: string) {
+export function* claimMessages(
+  tx: Query,
+  count: number,
+  { now, since, senders }: { now: string; since: string; senders: Senders },
+) {
   const waiting = tx
     .select({ id: outbox.id })
     .from(outbox)
     .where(
       and(
         isReady,
+        senders === 'all' ? undefined : isNotNull(outbox.botToken),
         lte(outbox.nextTryAt, now),
         gt(outbox.createdAt, since),
         sql`not exists (select 1 from outbox as earlier where earlier.tg_id = outbox.tg_id
-          and earlier.id < outbox.id and earlier.status in ('ready', 'sending'))`,
+          and earlier.id < outbox.id and earlier.status in ('ready', 'sending')
+          and earlier.bot_token is outbox.bot_token)`,
       ),
     )
     .orderBy(outbox.nextTryAt, outbox.id)
@@ -75,7 +89,7 @@ export function* endMessages(
     yield* run(
       tx
         .update(outbox)
-        .set({ status, error, doneAt })
+        .set({ status, error, doneAt, botToken: null })
         .where(and(inArray(outbox.id, ids), isUnderWay({ attempts }))),
     )
   }
@@ -95,6 +109,20 @@ export function* postponeMessage(
   )
 }
 
+/** Leaves a message to the present bot, at once: the former one that was to send it is refused. */
+export function* handOver(
+  tx: Query,
+  message: MessageTry,
+  { at, error }: { at: string; error: string },
+) {
+  yield* run(
+    tx
+      .update(outbox)
+      .set({ status: 'ready', nextTryAt: at, error, botToken: null })
+      .where(and(eq(outbox.id, message.id), isUnderWay(message))),
+  )
+}
+
 const expired = (_q: Query, raw: Database['raw']) =>
   raw.prepare<[since: string]>(
     "select 1 from outbox where status = 'ready' and created_at <= +? limit 1",
@@ -109,7 +137,7 @@ export function* expireMessages(tx: Query, since: string, at: string, error: str
   yield* run(
     tx
       .update(outbox)
-      .set({ status: 'failed', error, doneAt: at })
+      .set({ status: 'failed', error, doneAt: at, botToken: null })
       .where(and(isReady, lte(outbox.createdAt, since))),
   )
 }

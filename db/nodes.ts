@@ -123,7 +123,7 @@ export function* countPendingPayments(tx: Query, node: string, since: string) {
 export async function recordHealth(
   db: Database,
   codes: string[],
-  health: Partial<Pick<Node, 'lastSeenAt' | 'lastError' | 'coreVersion'>>,
+  health: Partial<Pick<Node, 'lastSeenAt' | 'lastError' | 'coreVersion' | 'program'>>,
 ): Promise<void> {
   // As `isSetUp` has it.
   const setUp = or(eq(nodes.status, 'active'), isNotNull(nodes.lastSeenAt))

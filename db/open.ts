@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { areFactsKept, dropFactTriggers, rebuildFacts } from './facts.ts'
 import { type BetterSQLite3Database, drizzle, readMigrationFiles } from './orm.ts'
 import { createSharedReads, createTransactions } from './transactions.ts'
 import { TRIGGER_STATEMENTS } from './triggers.ts'
@@ -35,6 +36,11 @@ export interface Database {
    * (sqlite3_clear_bindings, which the driver calls after each run, expires it), and that costs twice the reading.
    */
   prepared<S>(build: (q: Query, raw: Sqlite.Database) => S): S
+  /**
+   * The same on a connection that only reads and keeps 2 MB. For what goes through much of an index again and again: on the one
+   * that answers requests it would take the place of what they need, and 64 MB.
+   */
+  scanning<S>(build: (raw: Sqlite.Database) => S): S
   /**
    * Lets all reads until the end of this turn of the event loop share one read transaction, unless a write of this process ends it
    * sooner. Each would else take and give back a lock of the file by itself: 2 µs of a list fetch's 9. What another process commits
@@ -85,30 +91,47 @@ export function migrationNumbers(): number[] {
   )
 }
 
+/** Whether the database has the form that this program works with. Changes nothing. */
+export function isPresentForm(raw: Sqlite.Database): boolean {
+  const [newest] = raw
+    .prepare('SELECT max(created_at) FROM __drizzle_migrations')
+    .pluck()
+    .all() as (number | null)[]
+  return newest === migrationNumbers().at(-1)
+}
+
+/** Applies these migrations. Without the triggers of facts: a table that is rebuilt would be missing to them. */
+function apply(raw: Sqlite.Database, missing: ReturnType<typeof readMigrationFiles>): void {
+  dropFactTriggers(raw)
+  for (const migration of missing) {
+    for (const statement of migration.sql) raw.exec(statement)
+    raw
+      .prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)')
+      .run(migration.hash, migration.folderMillis)
+  }
+  if ((raw.pragma('foreign_key_check') as unknown[]).length > 0) {
+    throw new Error('a migration left rows that point nowhere: nothing was changed')
+  }
+}
+
 /**
- * Applies the missing migrations, to the one with the number `upTo` at most, and the triggers in one transaction. Foreign keys are
- * off meanwhile: drizzle-kit rebuilds tables, and with them on the rebuild of a parent deletes its children
- * (drizzle-team/drizzle-orm#4938).
+ * Applies the missing migrations, to the one with the number `upTo` at most, and the triggers in one transaction; facts are made
+ * anew after them, and wherever their triggers are not those of this version. Foreign keys are off meanwhile: drizzle-kit rebuilds tables, and with them on the rebuild of a parent
+ * deletes its children (drizzle-team/drizzle-orm#4938).
  */
 export function migrate(raw: Sqlite.Database, upTo = Number.POSITIVE_INFINITY): void {
-  const known = readMigrationFiles({ migrationsFolder: MIGRATIONS }).filter(
-    (migration) => migration.folderMillis <= upTo,
-  )
+  const known = readMigrationFiles({ migrationsFolder: MIGRATIONS })
+  const isWhole = upTo >= (known.at(-1)?.folderMillis ?? 0)
   raw.pragma('foreign_keys = OFF')
   raw
     .transaction(() => {
       const last = appliedMigration(raw)
-      const missing = known.filter((migration) => migration.folderMillis > last)
-      for (const migration of missing) {
-        for (const statement of migration.sql) raw.exec(statement)
-        raw
-          .prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)')
-          .run(migration.hash, migration.folderMillis)
-      }
-      if (missing.length > 0 && (raw.pragma('foreign_key_check') as unknown[]).length > 0) {
-        throw new Error('a migration left rows that point nowhere: nothing was changed')
-      }
+      const missing = known.filter(
+        ({ folderMillis }) => folderMillis > last && folderMillis <= upTo,
+      )
+      if (missing.length > 0) apply(raw, missing)
       for (const statement of TRIGGER_STATEMENTS) raw.exec(statement)
+      if (isWhole && !areFactsKept(raw)) rebuildFacts(raw)
     })
     .immediate()
   raw.pragma('foreign_keys = ON')
@@ -130,6 +153,8 @@ function snapshotBefore(raw: Sqlite.Database, path: string, applied: number, now
 
 /** Throws SQLITE_CORRUPT for a file whose pages are damaged: what is read from it could be anything. */
 function checkPages(raw: Sqlite.Database): void {
+  // All pages are read, and none is to stay: the cache gets its size after this.
+  raw.pragma('cache_size = -2048')
   const found = raw.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') {
     throw new Sqlite.SqliteError(String(found).replace(/\s+/g, ' '), 'SQLITE_CORRUPT')
@@ -185,26 +210,64 @@ export async function withStartLock<T>(path: string, work: () => Promise<T>): Pr
   }
 }
 
+/** A handle that only reads, for a thread of its own beside those that write. */
+export function openForReading(path: string): Database {
+  const raw = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: 2000 })
+  try {
+    raw.pragma('trusted_schema = OFF')
+    raw.pragma('cell_size_check = ON')
+    raw.pragma('temp_store = MEMORY')
+    raw.pragma('cache_size = -32768')
+    return wrap(raw)
+  } catch (error) {
+    raw.close()
+    throw error
+  }
+}
+
+/** Opens the connection that goes through indexes. A database in memory has but one. */
+function openScanner(raw: Sqlite.Database): Sqlite.Database {
+  if (raw.memory) return raw
+  const scanner = new Sqlite(raw.name, { readonly: true })
+  scanner.pragma('trusted_schema = OFF')
+  scanner.pragma('cell_size_check = ON')
+  scanner.pragma('cache_size = -2048')
+  return scanner
+}
+
+/** Builds each statement once. */
+function createStatements() {
+  const statements = new Map<unknown, unknown>()
+  return <S>(build: unknown, make: () => S): S => {
+    let statement = statements.get(build) as S | undefined
+    if (statement === undefined) {
+      statement = make()
+      statements.set(build, statement)
+    }
+    return statement
+  }
+}
+
 /** A database handle over an open driver connection. */
 export function wrap(raw: Sqlite.Database): Database {
   const db = drizzle({ client: raw })
-  const statements = new Map<unknown, unknown>()
+  const statements = createStatements()
+  let scanner: Sqlite.Database | null = null
   const reads = createSharedReads(raw)
   return {
     q: db,
     raw,
     ...createTransactions(raw, db, reads.end),
     shareReads: reads.begin,
-    prepared<S>(build: (q: Query, raw: Sqlite.Database) => S): S {
-      let statement = statements.get(build) as S | undefined
-      if (statement === undefined) {
-        statement = build(db, raw)
-        statements.set(build, statement)
-      }
-      return statement
-    },
+    prepared: (build) => statements(build, () => build(db, raw)),
+    scanning: (build) =>
+      statements(build, () => {
+        scanner ??= openScanner(raw)
+        return build(scanner)
+      }),
     close: () => {
       reads.end()
+      scanner?.close()
       if (raw.open) raw.close()
     },
   }

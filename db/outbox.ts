@@ -1,26 +1,47 @@
 /** Bot messages: rows that the transaction writes which causes them. */
 import { field, hot } from './hot.ts'
-import type { Query } from './open.ts'
+import { type Query, run } from './open.ts'
+import { and, eq, isNull, sql } from './orm.ts'
 import { outbox } from './schema.ts'
 
-const add = hot<
-  { tgId: number; kind: string; payload: Record<string, unknown>; now: string },
-  unknown
->((q) =>
+interface NewMessage {
+  tgId: number
+  kind: string
+  payload: Record<string, unknown>
+  now: string
+  /** Null: whichever bot there is when it is sent. */
+  botToken: string | null
+}
+
+const add = hot<NewMessage & Record<string, unknown>, unknown>((q) =>
   q.insert(outbox).values({
     tgId: field('tgId'),
     kind: field('kind'),
     payload: field('payload'),
     nextTryAt: field('now'),
     createdAt: field('now'),
+    botToken: field('botToken'),
   }),
 )
 
 /** Queues a message to a user, to be sent at once. What the kinds and their payloads are: domain/messages.ts. */
-export function* queueMessage(
-  tx: Query,
-  message: { tgId: number; kind: string; payload: Record<string, unknown>; now: string },
-) {
-  const { tgId, kind, payload, now } = message
-  yield* add(tx, { tgId, kind, payload, now })
+export function* queueMessage(tx: Query, message: NewMessage) {
+  yield* add(tx, { ...message })
+}
+
+/** Leaves the messages of a kind that are not sent yet to the bot of this token. */
+export function* assignUnsent(tx: Query, kind: string, botToken: string) {
+  yield* run(
+    tx
+      .update(outbox)
+      .set({ botToken })
+      .where(
+        and(
+          eq(outbox.kind, kind),
+          // As the index outbox_open has it.
+          sql`status in ('ready', 'sending')`,
+          isNull(outbox.botToken),
+        ),
+      ),
+  )
 }

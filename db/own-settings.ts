@@ -12,6 +12,14 @@ export const PAYMENTS_GENERATION = 'PAYMENTS_GENERATION'
 export const ADD_ONLY_NODES = 'ADD_ONLY_NODES'
 /** The states that admins were told of as they began, and are to be told of as they end. */
 export const OPEN_ALERTS = 'OPEN_ALERTS'
+/**
+ * What backups are encrypted with, as lib/passphrase-key.ts writes it. It belongs to this machine: no copy of the database has it,
+ * and a restore leaves it as it is.
+ */
+export const BACKUP_KEY = 'BACKUP_KEY'
+
+/** Credentials of shops that were replaced, as JSON, oldest first (domain/previous-credentials.ts). */
+export const PREVIOUS_CREDENTIALS = 'PREVIOUS_CREDENTIALS'
 
 /** A row from a database that nothing is known of yet. */
 export function peekSetting(raw: Driver, key: string): string | undefined {

@@ -1,18 +1,18 @@
 /** The admin's listing of payments. */
-
-import type { Database } from './open.ts'
-import { and, eq, isNotNull, type SQL, sql } from './orm.ts'
 import {
-  afterCursor,
-  COUNT_CAP,
-  countCapped,
-  hasPrefix,
-  isIdPrefix,
-  type PageRequest,
-  pageOrder,
-} from './paging.ts'
+  fewOf,
+  findRows,
+  inOrderOf,
+  type Listing,
+  type OwnedRows,
+  ownedRows,
+  type Rows,
+} from './listing.ts'
+import type { Database, Query } from './open.ts'
+import { and, eq, exists, inArray, or, type SQL, sql } from './orm.ts'
+import { hasPrefix, isIdPrefix, type PageRequest } from './paging.ts'
 import type { ProviderName } from './payments.ts'
-import { nodes, type Payment, payments, plans, users } from './schema.ts'
+import { nodes, type Payment, PROVIDERS, payments, plans, users } from './schema.ts'
 import { isNamed, isUuid } from './users.ts'
 
 /** A payment with what its view shows beside it. */
@@ -37,12 +37,107 @@ export interface PaymentFilter {
 
 const rowid = sql<number>`payments.rowid`
 
+const by = (index: string) => sql`${payments} indexed by ${sql.raw(`payments_${index}`)}`
+const { tgId: owner } = payments
+
+/** The payments of the users whom a search finds: digits are a tg_id's beginning, also that of a deleted user. */
+function search(q: Query, text: string): Promise<OwnedRows> {
+  if (isIdPrefix(text)) {
+    const each = hasPrefix(sql`${owner}`, text)
+    const rows = { from: by('tg_id'), where: each }
+    return ownedRows(q, rows, { rows, each, all: each })
+  }
+  const ofOwner = eq(users.tgId, owner)
+  const named = { from: sql`${users}`, where: isNamed(text) }
+  return ownedRows(q, named, {
+    rows: { from: sql`${users} cross join ${by('tg_id')} on ${ofOwner}`, where: isNamed(text) },
+    each: exists(sql`(select 1 from ${users} where ${ofOwner} and ${isNamed(text, sql`+`)})`),
+    all: sql`${owner} in (select ${users.tgId} from ${users} where ${isNamed(text)})`,
+  })
+}
+
+/** The payments that a provider knows by this id; its index begins with the provider. */
+const withExternalId = (text: string) =>
+  and(
+    inArray(payments.provider, [...PROVIDERS]),
+    eq(payments.externalId, text),
+    sql`${payments.externalId} <> ''`,
+  )
+
+/** All that a filter asks for but its search. */
+const filtered = ({ status, provider, node, plan, tgId, review }: PaymentFilter) =>
+  and(
+    status && eq(payments.status, status),
+    provider && eq(payments.provider, provider),
+    node === undefined ? undefined : eq(payments.node, node),
+    plan === undefined ? undefined : eq(payments.plan, plan),
+    tgId === undefined ? undefined : eq(owner, tgId),
+    review ? sql`${payments.reviewReason} is not null` : undefined,
+  )
+
+/** All rows of a provider or plan, else all, in the order of the page. */
+function walkOf({ provider, plan }: PaymentFilter): Rows {
+  if (provider !== undefined)
+    return { from: by('provider'), where: eq(payments.provider, provider) }
+  if (plan !== undefined) return { from: by('plan'), where: eq(payments.plan, plan) }
+  return { from: by('created_at'), where: undefined }
+}
+
+/** Rows by an index that has what the filter names together. In words that name the partial indexes. */
+function waysTo(filter: PaymentFilter): Rows[] {
+  const ways: Rows[] = []
+  if (filter.review) ways.push({ from: by('review'), where: sql`review_reason is not null` })
+  if (filter.status === 'pending')
+    ways.push({ from: by('next_check_at'), where: sql`status = 'pending'` })
+  const walk = walkOf(filter)
+  if (walk.where) ways.push(walk)
+  return ways
+}
+
+const order = { column: sql`${payments.createdAt}`, rowid }
+
 /** Digits: a tg_id's beginning; a UUID: our id or the provider's; other text: the whole of the provider's id, or a username's beginning. */
-function search(text: string): SQL {
-  const external = sql`(${payments.externalId} = ${text} and ${payments.externalId} <> '')`
-  if (isUuid(text)) return sql`(${payments.id} = ${text.toLowerCase()} or ${external})`
-  if (isIdPrefix(text)) return sql`(${hasPrefix(sql`${payments.tgId}`, text)} or ${external})`
-  return sql`(${external} or ${payments.tgId} in (select ${users.tgId} from ${users} where ${isNamed(text)}))`
+async function planSearch(
+  q: Query,
+  text: string,
+  others: SQL | undefined,
+  few: Rows | undefined,
+  walk: Rows,
+): Promise<Listing> {
+  const external = await q.select({ rowid }).from(payments).where(withExternalId(text))
+  const known = inArray(
+    rowid,
+    external.map((row) => row.rowid),
+  )
+  const anywhere = sql`${payments}`
+  if (isUuid(text)) {
+    const where = and(others, or(eq(payments.id, text.toLowerCase()), known))
+    return { ...order, rows: { from: anywhere, where } }
+  }
+  const { owners, rows, each, all } = await search(q, text)
+  const detour = { from: by('tg_id'), where: and(all, others) }
+  if (external.length > 0) {
+    const found =
+      owners === 'few' ? { from: anywhere, where: all } : { from: by('created_at'), where: each }
+    return { ...order, rows: { from: found.from, where: and(others, or(found.where, known)) } }
+  }
+  if (owners === 'few') return { ...order, rows: detour }
+  if (few) return { ...order, rows: { from: few.from, where: and(few.where, each, others) } }
+  const tested = { from: walk.from, where: and(walk.where, each, others) }
+  if (owners === 'many') return { ...order, rows: tested }
+  const counted = { from: rows.from, where: and(rows.where, others) }
+  return { ...order, rows: tested, walk, detour, counted }
+}
+
+async function planOf(q: Query, filter: PaymentFilter): Promise<Listing> {
+  const { tgId, text } = filter
+  const others = filtered(filter)
+  if (tgId !== undefined && !text) return { ...order, rows: { from: by('tg_id'), where: others } }
+  const few = await fewOf(q, waysTo(filter))
+  const walk = walkOf(filter)
+  if (text) return planSearch(q, text, others, few, walk)
+  const { from, where } = few ?? walk
+  return { ...order, rows: { from, where: and(where, others) } }
 }
 
 const listed = (db: Database) =>
@@ -66,26 +161,9 @@ export async function listPayments(
   filter: PaymentFilter,
   page: PageRequest,
 ): Promise<{ rows: ListedPayment[]; total: number }> {
-  const { status, provider, node, plan, tgId, review, text } = filter
-  const where = and(
-    status && eq(payments.status, status),
-    provider && eq(payments.provider, provider),
-    node === undefined ? undefined : eq(payments.node, node),
-    plan === undefined ? undefined : eq(payments.plan, plan),
-    tgId === undefined ? undefined : eq(payments.tgId, tgId),
-    review ? isNotNull(payments.reviewReason) : undefined,
-    text ? search(text) : undefined,
-  )
-  const column = sql`${payments.createdAt}`
-  const rows = await listed(db)
-    .where(and(where, afterCursor(column, rowid, page)))
-    .orderBy(...pageOrder(column, rowid, page))
-    .limit(page.limit)
-  const total = await countCapped(
-    db.q,
-    sql`select 1 from ${payments} where ${where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
-  )
-  return { rows, total }
+  const { rowids, total } = await findRows(db.q, await planOf(db.q, filter), page)
+  const rows = await listed(db).where(inArray(rowid, rowids))
+  return { rows: inOrderOf(rowids, rows, (one) => one.rowid), total }
 }
 
 /** One payment as the listing has it. */

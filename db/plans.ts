@@ -2,8 +2,9 @@
 import { isRedeemable } from './gifts.ts'
 import { hot, input } from './hot.ts'
 import { type Database, type Query, run } from './open.ts'
-import { and, asc, eq, sql } from './orm.ts'
+import { and, asc, eq, type SQLWrapper, sql } from './orm.ts'
 import { giftCodes, type Plan, payments, plans, subscriptions } from './schema.ts'
+import { MAX_SORT_ORDER } from './values.ts'
 
 const ordered = (q: Query) =>
   q.select().from(plans).orderBy(asc(plans.sortOrder), asc(plans.code)).prepare()
@@ -45,12 +46,15 @@ export function* countPlans(tx: Query) {
   return row?.n ?? 0
 }
 
-/** Inserts a plan, at the end of the display order unless it names its place. Throws a unique violation when the code is taken. */
+/**
+ * Inserts a plan, at the end of the display order unless it names its place: of two at the last place that one can have, the code
+ * decides. Throws a unique violation when the code is taken.
+ */
 export function* insertPlan(
   tx: Query,
   row: Omit<typeof plans.$inferInsert, 'sortOrder'> & { sortOrder?: number },
 ) {
-  const last = sql<number>`(select coalesce(max(sort_order), 0) + 1 from plans)`
+  const last = sql<number>`(select min(coalesce(max(sort_order), 0) + 1, ${MAX_SORT_ORDER}) from plans)`
   const [inserted] = yield* run(
     tx
       .insert(plans)
@@ -84,13 +88,13 @@ export function* deletePlan(tx: Query, code: string) {
 
 /** Whether a subscription, a payment or a gift code that can still be redeemed names this plan. */
 export function* isPlanUsed(tx: Query, code: string, now: string) {
-  const some = <T extends typeof subscriptions | typeof payments | typeof giftCodes>(table: T) =>
-    tx.select({ n: sql`1` }).from(table)
+  const some = (table: SQLWrapper) => tx.select({ n: sql`1` }).from(sql`${table}`)
   const found = [
     yield* run(some(subscriptions).where(eq(subscriptions.plan, code)).limit(1)),
     yield* run(some(payments).where(eq(payments.plan, code)).limit(1)),
     yield* run(
-      some(giftCodes)
+      // All that is asked for is in this index.
+      some(sql`${giftCodes} indexed by gift_codes_created_at`)
         .where(and(eq(giftCodes.plan, code), isRedeemable(now)))
         .limit(1),
     ),

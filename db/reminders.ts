@@ -3,6 +3,9 @@ import { type Query, run } from './open.ts'
 import { and, eq, gt, inArray, isNull, lte, sql } from './orm.ts'
 import { nodes, plans, subscriptions, users } from './schema.ts'
 
+/** What the reminders of an expiry that are over can be. */
+export const REMINDED = [0, 1, 2, 3]
+
 /** A reminder, and the expiries for which it is the one to send: later than `after`, not later than `until`. */
 export interface ReminderSpan {
   number: number

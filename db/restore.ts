@@ -1,31 +1,51 @@
 /** The rows of a verified copy take the place of the live ones, in one transaction that other processes only see whole. */
 import Sqlite from 'better-sqlite3'
+import { dropFactTriggers, rebuildFacts } from './facts.ts'
 import { configure } from './open.ts'
 import {
   ADD_ONLY_NODES,
+  BACKUP_KEY,
   ENV_GENERATION,
   INSTANCE_ID,
   OPEN_ALERTS,
   PAYMENTS_GENERATION,
   PENDING_ENV,
+  PREVIOUS_CREDENTIALS,
   peekInstanceId,
   peekSetting,
 } from './own-settings.ts'
+import { STORED_TABLES } from './rows.ts'
 import { snapshotInto, withConnection } from './snapshot.ts'
 import { isBusy } from './transactions.ts'
 import { columnsOf, restoredTables } from './upload.ts'
+import { ROOM_FROM } from './values.ts'
+
+interface Former {
+  tgIds: number[]
+  botToken: string | null
+  /** Who is sent events of restores; null where nobody is. */
+  receiver: { url: string; secret: string } | null
+}
 
 export interface RestoreFacts {
   /** The timestamp of the restore. */
   at: string
   generation: string
-  /** Whether a row of `settings` may come back. */
-  accepts(key: string, value: string): boolean
+  /** The keys of the rows of `settings` that come back. */
+  accepted(rows: { key: string; value: string }[]): Set<string>
   reviewReason: string
   refundedReason: string
   audit: { admin: string | null; ip: string }
+  /** Who is told before the restore, and by which bot; `row` reads a live setting. */
+  former(row: (key: string) => string | undefined): Former
+  /** What they are told of it; `passphraseTaken`: backups are encrypted from now on, to the archive's passphrase. */
+  message(passphraseTaken: boolean): { kind: string; payload: object }
+  /** Until when former credentials count at most. */
+  credentialsUntil: string
   /** The session that asks; null for the operator's script. */
   sessionId: number | null
+  /** The key of the archive: that of backups from now on where this machine has none. Null for none, and for one that is too weak. */
+  adoptable: string | null
 }
 
 /** The restore was asked for by a session that has ended since. */
@@ -43,14 +63,61 @@ const put = (raw: Sqlite.Database, key: string, value: string) =>
     )
     .run(key, value)
 
+interface Reference {
+  table: string
+  column: string
+}
+
+/** The columns that name rows of a table by their numbers. */
+const referencesTo = (raw: Sqlite.Database, table: string) =>
+  raw
+    .prepare(
+      `SELECT m.name AS "table", f."from" AS "column" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f
+       WHERE m.type = 'table' AND f."table" = ? AND f."to" = 'id'`,
+    )
+    .all(table) as Reference[]
+
+/** Numbers the rows of a table anew, from 1 in their order, where the last number leaves too little room. */
+function renumber(raw: Sqlite.Database, table: string): void {
+  const last = raw.prepare(`SELECT max(id) FROM "${table}"`).pluck().get() as number | null
+  if (last === null || last <= ROOM_FROM) return
+  raw.exec('CREATE TEMP TABLE numbers (former INTEGER PRIMARY KEY, own INTEGER)')
+  raw.exec(`INSERT INTO numbers SELECT id, row_number() OVER (ORDER BY id) FROM "${table}"`)
+  const ownOf = (column: string) => `(SELECT own FROM numbers WHERE former = "${column}")`
+  for (const { table: other, column } of referencesTo(raw, table)) {
+    raw.exec(`UPDATE "${other}" SET "${column}" = ${ownOf(column)}`)
+  }
+  // By way of numbers that no row has.
+  raw.exec(`UPDATE "${table}" SET id = -${ownOf('id')}; UPDATE "${table}" SET id = -id`)
+  raw.exec('DROP TABLE numbers')
+}
+
+/**
+ * Makes room above what goes up by one: from the last value that a column may hold the service would count on to one that no restore
+ * takes, and all its later backups would be refused.
+ */
+function makeRoom(raw: Sqlite.Database): void {
+  for (const [table, { columns }] of STORED_TABLES) {
+    for (const { name, climbs } of columns) {
+      if (!climbs) continue
+      if (name === 'id') renumber(raw, table)
+      else if (name !== 'admin_id') {
+        const lower = raw.prepare(`UPDATE "${table}" SET "${name}" = @room WHERE "${name}" > @room`)
+        lower.run({ room: ROOM_FROM })
+      }
+    }
+  }
+}
+
 /**
  * Makes the copy's rows what they shall be when they are live: sessions ended, nothing unsent of back then, pending payments due,
- * no settings but those that are named. Gives the INSTANCE_ID of the copy, and the names of the settings that were dropped.
+ * no settings but those that are named. Gives the INSTANCE_ID of the copy, and the names of the settings that were taken and
+ * dropped.
  */
 export function prepareRows(
   clean: string,
   facts: RestoreFacts,
-): { instanceId: string | null; dropped: string[] } {
+): { instanceId: string | null; taken: string[]; dropped: string[] } {
   const raw = new Sqlite(clean, { fileMustExist: true })
   try {
     raw.pragma('journal_mode = MEMORY')
@@ -62,7 +129,8 @@ export function prepareRows(
       key: string
       value: string
     }[]
-    const dropped = settings.filter(({ key, value }) => !facts.accepts(key, value))
+    const taken = facts.accepted(settings)
+    const dropped = settings.filter(({ key }) => !taken.has(key))
     const internal = new Set([
       INSTANCE_ID,
       PENDING_ENV,
@@ -70,15 +138,23 @@ export function prepareRows(
       ADD_ONLY_NODES,
       OPEN_ALERTS,
       PAYMENTS_GENERATION,
+      BACKUP_KEY,
     ])
     raw.transaction(() => {
+      makeRoom(raw)
       for (const { key } of dropped) raw.prepare('DELETE FROM settings WHERE key = ?').run(key)
       raw.exec('DELETE FROM admin_sessions; DELETE FROM pending_logins')
       raw
         .prepare(
-          "UPDATE outbox SET status = 'skipped', done_at = ? WHERE status IN ('ready', 'sending')",
+          "UPDATE outbox SET status = 'skipped', done_at = ?, bot_token = NULL WHERE status IN ('ready', 'sending')",
         )
         .run(at)
+      raw
+        .prepare(
+          `UPDATE settings SET value = (SELECT json_group_array(json_set(value, '$.until', min(value ->> 'until', ?)))
+           FROM json_each(settings.value)) WHERE key = ?`,
+        )
+        .run(facts.credentialsUntil, PREVIOUS_CREDENTIALS)
       raw.exec("UPDATE events SET status = 'skipped' WHERE status IN ('ready', 'sending')")
       raw.prepare("UPDATE payments SET next_check_at = ? WHERE status = 'pending'").run(at)
       raw.exec("UPDATE nodes SET sync_blocked = (kind <> 'external')")
@@ -88,6 +164,7 @@ export function prepareRows(
     })()
     return {
       instanceId: typeof id === 'string' ? id : null,
+      taken: [...taken],
       dropped: dropped.map(({ key }) => key).filter((key) => !internal.has(key)),
     }
   } finally {
@@ -102,8 +179,18 @@ const KEEP = `
   CREATE TEMP TABLE lost_orphans AS SELECT * FROM main.orphan_payments AS o
     WHERE NOT EXISTS (SELECT 1 FROM restored.orphan_payments AS r
       WHERE r.provider = o.provider AND r.external_id = o.external_id);
+  CREATE TEMP TABLE unsent_alerts AS SELECT * FROM main.outbox WHERE kind = 'alert' AND status IN ('ready', 'sending');
+  CREATE TEMP TABLE own_installation AS SELECT * FROM main.installation;
+  CREATE TEMP TABLE used_codes AS SELECT code, used_at FROM main.recovery_codes WHERE used_at IS NOT NULL;
   CREATE TEMP TABLE used_steps AS SELECT totp_secret, totp_last_step FROM main.admins WHERE totp_last_step IS NOT NULL;
 `
+
+/** The columns of a table for a statement, all but one where it is named. */
+const namesOf = (raw: Sqlite.Database, table: string, except?: string) =>
+  columnsOf(raw, table)
+    .filter(({ name }) => name !== except)
+    .map(({ name }) => `"${name}"`)
+    .join(', ')
 
 interface Index {
   name: string
@@ -115,9 +202,7 @@ interface Index {
  * row, a third of the time.
  */
 function replaceTable(raw: Sqlite.Database, table: string): void {
-  const columns = columnsOf(raw, table)
-    .map(({ name }) => `"${name}"`)
-    .join(', ')
+  const columns = namesOf(raw, table)
   const indexes = raw
     .prepare(
       "SELECT name, sql FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql LIKE 'CREATE INDEX%'",
@@ -131,9 +216,7 @@ function replaceTable(raw: Sqlite.Database, table: string): void {
 
 /** Paid payments that the restored rows do not know as paid come back for review, as pending: nothing was given for them there. */
 function keepPaid(raw: Sqlite.Database, facts: RestoreFacts): number {
-  const columns = columnsOf(raw, 'payments')
-    .map(({ name }) => `"${name}"`)
-    .join(', ')
+  const columns = namesOf(raw, 'payments')
   const known = `SELECT 1 FROM main.payments AS m WHERE m.id = p.id
     OR (p.external_id <> '' AND m.provider = p.provider AND m.external_id = p.external_id)`
   raw
@@ -157,10 +240,9 @@ function keepPaid(raw: Sqlite.Database, facts: RestoreFacts): number {
 }
 
 function keepRest(raw: Sqlite.Database): void {
-  const columns = columnsOf(raw, 'orphan_payments')
-    .map(({ name }) => `"${name}"`)
-    .filter((name) => name !== '"id"')
-    .join(', ')
+  // A backup from before this table brings none.
+  raw.exec('INSERT OR IGNORE INTO main.installation SELECT * FROM temp.own_installation')
+  const columns = namesOf(raw, 'orphan_payments', 'id')
   raw.exec(`INSERT INTO main.orphan_payments (${columns}) SELECT ${columns} FROM temp.lost_orphans`)
   // A code that was used after the backup must not work a second time.
   raw.exec(
@@ -168,6 +250,10 @@ function keepRest(raw: Sqlite.Database): void {
        WHERE u.totp_secret = a.totp_secret)
      WHERE EXISTS (SELECT 1 FROM temp.used_steps AS u
        WHERE u.totp_secret = a.totp_secret AND u.totp_last_step > coalesce(a.totp_last_step, 0))`,
+  )
+  raw.exec(
+    `UPDATE main.recovery_codes AS c SET used_at = u.used_at FROM temp.used_codes AS u
+     WHERE u.code = c.code AND c.used_at IS NULL`,
   )
 }
 
@@ -199,31 +285,82 @@ export interface ReplaceSteps {
   }
 }
 
-function replaceAll(raw: Sqlite.Database, facts: RestoreFacts, steps: ReplaceSteps) {
+/** The present audit log stays, so that no archive hides what was done here; entries of the future come from none of ours. */
+function addAudit(raw: Sqlite.Database, at: string): void {
+  const columns = namesOf(raw, 'audit_log', 'id')
+  raw
+    .prepare(
+      `INSERT INTO main.audit_log (${columns}) SELECT ${columns} FROM restored.audit_log AS r WHERE r.at <= ?
+       AND NOT EXISTS (SELECT 1 FROM main.audit_log AS m WHERE m.at = r.at AND m.action = r.action AND m.object = r.object
+         AND m.admin IS r.admin AND m.ip = r.ip AND m.detail = r.detail) ORDER BY r.id`,
+    )
+    .run(at)
+}
+
+/**
+ * What admins were to be told, and the restore itself, goes to those who were alerted before it, by the bot of then: who puts other
+ * recipients or another bot in place by an archive keeps nothing from them.
+ */
+function keepAlerts(
+  raw: Sqlite.Database,
+  { tgIds, botToken }: Pick<Former, 'tgIds' | 'botToken'>,
+  { at }: RestoreFacts,
+  { kind, payload }: ReturnType<RestoreFacts['message']>,
+): void {
+  const columns = namesOf(raw, 'outbox', 'id')
+  raw.prepare('UPDATE temp.unsent_alerts SET bot_token = coalesce(bot_token, ?)').run(botToken)
+  raw.exec(
+    `INSERT INTO main.outbox (${columns}) SELECT ${columns} FROM temp.unsent_alerts ORDER BY id`,
+  )
+  const add = raw.prepare(
+    'INSERT INTO main.outbox (tg_id, kind, payload, next_try_at, created_at, bot_token) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  for (const tgId of tgIds) add.run(tgId, kind, JSON.stringify(payload), at, at, botToken)
+}
+
+function replaceAll(
+  raw: Sqlite.Database,
+  facts: RestoreFacts,
+  steps: ReplaceSteps,
+  passphraseTaken: boolean,
+) {
   raw.exec(KEEP)
+  const former = facts.former((key) => peekSetting(raw, key))
+  dropFactTriggers(raw)
   const tables = restoredTables(raw)
   for (const table of tables) {
-    replaceTable(raw, table)
+    if (table === 'audit_log') addAudit(raw, facts.at)
+    else replaceTable(raw, table)
     steps.step(`rows of ${table}`)
   }
   const reviews = keepPaid(raw, facts)
   keepRest(raw)
+  keepAlerts(raw, former, facts, facts.message(passphraseTaken))
+  rebuildFacts(raw)
+  steps.step('facts made')
   if ((raw.pragma('main.foreign_key_check') as unknown[]).length > 0) {
     throw new Error('the restored rows point nowhere: nothing was changed')
   }
-  return reviews
+  return { reviews, alerted: former.tgIds, formerReceiver: former.receiver }
 }
 
 /**
  * Copies the rows of `clean` over those of the live database: all or nothing, other processes only wait with their writes. A copy
- * of the live database is at `safety` first. Gives how many payments came up for review, and the env file's text that is to be
- * written now: it is kept in the database until `deletePendingEnv`.
+ * of the live database is at `safety` first. Gives how many payments came up for review, who was told of the restore, who is still to
+ * be, and the env file's text that is to be written now: it is kept in the database until `deletePendingEnv`. `passphraseTaken`: backups are
+ * encrypted from now on.
  */
 export function replaceRows(
   files: { database: string; clean: string; safety: string },
   facts: RestoreFacts,
   steps: ReplaceSteps,
-): { reviews: number; envText: string } {
+): {
+  reviews: number
+  alerted: number[]
+  formerReceiver: Former['receiver']
+  envText: string
+  passphraseTaken: boolean
+} {
   return withConnection(files.database, (raw) => {
     configure(raw)
     raw.pragma('cache_size = -16384')
@@ -240,18 +377,29 @@ export function replaceRows(
       peekInstanceId(raw) ?? '',
     )
     steps.step('safety copies made')
-    const reviews = replaceAll(raw, facts, steps)
+    const ownKey = peekSetting(raw, BACKUP_KEY)
+    const backupKey = ownKey ?? facts.adoptable
+    const passphraseTaken = backupKey !== (ownKey ?? null)
+    const done = replaceAll(raw, facts, steps, passphraseTaken)
     put(raw, INSTANCE_ID, instanceId)
     put(raw, PENDING_ENV, envText)
+    if (backupKey !== null) put(raw, BACKUP_KEY, backupKey)
     raw
       .prepare(
         "INSERT INTO audit_log (at, admin, ip, action, detail) VALUES (?, ?, ?, 'backup.restore', ?)",
       )
-      .run(facts.at, facts.audit.admin, facts.audit.ip, detail)
+      .run(
+        facts.at,
+        facts.audit.admin,
+        facts.audit.ip,
+        [detail, passphraseTaken ? 'took the passphrase of backups' : '']
+          .filter(Boolean)
+          .join('; '),
+      )
     steps.step('rows copied')
     raw.exec('COMMIT')
     steps.step('committed')
-    return { reviews, envText }
+    return { ...done, envText, passphraseTaken }
   })
 }
 

@@ -1,5 +1,5 @@
 /**
- * All tables but those of ssh-schema.ts. SQL names are the interface's names; row types are inferred here and declared nowhere else.
+ * All tables but those of ssh-schema.ts and admin-schema.ts. SQL names are the interface's names; row types are inferred here and declared nowhere else.
  * Timestamps are text, `YYYY-MM-DDTHH:MM:SS` in UTC, and compare as they sort.
  */
 import {
@@ -35,12 +35,13 @@ export const users = table(
   (t) => [
     index('users_list').on(t.token, t.hwidLimit, t.bannedAt),
     index('users_username').on(sql`lower(${t.username})`),
-    index('users_created_at').on(t.createdAt),
     index('users_banned').on(t.createdAt).where(sql`banned_at is not null`),
   ],
 )
 
 const UNHELD = sql`active = 1 and held_at is null`
+const HELD = sql`active = 1 and held_at is not null`
+const REVOKED = sql`active = 0`
 
 export const subscriptions = table(
   'subscriptions',
@@ -85,8 +86,13 @@ export const subscriptions = table(
     index('subscriptions_clients').on(t.node, t.uuid, t.expiresAt, t.tgId).where(UNHELD),
     // Filters and counts name it; `<> 0` keeps it from list fetches, which would have to visit the rows by it.
     index('subscriptions_owner').on(t.tgId, t.expiresAt, t.heldAt).where(sql`active <> 0`),
-    index('subscriptions_held').on(t.createdAt).where(sql`active = 1 and held_at is not null`),
-    index('subscriptions_revoked').on(t.createdAt).where(sql`active = 0`),
+    // The few that are held or revoked, by what the listing sorts, filters and searches by.
+    index('subscriptions_held').on(t.createdAt, t.expiresAt, t.node, t.plan, t.tgId).where(HELD),
+    index('subscriptions_held_ends').on(t.expiresAt, t.node, t.plan, t.tgId).where(HELD),
+    index('subscriptions_revoked')
+      .on(t.createdAt, t.expiresAt, t.node, t.plan, t.tgId)
+      .where(REVOKED),
+    index('subscriptions_revoked_ends').on(t.expiresAt, t.node, t.plan, t.tgId).where(REVOKED),
     index('subscriptions_traffic').on(sql`(up_bytes + down_bytes)`, t.upBytes, t.downBytes),
     index('subscriptions_reminders').on(t.reminded, t.expiresAt).where(UNHELD),
   ],
@@ -122,6 +128,8 @@ export const nodes = table('nodes', {
   /** The key that was presented last, where it is none of the pinned ones. */
   presentedHostKey: text('presented_host_key'),
   coreVersion: text('core_version'),
+  /** The number of the node program, as a pass found it last; null before the first one. */
+  program: int('program'),
   lastSeenAt: text('last_seen_at'),
   lastError: text('last_error'),
   syncBlocked: bool('sync_blocked').notNull().default(false),
@@ -141,6 +149,8 @@ export const plans = table('plans', {
   archived: bool('archived').notNull().default(false),
 })
 
+export const PROVIDERS = ['provider_a', 'provider_b', 'stars', 'cryptobot'] as const
+
 /** A reference that goes with the row when its key changes, and outlives it. */
 const LINKED = { onUpdate: 'cascade', onDelete: 'set null' } as const
 
@@ -151,7 +161,7 @@ export const payments = table(
     tgId: int('tg_id').notNull(),
     node: text('node').notNull(),
     plan: text('plan').notNull(),
-    provider: oneOf('provider', ['provider_a', 'provider_b', 'stars', 'cryptobot']).notNull(),
+    provider: oneOf('provider', PROVIDERS).notNull(),
     externalId: text('external_id').notNull().default(''),
     status: oneOf('status', ['pending', 'paid', 'failed']).notNull().default('pending'),
     amount: int('amount').notNull(),
@@ -176,8 +186,10 @@ export const payments = table(
   },
   (t) => [
     uniqueIndex('payments_external_id').on(t.provider, t.externalId).where(sql`external_id <> ''`),
-    index('payments_tg_id').on(t.tgId),
+    index('payments_tg_id').on(t.tgId, t.createdAt, t.provider, t.node, t.plan),
     index('payments_created_at').on(t.createdAt),
+    index('payments_provider').on(t.provider, t.createdAt),
+    index('payments_plan').on(t.plan, t.createdAt),
     index('payments_paid')
       .on(t.paidAt, t.currency, t.refundedAt, t.amount)
       .where(sql`status = 'paid'`),
@@ -203,7 +215,19 @@ export const giftCodes = table(
     usedBy: int('used_by'),
     revokedAt: text('revoked_at'),
   },
-  (t) => [index('gift_codes_created_at').on(t.createdAt)],
+  (t) => [
+    // All that the listing filters by: what does not match is passed without a look at its row.
+    index('gift_codes_created_at').on(
+      t.createdAt,
+      t.revokedAt,
+      t.usedAt,
+      t.expiresAt,
+      t.node,
+      t.plan,
+      t.usedBy,
+      t.code,
+    ),
+  ],
 )
 
 export const devices = table(
@@ -226,64 +250,16 @@ export const devices = table(
   ],
 )
 
-export const admins = table(
-  'admins',
-  {
-    id: autoId('id'),
-    username: text('username').notNull(),
-    passwordHash: text('password_hash').notNull(),
-    totpSecret: text('totp_secret'),
-    /** The last accepted TOTP step: a step is never accepted twice. */
-    totpLastStep: int('totp_last_step'),
-    createdAt: text('created_at').notNull(),
-    lastLoginAt: text('last_login_at'),
-  },
-  (t) => [uniqueIndex('admins_username').on(sql`lower(${t.username})`)],
-)
-
-export const adminSessions = table(
-  'admin_sessions',
-  {
-    id: autoId('id'),
-    /** SHA-256 of the cookie's value. */
-    token: text('token').notNull().unique(),
-    adminId: int('admin_id')
-      .notNull()
-      .references(() => admins.id, { onDelete: 'cascade' }),
-    createdAt: text('created_at').notNull(),
-    expiresAt: text('expires_at').notNull(),
-    lastSeenAt: text('last_seen_at').notNull(),
-    ip: text('ip').notNull(),
-    userAgent: text('user_agent'),
-  },
-  (t) => [index('admin_sessions_admin_id').on(t.adminId)],
-)
-
-export const pendingLogins = table('pending_logins', {
-  /** SHA-256 of the pending token. */
-  token: text('token').primaryKey(),
-  adminId: int('admin_id')
-    .notNull()
-    .references(() => admins.id, { onDelete: 'cascade' }),
-  expiresAt: text('expires_at').notNull(),
-  wrongCodes: int('wrong_codes').notNull().default(0),
-})
-
-export const loginAttempts = table(
-  'login_attempts',
-  {
-    id: autoId('id'),
-    ip: text('ip').notNull(),
-    kind: oneOf('kind', ['password', 'totp']).notNull(),
-    at: text('at').notNull(),
-  },
-  (t) => [index('login_attempts_ip').on(t.ip, t.kind, t.at), index('login_attempts_at').on(t.at)],
-)
-
 /** Live settings, and INSTANCE_ID: a key without a row takes its value from the environment. */
 export const settings = table('settings', {
   key: text('key').primaryKey(),
   value: text('value').notNull(),
+})
+
+/** One row, made by its migration: 32 random bytes in hex, the key of every HMAC of ours. Goes nowhere but into backups. */
+export const installation = table('installation', {
+  id: int('id').primaryKey(),
+  secret: text('secret').notNull(),
 })
 
 const SENDING = ['ready', 'sending', 'done', 'failed', 'skipped'] as const
@@ -302,10 +278,15 @@ export const outbox = table(
     error: text('error'),
     createdAt: text('created_at').notNull(),
     doneAt: text('done_at'),
+    /** The token of the bot that is to send it, where that is a former one; gone when the message is over. Null: the present bot. */
+    botToken: text('bot_token'),
   },
   (t) => [
     index('outbox_ready').on(t.nextTryAt).where(sql`status = 'ready'`),
+    index('outbox_open').on(t.kind).where(sql`status in ('ready', 'sending')`),
+    index('outbox_former_bot').on(t.nextTryAt).where(sql`bot_token is not null`),
     index('outbox_tg_id').on(t.tgId),
+    index('outbox_done_at').on(t.doneAt).where(sql`done_at is not null`),
   ],
 )
 
@@ -346,6 +327,9 @@ export const orphanPayments = table(
   (t) => [uniqueIndex('orphan_payments_external_id').on(t.provider, t.externalId)],
 )
 
+/** A constant, as the condition of a partial index must be. */
+export const IS_LOGIN = sql`action = 'login'`
+
 export const auditLog = table(
   'audit_log',
   {
@@ -357,7 +341,12 @@ export const auditLog = table(
     object: text('object').notNull().default(''),
     detail: text('detail').notNull().default(''),
   },
-  (t) => [index('audit_log_at').on(t.at)],
+  (t) => [
+    index('audit_log_at').on(t.at),
+    index('audit_log_logins').on(t.admin, t.ip, t.at).where(IS_LOGIN),
+    index('audit_log_action').on(sql`lower(action)`),
+    index('audit_log_admin').on(t.admin, t.action).where(sql`admin is not null`),
+  ],
 )
 
 export const trafficSamples = table(
@@ -439,9 +428,6 @@ export type Plan = typeof plans.$inferSelect
 export type Payment = typeof payments.$inferSelect
 export type GiftCode = typeof giftCodes.$inferSelect
 export type Device = typeof devices.$inferSelect
-export type Admin = typeof admins.$inferSelect
-export type AdminSession = typeof adminSessions.$inferSelect
-export type PendingLogin = typeof pendingLogins.$inferSelect
 export type OutboxMessage = typeof outbox.$inferSelect
 export type Event = typeof events.$inferSelect
 export type AuditEntry = typeof auditLog.$inferSelect

@@ -1,7 +1,8 @@
 /** Rows of live settings, and the database's own INSTANCE_ID. */
+import type Sqlite from 'better-sqlite3'
 import { type Database, type Query, run } from './open.ts'
 import { eq, inArray } from './orm.ts'
-import { ADD_ONLY_NODES, INSTANCE_ID } from './own-settings.ts'
+import { ADD_ONLY_NODES, BACKUP_KEY, INSTANCE_ID } from './own-settings.ts'
 import { nodes, revisions, settings } from './schema.ts'
 import { managementKey } from './ssh-schema.ts'
 
@@ -56,14 +57,30 @@ export function currentInstanceId(db: Database): string {
   return id
 }
 
+/** What backups are encrypted with; undefined where they are not. */
+export const findBackupKey = (db: Database): string | undefined => rowOf(db, BACKUP_KEY)
+
+/** Null: backups are not encrypted any more. */
+export function* putBackupKey(tx: Query, key: string | null) {
+  if (key === null) yield* deleteSetting(tx, BACKUP_KEY)
+  else yield* putSetting(tx, BACKUP_KEY, key)
+}
+
 export interface AddOnlyNodes {
   generation: string
   codes: string[]
 }
 
-/** From which nodes nothing is removed since a restore; undefined where there are none. */
+const addOnlyNodes = (raw: Sqlite.Database) =>
+  raw.prepare<[string], string>('select value from settings where key = ?').pluck()
+
+/**
+ * From which nodes nothing is removed since a restore; undefined where there are none. Read where the wanted clients are read, so that
+ * whoever asks after he has read them hears of the restore that they are of.
+ */
 export function findAddOnlyNodes(db: Database): AddOnlyNodes | undefined {
-  const [generation, ...codes] = rowOf(db, ADD_ONLY_NODES)?.split(' ') ?? []
+  const value = db.scanning(addOnlyNodes).get(ADD_ONLY_NODES)
+  const [generation, ...codes] = value?.split(' ') ?? []
   return generation === undefined || codes.length === 0 ? undefined : { generation, codes }
 }
 

@@ -1,17 +1,28 @@
 /** Copies of the whole database while others write to it. */
 import { closeSync, openSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
+import { BACKUP_KEY, peekSetting } from './own-settings.ts'
 
 /** How long copies and restores wait for other processes' transactions; requests wait less (db/open.ts). */
 export const PATIENCE_MS = 5000
 
 /**
  * Copies the database as it is at this moment into a new file: VACUUM INTO is one read transaction, holds nobody up and leaves out
- * what was deleted. (The backup API starts anew whenever another process writes.)
+ * what was deleted. (The backup API starts anew whenever another process writes.) The copy lacks the key of backups: whoever has
+ * one of them shall not read the others by it.
  */
 export function snapshotInto(database: string, target: string): void {
   createOwnerOnly(target)
   withConnection(database, (raw) => raw.prepare('VACUUM INTO ?').run(target))
+  withConnection(target, forgetBackupKey)
+}
+
+/** Takes the key out so that no page of the file has it any more. */
+function forgetBackupKey(raw: Sqlite.Database): void {
+  if (peekSetting(raw, BACKUP_KEY) === undefined) return
+  raw.pragma('journal_mode = MEMORY')
+  raw.pragma('secure_delete = ON')
+  raw.prepare('DELETE FROM settings WHERE key = ?').run(BACKUP_KEY)
 }
 
 /** Makes the empty file that SQLite then fills. Throws EEXIST. */

@@ -1,21 +1,7 @@
-/** Subscriptions: the owner's list, the admin's listing, the clients of a node, and the conditional changes. */
+/** Subscriptions: the owner's list, the clients of a node, and the conditional changes. */
 import { field, hot } from './hot.ts'
 import { type Database, type Query, run } from './open.ts'
-import {
-  and,
-  desc,
-  eq,
-  exists,
-  gt,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  type SQL,
-  sql,
-} from './orm.ts'
-import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
+import { and, desc, eq, gt, inArray, isNull, type SQL, sql } from './orm.ts'
 import {
   counters,
   nodes,
@@ -25,7 +11,6 @@ import {
   subscriptions,
   users,
 } from './schema.ts'
-import { isUuid, MANY_USERS, userSearch } from './users.ts'
 
 /** What makes a subscription active at a time (interface, "States and transitions"). */
 const isActive = (now: string) =>
@@ -62,17 +47,18 @@ export function listActiveOfUser(db: Database, tgId: number, now: string) {
   return db.prepared(ofOwner).all({ tgId, now })
 }
 
-const rowid = sql`subscriptions.rowid`
+const rowid = sql<number>`subscriptions.rowid`
 
 const listedColumns = {
   row: subscriptions,
-  rowid: sql<number>`subscriptions.rowid`,
+  rowid,
   username: users.username,
   nodeLabel: nodes.label,
   planLabel: plans.label,
 }
 
-const listed = (q: Query) =>
+/** Subscriptions with what their views show beside them. */
+export const listed = (q: Query) =>
   q
     .select(listedColumns)
     .from(subscriptions)
@@ -111,91 +97,6 @@ const listedOfUser = (q: Query) =>
 
 export function listOfUser(db: Database, tgId: number): ListedSubscription[] {
   return db.prepared(listedOfUser).all({ tgId })
-}
-
-export type SubscriptionState = 'active' | 'held' | 'expired' | 'revoked'
-
-/** The rows of a state; precedence revoked, held, expired, active. */
-function inState(state: SubscriptionState, now: string): SQL | undefined {
-  if (state === 'revoked') return eq(subscriptions.active, false)
-  const unrevoked = eq(subscriptions.active, true)
-  if (state === 'held') return and(unrevoked, isNotNull(subscriptions.heldAt))
-  if (state === 'expired')
-    return and(unrevoked, isNull(subscriptions.heldAt), lte(subscriptions.expiresAt, now))
-  return isActive(now)
-}
-
-export interface SubscriptionFilter {
-  state?: SubscriptionState
-  node?: string
-  plan?: string
-  tgId?: number
-  text?: string
-  expiresBefore?: string
-}
-
-/** The subscription with this id, and what the payment with this id paid for. */
-const withId = (uuid: string) =>
-  sql`${subscriptions.uuid} in (select ${uuid} union all
-    select ${payments.subscriptionUuid} from ${payments} where ${payments.id} = ${uuid} union all
-    select paid.uuid from ${subscriptions} as paid where paid.payment_id = ${uuid})`
-
-/** The condition that an owner is found by `text`, in the form that is quick for as many users as it finds. */
-async function ownedBy(q: Query, text: string): Promise<SQL> {
-  const found = () => q.select({ id: users.tgId }).from(users).where(userSearch(text))
-  const [row] = await q
-    .select({ n: sql<number>`count(*)` })
-    .from(found().limit(MANY_USERS).as('found'))
-  if ((row?.n ?? 0) < MANY_USERS) return inArray(subscriptions.tgId, found())
-  return sql`(select 1 from ${users} where ${users.tgId} = ${subscriptions.tgId} and ${userSearch(text)}) is not null`
-}
-
-async function matching(
-  q: Query,
-  filter: SubscriptionFilter,
-  now: string,
-): Promise<SQL | undefined> {
-  const { text } = filter
-  const search = async () => {
-    if (!text) return undefined
-    if (isUuid(text)) return withId(text.toLowerCase())
-    return ownedBy(q, text)
-  }
-  return and(
-    filter.state && inState(filter.state, now),
-    filter.node === undefined ? undefined : eq(subscriptions.node, filter.node),
-    filter.plan === undefined ? undefined : eq(subscriptions.plan, filter.plan),
-    filter.tgId === undefined ? undefined : eq(subscriptions.tgId, filter.tgId),
-    filter.expiresBefore === undefined
-      ? undefined
-      : lt(subscriptions.expiresAt, filter.expiresBefore),
-    await search(),
-  )
-}
-
-export const SUBSCRIPTION_SORTS = ['created_at', 'expires_at'] as const
-export type SubscriptionSort = (typeof SUBSCRIPTION_SORTS)[number]
-
-/** One page of the admin's listing, and the count of all matches (capped at COUNT_CAP + 1). */
-export async function listSubscriptions(
-  db: Database,
-  filter: SubscriptionFilter,
-  sort: SubscriptionSort,
-  page: PageRequest,
-  now: string,
-): Promise<{ rows: ListedSubscription[]; total: number }> {
-  const column =
-    sort === 'created_at' ? sql`${subscriptions.createdAt}` : sql`${subscriptions.expiresAt}`
-  const where = await matching(db.q, filter, now)
-  const rows = await listed(db.q)
-    .where(and(where, afterCursor(column, rowid, page)))
-    .orderBy(...pageOrder(column, rowid, page))
-    .limit(page.limit)
-  const total = await countCapped(
-    db.q,
-    sql`select 1 from ${subscriptions} where ${where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
-  )
-  return { rows, total }
 }
 
 type NewSubscription = Pick<
@@ -274,19 +175,49 @@ export function* revokeSubscription(tx: Query, uuid: string, now: string) {
 // A client belongs on its node while its subscription is active and its owner is not banned. The two readers of this say it in two
 // ways: a node's clients are many and banned users few, so those are read once; of single clients the owner is looked up.
 
-const clientsOfNode = (_q: Query, raw: Database['raw']) =>
+const CLIENTS_OF_NODE = `from subscriptions
+  where node = +? and uuid >= +? and uuid < +? and active = 1 and held_at is null and expires_at > +?
+    and tg_id not in (select tg_id from users indexed by users_banned where banned_at is not null)`
+
+type ClientRange = [node: string, from: string, to: string, now: string]
+
+const clientsOfNode = (raw: Database['raw']) =>
+  raw.prepare<ClientRange, string>(`select uuid ${CLIENTS_OF_NODE} order by uuid`).pluck()
+
+const textOfClients = (raw: Database['raw']) =>
   raw
-    .prepare<[node: string, now: string], string>(
-      `select uuid from subscriptions
-       where node = +? and active = 1 and held_at is null and expires_at > +?
-         and tg_id not in (select tg_id from users where banned_at is not null)
-       order by uuid`,
+    .prepare<ClientRange, Uint8Array>(
+      `select cast(coalesce(group_concat(uuid, ''), '') as blob) ${CLIENTS_OF_NODE}`,
     )
     .pluck()
 
+/** Client ids from `from` to below `to`. */
+export interface ClientIds {
+  from: string
+  to: string
+}
+
 /** The client ids that a node must serve now, sorted. */
-export function listClientsOfNode(db: Database, node: string, now: string): string[] {
-  return db.prepared(clientsOfNode).all(node, now)
+export function listClientsOfNode(
+  db: Database,
+  node: string,
+  { from, to }: ClientIds,
+  now: string,
+): string[] {
+  return db.scanning(clientsOfNode).all(node, from, to, now)
+}
+
+/**
+ * The same as the bytes of one text, in the order of the index, which is theirs: to be hashed, at a third of the work, and without the
+ * strings of each, nor one of all that would be encoded again.
+ */
+export function joinClientsOfNode(
+  db: Database,
+  node: string,
+  { from, to }: ClientIds,
+  now: string,
+): Uint8Array {
+  return db.scanning(textOfClients).get(node, from, to, now) as Uint8Array
 }
 
 const served = (_q: Query, raw: Database['raw']) =>
@@ -319,13 +250,6 @@ export function listOnOtherNodes(db: Database, uuids: string[], codes: string[])
 }
 
 /** Unrevoked and still to be served: held subscriptions keep their time, so they never run out. */
-const unexpired = (node: string, now: string) =>
-  and(
-    eq(subscriptions.node, node),
-    eq(subscriptions.active, true),
-    sql`(${subscriptions.heldAt} is not null or ${subscriptions.expiresAt} > ${now})`,
-  )
-
 const unexpiredOfUser = (tgId: number, now: string) =>
   and(
     eq(subscriptions.tgId, tgId),
@@ -371,26 +295,62 @@ export function* moveSubscription(tx: Query, uuid: string, to: string) {
   )
 }
 
-/** Puts all unrevoked subscriptions of a node on another one, and pending payments for their renewal; those that were moved. */
-export function* moveSubscriptions(tx: Query, from: string, to: string) {
-  const moved = yield* run(
+/** Where a walk over the subscriptions of a node has got to. */
+export type Place = Pick<Subscription, 'createdAt'> & { rowid: number }
+
+const walked = {
+  rowid,
+  createdAt: subscriptions.createdAt,
+  uuid: subscriptions.uuid,
+  active: subscriptions.active,
+  heldAt: subscriptions.heldAt,
+  expiresAt: subscriptions.expiresAt,
+}
+
+type Walked = Place & Pick<Subscription, 'uuid' | 'active' | 'heldAt' | 'expiresAt'>
+
+/**
+ * Puts subscriptions of a node on another one, and pending payments for their renewal: those that are not revoked among the next
+ * `limit`, oldest first. `next` is where the rest begins; null when there is none.
+ */
+export function* moveSubscriptions(
+  tx: Query,
+  { from, to }: { from: string; to: string },
+  after: Place | null,
+  limit: number,
+) {
+  const rows = (yield* run(
     tx
-      .update(subscriptions)
-      .set({ node: to })
-      .where(and(eq(subscriptions.node, from), eq(subscriptions.active, true)))
-      .returning(),
-  )
-  const renewed = tx
-    .select({ uuid: subscriptions.uuid })
-    .from(subscriptions)
-    .where(and(eq(subscriptions.uuid, payments.renewsUuid), eq(subscriptions.node, to)))
+      .select(walked)
+      .from(subscriptions)
+      .where(
+        and(
+          eq(subscriptions.node, from),
+          after
+            ? sql`(${walked.createdAt}, ${rowid}) > (${after.createdAt}, ${after.rowid})`
+            : undefined,
+        ),
+      )
+      .orderBy(walked.createdAt, rowid)
+      .limit(limit),
+  )) as Walked[]
+  const moved = rows.filter((row) => row.active)
+  const uuids = moved.map((row) => row.uuid)
+  yield* run(tx.update(subscriptions).set({ node: to }).where(inArray(subscriptions.uuid, uuids)))
   yield* run(
     tx
       .update(payments)
       .set({ node: to })
-      .where(and(eq(payments.status, 'pending'), eq(payments.node, from), exists(renewed))),
+      .where(
+        and(
+          inArray(payments.renewsUuid, uuids),
+          eq(payments.status, 'pending'),
+          eq(payments.node, from),
+        ),
+      ),
   )
-  return moved as Subscription[]
+  const last = rows.at(-1)
+  return { moved, next: rows.length === limit && last ? last : null }
 }
 
 /**
@@ -402,10 +362,20 @@ export function* renameClient(tx: Query, uuid: string, next: string) {
   yield* run(tx.update(subscriptions).set({ uuid: next }).where(eq(subscriptions.uuid, uuid)))
 }
 
-/** The number of subscriptions that still need this node, held ones included. */
-export function* countUnexpired(tx: Query, node: string, now: string) {
-  const [row] = yield* run(
-    tx.select({ n: sql<number>`count(*)` }).from(subscriptions).where(unexpired(node, now)),
-  )
-  return row?.n ?? 0
+/** Whether subscriptions still need this node, held ones included: by indexes that cover it, for a node can have very many. */
+export function* hasUnexpired(tx: Query, node: string, now: string) {
+  const by = (index: string, where: SQL) =>
+    run(
+      tx
+        .select({ n: sql`1` })
+        .from(sql`${subscriptions} indexed by ${sql.raw(index)}`)
+        .where(and(sql`active = 1`, where, eq(subscriptions.node, node)))
+        .limit(1),
+    )
+  const running = sql`held_at is null and ${subscriptions.expiresAt} > ${now}`
+  const found = [
+    yield* by('subscriptions_clients', running),
+    yield* by('subscriptions_held', sql`held_at is not null`),
+  ]
+  return found.some((rows) => rows.length > 0)
 }

@@ -63,6 +63,8 @@ export function* putBase(tx: Query, core: string, epoch: string, reading: Counte
 const sum = (column: SQLWrapper, more: number) =>
   sql`min(${column} + ${more}, ${Number.MAX_SAFE_INTEGER})`
 
+const exact = (bytes: number) => Math.min(bytes, Number.MAX_SAFE_INTEGER)
+
 export function* addTraffic(tx: Query, uuid: string, up: number, down: number) {
   yield* run(
     tx
@@ -79,7 +81,7 @@ export function* addSample(tx: Query, node: string, day: string, up: number, dow
   yield* run(
     tx
       .insert(trafficSamples)
-      .values({ node, day, up, down })
+      .values({ node, day, up: exact(up), down: exact(down) })
       .onConflictDoUpdate({
         target: [trafficSamples.node, trafficSamples.day],
         set: { up: sum(trafficSamples.up, up), down: sum(trafficSamples.down, down) },
@@ -121,7 +123,7 @@ const largest = (q: Query, most: number) =>
     .as('largest')
 
 /** A page of the `most` subscriptions with the most traffic, largest first. */
-export async function listTraffic(db: Database, most: number, page: PageRequest) {
+async function listTraffic(db: Database, most: number, page: PageRequest) {
   const rows = largest(db.q, most)
   return db.q
     .select({
@@ -147,7 +149,7 @@ export async function listTraffic(db: Database, most: number, page: PageRequest)
 }
 
 /** How many they are, and what they have in all. */
-export async function sumTraffic(db: Database, most: number) {
+async function sumTraffic(db: Database, most: number) {
   const rows = largest(db.q, most)
   // Not sum(), which refuses what is beyond 64 bits.
   const capped = (column: SQLWrapper) =>
@@ -157,3 +159,9 @@ export async function sumTraffic(db: Database, most: number) {
     .from(rows)
   return sums as { count: number; up: number; down: number }
 }
+
+/** A page of the `most` subscriptions with the most traffic, largest first; how many they are, and what they have in all. */
+export const reportTraffic = async (db: Database, most: number, page: PageRequest) => ({
+  rows: await listTraffic(db, most, page),
+  ...(await sumTraffic(db, most)),
+})

@@ -1,9 +1,20 @@
-/** The admin's listing of users: search, filters, pages by key, all in the order of an index. */
+/** The admin's listing of users: search, filters, pages by key. Who is listed follows from `user_summaries`, without visiting rows. */
+import { userSummaries } from './fact-schema.ts'
+import type { Rows } from './listing.ts'
 import type { Database, Query } from './open.ts'
-import { and, eq, inArray, isNotNull, isNull, type SQL, sql } from './orm.ts'
-import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
+import { and, eq, inArray, type SQL, sql } from './orm.ts'
+import {
+  afterCursor,
+  COUNT_CAP,
+  type Cursor,
+  countCapped,
+  hasPrefix,
+  isIdPrefix,
+  type PageRequest,
+  pageOrder,
+} from './paging.ts'
 import { devices, payments, subscriptions, users } from './schema.ts'
-import { isUuid, MANY_USERS, userSearch } from './users.ts'
+import { isNamed, isUuid } from './users.ts'
 
 /**
  * Users with an active or a held subscription; `expired`: with one that ran out and none of these; `none`: with no unrevoked
@@ -36,54 +47,110 @@ export interface ListedUser {
   devices: number
 }
 
-const rowid = sql`${users.tgId}`
+const { tgId, createdAt, lastEnd, held } = userSummaries
 
-const unrevoked = sql`from ${subscriptions} indexed by subscriptions_owner
-  where ${subscriptions.tgId} = ${users.tgId} and ${subscriptions.active} <> 0`
-
-const someHeld = sql`(select ${subscriptions.tgId} from ${subscriptions}
-  where ${subscriptions.active} = 1 and ${subscriptions.heldAt} is not null)`
-
+/** The users of a state, as a span of an index. */
 function inState(state: UserState, now: string): SQL {
-  const some = sql`exists (select 1 ${unrevoked})`
-  const running = sql`exists (select 1 ${unrevoked}
-    and ${subscriptions.heldAt} is null and ${subscriptions.expiresAt} > ${now})`
-  const held = sql`exists (select 1 ${unrevoked} and ${subscriptions.heldAt} is not null)`
-  if (state === 'held') return sql`${users.tgId} in ${someHeld}`
-  if (state === 'none') return sql`not ${some}`
-  // Most users have what the first part refuses, so the others are asked for few.
-  return state === 'active' ? running : sql`(not ${running} and ${some} and not ${held})`
+  if (state === 'active') return sql`${lastEnd} > ${now}`
+  if (state === 'expired') return sql`(${lastEnd} <= ${now} and ${held} = 0)`
+  if (state === 'none') return sql`(${lastEnd} is null and ${held} = 0)`
+  return sql`${held} > 0`
 }
 
 /** The owner of a subscription or payment with this id. */
 const ownerOf = (uuid: string) =>
-  sql`${users.tgId} in (select ${subscriptions.tgId} from ${subscriptions} where ${subscriptions.uuid} = ${uuid}
-    union all select ${payments.tgId} from ${payments} where ${payments.id} = ${uuid})`
+  sql`select ${subscriptions.tgId} from ${subscriptions} where ${subscriptions.uuid} = ${uuid}
+    union all select ${payments.tgId} from ${payments} where ${payments.id} = ${uuid}`
 
-/** The condition of a search, in the form that is quick for as many users as it finds: begin with them, or with the order. */
-async function found(q: Query, text: string): Promise<SQL> {
-  if (isUuid(text)) return ownerOf(text.toLowerCase())
-  const matching = () => q.select({ id: users.tgId }).from(users).where(userSearch(text))
+/** From this many on it is quicker to walk in the order of the page than to sort what is found: most are met soon. */
+const MANY = 150_000
+
+const isMany = async (q: Query, rows: SQL): Promise<boolean> => {
   const [row] = await q
     .select({ n: sql<number>`count(*)` })
-    .from(matching().limit(MANY_USERS).as('found'))
-  return (row?.n ?? 0) < MANY_USERS ? inArray(users.tgId, matching()) : userSearch(text, '+')
+    .from(sql`(${rows} limit ${MANY}) as found`)
+  return row?.n === MANY
 }
 
-async function matching(q: Query, filter: UserFilter, now: string): Promise<SQL | undefined> {
-  const { state, banned, text } = filter
-  const bans = banned ? isNotNull(users.bannedAt) : isNull(users.bannedAt)
-  return and(
-    text ? await found(q, text) : undefined,
-    banned === undefined ? undefined : bans,
-    state && inState(state, now),
-  )
+/** A search: the users whom it finds, and whether one is among them. */
+interface Search {
+  users: SQL
+  each: SQL
+  /** Their summaries, to be sorted, and to be counted until they are too many. */
+  rows: Rows
+  counted: Rows
 }
 
-const sortColumn = (sort: UserSort) => (sort === 'created_at' ? sql`${users.createdAt}` : rowid)
+/** By the key itself. */
+const byId = sql`${userSummaries} not indexed`
+
+function searchFor(text: string): Search {
+  const ofUser = (found: SQL): Search => {
+    const each = sql`${tgId} in (${found})`
+    const rows = { from: byId, where: each }
+    return { users: found, each, rows, counted: rows }
+  }
+  if (isUuid(text)) return ofUser(ownerOf(text.toLowerCase()))
+  if (isIdPrefix(text)) {
+    const each = hasPrefix(sql`${tgId}`, text)
+    const rows = { from: byId, where: each }
+    return { users: sql`select ${tgId} from ${byId} where ${each}`, each, rows, counted: rows }
+  }
+  if (text.length === 43)
+    return ofUser(sql`select ${users.tgId} from ${users} where ${users.token} = ${text}`)
+  const named = isNamed(text)
+  return {
+    ...ofUser(sql`select ${users.tgId} from ${users} where ${named}`),
+    each: sql`exists (select 1 from ${users} where ${users.tgId} = ${tgId} and ${isNamed(text, sql`+`)})`,
+    // One after another: the other way looks all of them up before the first is counted.
+    counted: { from: sql`${users} cross join ${byId} on ${tgId} = ${users.tgId}`, where: named },
+  }
+}
+
+/** How a page is read, and how all that match are counted. */
+interface Plan extends Rows {
+  counted: Rows
+  /** Whether the rows are those that were found, to be sorted; else they are walked in the order of the page. */
+  isFound: boolean
+}
+
+const by = (index: string) => sql`${userSummaries} indexed by ${sql.raw(`user_summaries_${index}`)}`
+
+/** The index that has the users of this state together, where they are few. */
+async function indexOf(q: Query, state: UserState, now: string): Promise<SQL | null> {
+  const index = by(state === 'held' ? 'held' : 'last_end')
+  return (await isMany(q, sql`select 1 from ${index} where ${inState(state, now)}`)) ? null : index
+}
+
+/** Begins with what is surely few, else with what is few as counted, else walks in the order of the page. */
+async function planOf(
+  q: Query,
+  { state, banned, text }: UserFilter,
+  sort: UserSort,
+  now: string,
+): Promise<Plan> {
+  const bans = banned ? sql`${userSummaries.banned} = 1` : sql`${userSummaries.banned} = 0`
+  const others = and(banned === undefined ? undefined : bans, state && inState(state, now))
+  const search = text ? searchFor(text) : undefined
+  const all = (rows: Rows): Rows => ({ from: rows.from, where: and(others, rows.where) })
+  if (search && !banned && !(await isMany(q, search.users)))
+    return { ...all(search.rows), counted: all(search.counted), isFound: true }
+  const walk = async () => {
+    if (banned) return by('banned')
+    const few = state && (await indexOf(q, state, now))
+    return few ?? (sort === 'created_at' ? by('created_at') : byId)
+  }
+  const rows = all({ from: await walk(), where: search?.each })
+  return { ...rows, counted: rows, isFound: false }
+}
+
+const sortColumn = (sort: UserSort) => (sort === 'created_at' ? sql`${createdAt}` : sql`${tgId}`)
 
 /** Where the page after this user starts. */
-export const userCursor = (user: ListedUser, sort: UserSort) => ({
+export const userCursor = (
+  user: Pick<ListedUser, 'tgId' | 'createdAt'>,
+  sort: UserSort,
+): Cursor => ({
   value: sort === 'created_at' ? user.createdAt : String(user.tgId),
   rowid: user.tgId,
 })
@@ -113,29 +180,42 @@ const rowsOf = (q: Query, tgIds: number[], now: string) =>
     .where(inArray(users.tgId, tgIds))
     .groupBy(users.tgId)
 
+/** A page of users, and where the one after it starts; null when there is none. */
+interface UserPage {
+  rows: ListedUser[]
+  next: Cursor | null
+}
+
 /** One page of the users that match. */
 async function readPage(
   q: Query,
-  where: SQL | undefined,
+  { from, where, isFound }: Plan,
   sort: UserSort,
   page: PageRequest,
   now: string,
-): Promise<ListedUser[]> {
-  const column = sortColumn(sort)
+): Promise<UserPage> {
+  // The order alone would have SQLite walk all users by their ids.
+  const column = isFound ? sql`+${sortColumn(sort)}` : sortColumn(sort)
+  const rowid = sql`${tgId}`
   // First only who is on the page: what is counted of users is worth counting for these alone.
   const ids = await q
-    .select({ tgId: users.tgId })
-    .from(users)
+    .select({ tgId: sql<number>`${tgId}`, createdAt: sql<string>`${createdAt}` })
+    .from(from)
     .where(and(where, afterCursor(column, rowid, page)))
     .orderBy(...pageOrder(column, rowid, page))
     .limit(page.limit)
   const rows = await rowsOf(
     q,
-    ids.map(({ tgId }) => tgId),
+    ids.map((one) => one.tgId),
     now,
   )
   const byId = new Map(rows.map((row) => [row.tgId, row]))
-  return ids.flatMap(({ tgId }) => byId.get(tgId) ?? [])
+  // Told by the ids: one whose row has gone meanwhile ends no list.
+  const last = ids.length === page.limit ? ids.at(-1) : undefined
+  return {
+    rows: ids.flatMap((one) => byId.get(one.tgId) ?? []),
+    next: last ? userCursor(last, sort) : null,
+  }
 }
 
 /** One page of the admin's listing, and the count of all matches (capped at COUNT_CAP + 1). */
@@ -146,37 +226,27 @@ export async function listUsers(
   page: PageRequest,
   now: string,
 ): Promise<{ rows: ListedUser[]; total: number }> {
-  const where = await matching(db.q, filter, now)
-  const rows = await readPage(db.q, where, sort, page, now)
-  const complete = page.cursor === null && rows.length < page.limit
+  const plan = await planOf(db.q, filter, sort, now)
+  const { counted } = plan
+  const { rows, next } = await readPage(db.q, plan, sort, page, now)
+  const complete = page.cursor === null && next === null
   const total = complete
     ? rows.length
     : await countCapped(
         db.q,
-        sql`select 1 from ${users} where ${where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
+        sql`select 1 from ${counted.from} where ${counted.where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
       )
   return { rows, total }
 }
 
-/** All that match, `limit` at a time. */
-export async function* listAllUsers(
+/** One page without the count. */
+export const readUsers = async (
   db: Database,
   filter: UserFilter,
   sort: UserSort,
-  first: PageRequest,
+  page: PageRequest,
   now: string,
-): AsyncGenerator<ListedUser[], void, void> {
-  const where = await matching(db.q, filter, now)
-  let page = first
-  for (;;) {
-    const rows = await readPage(db.q, where, sort, page, now)
-    const last = rows.at(-1)
-    if (!last) return
-    yield rows
-    if (rows.length < page.limit) return
-    page = { ...page, cursor: userCursor(last, sort) }
-  }
-}
+): Promise<UserPage> => readPage(db.q, await planOf(db.q, filter, sort, now), sort, page, now)
 
 /** One user as the listing shows him. */
 export async function findListedUser(

@@ -1,9 +1,11 @@
 /** Users, and the lookup that every subscription fetch makes. */
 
+import { UUID } from '#src/lib/uuid.ts'
 import { hot, input } from './hot.ts'
+import { countUpTo } from './listing.ts'
 import type { Database } from './open.ts'
 import { type Query, run } from './open.ts'
-import { and, eq, gt, ne, sql } from './orm.ts'
+import { and, eq, gt, ne, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
 import { outbox, payments, type Subscription, type User, users } from './schema.ts'
 
@@ -132,15 +134,11 @@ export function* updateHwidLimit(tx: Query, tgId: number, limit: number | null) 
   return rows.length > 0
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-
-export const isUuid = (text: string): boolean => UUID.test(text)
-
-/** From this many users on it is quicker to walk what is listed in its order and look at each one's owner than to begin with the users. */
-export const MANY_USERS = 20_000
+/** Whether a text is a UUID, in capitals too. */
+export const isUuid = (text: string): boolean => UUID.test(text.toLowerCase())
 
 /** Whether a username begins with a text, a leading @ and case aside. `mark` as in `userSearch`. */
-export function isNamed(text: string, mark = sql``) {
+export function isNamed(text: string, mark = sql``): SQL {
   const prefix = text.replace(/^@/, '').toLowerCase()
   const name = sql`${mark}lower(${users.username})`
   return sql`(${name} >= ${prefix} and ${name} < ${`${prefix}\u{10ffff}`})`
@@ -150,11 +148,29 @@ export function isNamed(text: string, mark = sql``) {
  * The condition of a search: digits are a tg_id prefix, other text a username prefix, a whole token an exact match. With
  * `bare` = '+' no index serves it, for queries that walk the users in another order.
  */
-export function userSearch(text: string, bare: '' | '+' = '') {
+export function userSearch(text: string, bare: '' | '+' = ''): SQL {
   const mark = sql.raw(bare)
   if (isIdPrefix(text)) return hasPrefix(sql`${mark}${users.tgId}`, text)
   if (text.length === 43) return sql`${mark}${users.token} = ${text}`
   return isNamed(text, mark)
+}
+
+/** From this many users on it is quicker to look at each row's owner than to begin with the users. */
+const SOME_USERS = 20_000
+
+/**
+ * The condition that the user in `column` is found by a search, `found(mark)` with `mark` as in `userSearch`: in the form that is
+ * quick for as many users as it finds.
+ */
+export async function isOfFound(
+  q: Query,
+  column: SQL,
+  found: (mark: '' | '+') => SQL,
+): Promise<SQL> {
+  const all = sql`select ${users.tgId} from ${users} where ${found('')}`
+  const n = await countUpTo(q, { from: sql`${users}`, where: found('') }, SOME_USERS)
+  if (n <= SOME_USERS) return sql`${column} in (${all})`
+  return sql`(select 1 from ${users} where ${users.tgId} = ${column} and ${found('+')}) is not null`
 }
 
 /** Changes fields of a user; nothing for an unknown one. */
@@ -184,6 +200,11 @@ export function* countPendingOfUser(tx: Query, tgId: number, since: string) {
 /** Deletes a user with his subscriptions, devices and undelivered messages; his payments stay, marked. */
 export function* deleteUser(tx: Query, tgId: number) {
   yield* run(tx.update(payments).set({ deletedUser: true }).where(eq(payments.tgId, tgId)))
-  yield* run(tx.delete(outbox).where(and(eq(outbox.tgId, tgId), ne(outbox.status, 'done'))))
+  // An alert is told to the admin that he may be as well.
+  yield* run(
+    tx
+      .delete(outbox)
+      .where(and(eq(outbox.tgId, tgId), ne(outbox.status, 'done'), ne(outbox.kind, 'alert'))),
+  )
   yield* run(tx.delete(users).where(eq(users.tgId, tgId)))
 }

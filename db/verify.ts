@@ -1,5 +1,6 @@
 /** What must hold of a database whatever happened to it, as questions that name the rows for which it does not. */
 import type { Database as Driver } from 'better-sqlite3'
+import { FALSE_FACTS, hasFacts } from './facts.ts'
 
 interface Question {
   /** The invariant, by its number in docs/reliability.md. */
@@ -118,6 +119,12 @@ const QUESTIONS: Question[] = [
   },
 ]
 
+const FACT_QUESTIONS: Question[] = FALSE_FACTS.map(([table, sql]) => ({
+  name: 'I9',
+  fault: `row of ${table} is not what the other tables say`,
+  sql,
+}))
+
 const MAX_ROWS = 20
 
 /** The lines of one question: each row that is at fault, at most twenty. */
@@ -149,7 +156,8 @@ function checkFile(raw: Driver): string[] {
 export function findFaults(raw: Driver, since: string): string[] {
   raw.exec('BEGIN')
   try {
-    return [...checkFile(raw), ...QUESTIONS.flatMap((question) => ask(raw, question, since))]
+    const questions = hasFacts(raw) ? [...QUESTIONS, ...FACT_QUESTIONS] : QUESTIONS
+    return [...checkFile(raw), ...questions.flatMap((question) => ask(raw, question, since))]
   } finally {
     raw.exec('COMMIT')
   }

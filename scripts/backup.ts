@@ -1,19 +1,44 @@
-/** `npm run backup [-- FILE]`: an archive of database and env file, also while the service runs. */
+/** `npm run backup -- [FILE]`: an archive of database and env file, also while the service runs. */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ConfigError, loadConfig } from '#src/config.ts'
+import * as v from 'valibot'
+import { BACKUP_KEY, peekSetting } from '#db/own-settings.ts'
+import { withConnection } from '#db/snapshot.ts'
+import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { backupName } from '#src/domain/backup.ts'
 import { createDataFiles } from '#src/integrations/data-files.ts'
 import { syncFolder } from '#src/lib/atomic-file.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { errorCode } from '#src/lib/errors.ts'
 import { silentLog } from '#src/lib/log.ts'
-import { readArguments, requireDatabase, runCommand } from './operator.ts'
+import { newPassphrase } from '#src/lib/new-passphrase.ts'
+import {
+  derivePassphraseKey,
+  type PassphraseKey,
+  parsePassphraseKey,
+} from '#src/lib/passphrase-key.ts'
+import { readArguments, requireDatabase, runCommand, UsageError } from './operator.ts'
+import { readPassphrase } from './passphrase.ts'
 
-const USAGE = `usage: npm run backup [-- FILE]
-  FILE   where the archive goes; - is stdout (with npm run --silent); by default backup-<date>-<time>.tar.gz in this folder
+const USAGE = `usage: npm run backup -- [FILE] [--encrypt | --plain]
+  FILE        where the archive goes; - is stdout (with npm run --silent); by default backup-<date>-<time>.tar.gz in this folder
+  --encrypt   encrypts it to a passphrase that is asked for (or read from stdin, or from the file BACKUP_PASSPHRASE_FILE)
+  --plain     does not encrypt it, although the panel has a passphrase for backups
+Without either it is encrypted to the panel's passphrase, where there is one; an encrypted archive is named .tar.gz.enc.
 Run it where the service runs, as its user. The archive opens everything that the service knows: keep it where only you read.
 `
+
+/** The key that the archive is encrypted with; null for none. */
+async function keyFor(config: Config, given: Set<string>): Promise<PassphraseKey | null> {
+  if (given.has('--plain')) return null
+  if (given.has('--encrypt')) {
+    const passphrase = v.safeParse(newPassphrase, await readPassphrase(config, { isNew: true }))
+    if (!passphrase.success) throw new ConfigError(`the passphrase ${passphrase.issues[0].message}`)
+    return derivePassphraseKey(passphrase.output)
+  }
+  const own = withConnection(config.databasePath, (raw) => peekSetting(raw, BACKUP_KEY))
+  return own === undefined ? null : parsePassphraseKey(own)
+}
 
 async function writeAll(stream: ReadableStream<Uint8Array>, file: number): Promise<void> {
   for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
@@ -21,10 +46,12 @@ async function writeAll(stream: ReadableStream<Uint8Array>, file: number): Promi
   }
 }
 
-/** Opens a new file of the owner. Throws ConfigError where this user may not write. */
+/** Opens a new file of the owner, never one that somebody else has put there. Throws ConfigError where this user may not write. */
 function openNew(path: string): number {
   try {
-    return openSync(path, 'w', 0o600)
+    // What a killed backup has left.
+    rmSync(path, { force: true })
+    return openSync(path, 'wx', 0o600)
   } catch (error) {
     if (!/^(?:EACCES|EPERM|EROFS|ENOENT)$/.test(errorCode(error) ?? '')) throw error
     throw new ConfigError(
@@ -52,13 +79,15 @@ async function writeFile(
 }
 
 await runCommand(async () => {
-  const { word } = readArguments(USAGE)
+  const { word, given } = readArguments(USAGE, ['--encrypt', '--plain'])
+  if (given.size > 1) throw new UsageError(USAGE)
   const config = loadConfig(process.env, process.cwd())
   requireDatabase(config.databasePath)
   const now = systemClock.now()
-  const path = resolve(word ?? backupName(now))
+  const key = await keyFor(config, given)
+  const path = resolve(word ?? backupName(now, key !== null))
   if (word !== '-' && existsSync(path)) throw new ConfigError(`${path} is there already`)
-  const pack = () => createDataFiles({ config, log: silentLog }).pack(now)
+  const pack = () => createDataFiles({ config, log: silentLog }).pack(now, key)
   if (word === '-') await writeAll(await pack(), 1)
   else {
     await writeFile(pack, path)

@@ -1,7 +1,7 @@
 /** `npm run reset-admin [-- NAME]`: a new password for an admin who is locked out; two-factor login off, sessions ended. */
 import { listAdmins } from '#db/admins.ts'
 import { type Database, openDatabase, withStartLock } from '#db/open.ts'
-import { ConfigError, loadConfig } from '#src/config.ts'
+import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { resetAdmin } from '#src/domain/admins.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { ApiError } from '#src/lib/errors.ts'
@@ -13,9 +13,9 @@ Run it where the service runs, as its user.
 `
 
 /** Shows the new password, or throws ConfigError with the names that there are. */
-async function reset(db: Database, name: string): Promise<void> {
+async function reset(db: Database, config: Config, name: string): Promise<void> {
   try {
-    const { username, password } = await resetAdmin({ db, clock: systemClock }, name)
+    const { username, password } = await resetAdmin({ db, config, clock: systemClock }, name)
     process.stdout.write(
       `New password of ${username}: ${password}\nTwo-factor login is off, all sessions are ended.\n`,
     )
@@ -28,13 +28,14 @@ async function reset(db: Database, name: string): Promise<void> {
 
 await runCommand(async () => {
   const { word: name = 'admin' } = readArguments(USAGE)
-  const { databasePath } = loadConfig(process.env, process.cwd())
+  const config = loadConfig(process.env, process.cwd())
+  const { databasePath } = config
   requireDatabase(databasePath)
   const db = await withStartLock(databasePath, async () =>
     openDatabase(databasePath, { now: systemClock.now() }),
   )
   try {
-    await reset(db, name)
+    await reset(db, config, name)
   } finally {
     db.close()
   }

@@ -5,17 +5,23 @@ import { raiseWantedGeneration } from '#db/bot-state.ts'
 import { withStartLock } from '#db/open.ts'
 import { createHostFile } from '#src/compose.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
+import { restoredMessage, tellOfRestore } from '#src/domain/backup.ts'
 import { completeRestore, makeFolders, openInstance } from '#src/instance.ts'
+import { isEncryptedArchive } from '#src/integrations/archive.ts'
 import { createDataFiles } from '#src/integrations/data-files.ts'
 import { presentEnv } from '#src/integrations/env-text.ts'
+import { createOutbound } from '#src/integrations/outbound.ts'
+import { createEventSender } from '#src/integrations/webhook.ts'
 import { writeFileAtomic } from '#src/lib/atomic-file.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { createLog } from '#src/lib/log.ts'
 import type { RestoreOutcome } from '#src/services.ts'
 import { readArguments, runCommand, UsageError } from './operator.ts'
+import { readPassphrase } from './passphrase.ts'
 
 const USAGE = `usage: npm run restore -- FILE [--init]
-  FILE     an archive of the panel, of npm run backup, or a snapshot
+  FILE     an archive of the panel, of npm run backup, or a snapshot. The passphrase of an encrypted one is asked for (or read
+           from stdin, or from the file BACKUP_PASSPHRASE_FILE)
   --init   go on although env file and database do not belong together
 Run it as the user of the service. On a new machine write its own settings (PORT, TRUSTED_PROXIES, ...) into the env file first or
 afterwards: of the archive's only live settings, the three domains and a few more are taken. A running service goes on with the
@@ -31,15 +37,26 @@ function removeNew(config: Config, env: string | null): void {
   else writeFileAtomic(config.envFile, env)
 }
 
-async function restore(config: Config, archive: string, init: boolean): Promise<RestoreOutcome> {
+async function restore(
+  config: Config,
+  { archive, passphrase }: { archive: string; passphrase: string | null },
+  init: boolean,
+): Promise<RestoreOutcome> {
   const now = systemClock.now()
   const log = createLog('info', systemClock.now, (line) => process.stderr.write(`${line}\n`))
   const { db } = await withStartLock(config.databasePath, () => openInstance(config, { init, now }))
   try {
-    const request = { at: now, admin: null, ip: 'local', sessionId: null }
+    const actor = { admin: null, ip: 'local' }
+    const message = restoredMessage(actor)
+    const request = { at: now, ...actor, sessionId: null, passphrase, message }
     const outcome = await createDataFiles({ config, log }).restore(archive, request)
+    const s = { db, config, clock: systemClock, log }
+    const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
+    const eventSender = createEventSender({ outbound })
+    const tellFormer = await tellOfRestore({ ...s, eventSender }, actor, outcome)
     await db.tx(raiseWantedGeneration)
-    await createHostFile({ config, db, clock: systemClock, log, fatal: () => {} })()
+    await createHostFile({ ...s, fatal: () => {} })()
+    await tellFormer()
     return outcome
   } finally {
     db.close()
@@ -52,6 +69,8 @@ function report(outcome: RestoreOutcome, isNew: boolean): void {
   ]
   if (!isNew)
     lines.push(`What was there before: ${outcome.safetyCopies.join(' ')} in DATA_DIR/safety`)
+  if (outcome.passphraseTaken)
+    lines.push('Backups and snapshots are encrypted to this passphrase from now on.')
   if (outcome.reviews > 0)
     lines.push(`Paid payments that the backup does not know, up for review: ${outcome.reviews}`)
   if (outcome.dropped.length > 0)
@@ -69,12 +88,16 @@ await runCommand(async () => {
   const archive = resolve(word)
   if (!existsSync(archive)) throw new ConfigError(`there is no file ${archive}`)
   let config = loadConfig(process.env, process.cwd())
+  const passphrase = isEncryptedArchive(archive)
+    ? await readPassphrase(config, { isNew: false })
+    : null
   makeFolders(config)
   const isNew = !existsSync(config.databasePath)
   const env = presentEnv(config.envFile, undefined)
   if (await completeRestore(config)) config = loadConfig(process.env, process.cwd())
   try {
-    report(await restore(config, archive, isNew || given.has('--init')), isNew)
+    const init = isNew || given.has('--init')
+    report(await restore(config, { archive, passphrase }, init), isNew)
   } catch (error) {
     if (isNew) removeNew(config, env)
     throw error

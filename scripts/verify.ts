@@ -3,38 +3,60 @@ import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync } from '
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { wrap } from '#db/open.ts'
+import { rebuildFacts } from '#db/facts.ts'
+import { isPresentForm, wrap } from '#db/open.ts'
 import { withConnection } from '#db/snapshot.ts'
-import { rebuild, UploadRefused } from '#db/upload.ts'
+import { rebuild, UploadRefused, wrongValues } from '#db/upload.ts'
 import { findFaults } from '#db/verify.ts'
 import { createCores, createHostFile } from '#src/compose.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { compareNodes } from '#src/domain/verify.ts'
-import { ArchiveRefused, unpackArchive } from '#src/integrations/archive.ts'
+import { ArchiveRefused, isEncryptedArchive, unpackArchive } from '#src/integrations/archive.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { createLog } from '#src/lib/log.ts'
 import { DAY_MS, timestampBefore } from '#src/lib/time.ts'
 import { readArguments, runCommand } from './operator.ts'
+import { readPassphrase } from './passphrase.ts'
 
-const USAGE = `usage: npm run verify [-- FILE] [-- --nodes]
-  FILE      a database or a backup to look at instead of the service's database
+const USAGE = `usage: npm run verify -- [FILE] [--nodes] [--rebuild]
+  FILE      a database or a backup to look at instead of the service's database. The passphrase of an encrypted backup is asked for
+            (or read from stdin, or from the file BACKUP_PASSPHRASE_FILE)
   --nodes   asks the nodes too whether they have exactly the clients that they should
+  --rebuild makes what lists and statistics are counted by anew first; changes wait meanwhile, some seconds for 100,000 users
 Prints a line for every row that is not as it must be; exit code 1 when there is one.
 `
 
 /** Messages are kept for 30 days after they are done; a day less, because the cleanup is not to the second. */
 const RETENTION_MS = 29 * DAY_MS
 
+const MAX_VALUES = 20
+
 const since = () => timestampBefore(systemClock.now(), RETENTION_MS)
 
-const faultsOf = (database: string) => withConnection(database, (raw) => findFaults(raw, since()))
+/** What is wrong in a database, the values included for which no backup of it could be restored. */
+const faultsOf = (database: string) =>
+  withConnection(database, (raw) => [
+    ...findFaults(raw, since()),
+    ...wrongValues(raw)
+      .take(MAX_VALUES)
+      .map(
+        ({ table, column, rowid }) =>
+          `I8 no restore would take it: the column ${column} of ${table} where rowid = ${rowid}`,
+      ),
+  ])
+
+/** Makes the facts of a database anew, while nobody else writes. */
+const makeFacts = (database: string) =>
+  withConnection(database, (raw) => raw.transaction(() => rebuildFacts(raw)).immediate())
 
 /** Unpacks a backup and takes it in as a restore would. */
-async function faultsOfArchive(archive: string): Promise<string[]> {
+async function faultsOfArchive(archive: string, passphrase: string | null): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'subpanel-verify-'))
   try {
-    await unpackArchive(archive, join(folder, 'uploaded.db'), Number.MAX_SAFE_INTEGER)
-    rebuild(join(folder, 'uploaded.db'), join(folder, 'clean.db'))
+    const uploaded = join(folder, 'uploaded.db')
+    await unpackArchive(archive, uploaded, Number.MAX_SAFE_INTEGER, passphrase)
+    rebuild(uploaded, join(folder, 'clean.db'))
+    makeFacts(join(folder, 'clean.db'))
     return faultsOf(join(folder, 'clean.db'))
   } catch (error) {
     if (error instanceof ArchiveRefused || error instanceof UploadRefused) return [error.message]
@@ -45,7 +67,8 @@ async function faultsOfArchive(archive: string): Promise<string[]> {
 }
 
 /** What a file is by its first bytes: sqlite.org/fileformat2.html, RFC 1952. */
-function kindOf(path: string): 'archive' | 'database' | null {
+function kindOf(path: string): 'archive' | 'encrypted' | 'database' | null {
+  if (isEncryptedArchive(path)) return 'encrypted'
   const file = openSync(path, 'r')
   try {
     const head = Buffer.alloc(16)
@@ -57,10 +80,12 @@ function kindOf(path: string): 'archive' | 'database' | null {
   }
 }
 
-async function faultsIn(path: string): Promise<string[]> {
+async function faultsIn(config: Config, path: string): Promise<string[]> {
   const kind = kindOf(path)
   if (kind === null) throw new ConfigError(`${path} is neither a backup nor a database`)
-  return kind === 'archive' ? faultsOfArchive(path) : faultsOf(path)
+  if (kind === 'database') return faultsOf(path)
+  const passphrase = kind === 'encrypted' ? await readPassphrase(config, { isNew: false }) : null
+  return faultsOfArchive(path, passphrase)
 }
 
 async function faultsOnNodes(config: Config): Promise<string[]> {
@@ -78,11 +103,20 @@ async function faultsOnNodes(config: Config): Promise<string[]> {
 }
 
 await runCommand(async () => {
-  const { word, given } = readArguments(USAGE, ['--nodes'])
+  const { word, given } = readArguments(USAGE, ['--nodes', '--rebuild'])
   const config = loadConfig(process.env, process.cwd())
   const path = word === undefined ? config.databasePath : resolve(word)
   if (!existsSync(path)) throw new ConfigError(`there is no file ${path}`)
-  const faults = word === undefined ? faultsOf(path) : await faultsIn(path)
+  if (given.has('--rebuild')) {
+    if (word !== undefined) throw new ConfigError("--rebuild is for the service's own database")
+    if (!withConnection(path, isPresentForm)) {
+      throw new ConfigError(
+        'the database has the form of another version: a start of the service brings an older one up to date, and makes all this anew',
+      )
+    }
+    makeFacts(path)
+  }
+  const faults = word === undefined ? faultsOf(path) : await faultsIn(config, path)
   if (given.has('--nodes')) faults.push(...(await faultsOnNodes(config)))
   process.stdout.write(faults.length === 0 ? 'all is well\n' : `${faults.join('\n')}\n`)
   return faults.length === 0 ? 0 : 1

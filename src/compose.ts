@@ -23,7 +23,7 @@ import { openInstance } from './instance.ts'
 import { canBind } from './integrations/bindable.ts'
 import { createCryptobot } from './integrations/cryptobot.ts'
 import { createDataFiles } from './integrations/data-files.ts'
-import { dial } from './integrations/dial.ts'
+import { createDial } from './integrations/dial.ts'
 import { freeShare } from './integrations/disk.ts'
 import { createGateways } from './integrations/gateways.ts'
 import { createInstallFiles } from './integrations/install-files.ts'
@@ -34,7 +34,9 @@ import { generateManagementKey } from './integrations/management-key.ts'
 import { nodeProgram } from './integrations/node-program.ts'
 import { localShell, socketShell } from './integrations/node-shell.ts'
 import { createOutbound } from './integrations/outbound.ts'
+import { createConnect } from './integrations/outbound-connect.ts'
 import { createProviderA } from './integrations/provider-a.ts'
+import { createReads } from './integrations/read-thread.ts'
 import { createSnapshots } from './integrations/snapshot-files.ts'
 import { createTelegram } from './integrations/telegram.ts'
 import { createEventSender } from './integrations/webhook.ts'
@@ -42,7 +44,7 @@ import { createBackground } from './lib/background.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { LOCAL_CORE } from './lib/core-name.ts'
 import { errorMessage } from './lib/errors.ts'
-import { createLimiter } from './lib/limiter.ts'
+import { createLimiter, lineBefore } from './lib/limiter.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { createSingleFlight } from './lib/single-flight.ts'
 import type { Core, Cores, Services } from './services.ts'
@@ -56,6 +58,9 @@ const HASHES_AT_A_TIME = Math.min(4, Math.max(1, availableParallelism() - 1))
 /** About 6 s of hashing: who would wait longer is told to come again. */
 const HASHES_WAITING = 250
 
+/** How nodes are connected to. */
+const connectOf = (config: Config) => createConnect({ denyPrivate: config.outboundDenyPrivate })
+
 /** The core of this machine, and those of the managed nodes. */
 export function createCores(
   s: Pick<Services, 'config' | 'db' | 'clock' | 'log' | 'writeKnownHosts'>,
@@ -63,6 +68,7 @@ export function createCores(
   const { core, on, socket } = s.config.localNode
   const managed = createManagedCores({
     clock: s.clock,
+    connect: connectOf(s.config),
     async privateKey() {
       const key = await findManagementKey(s.db)
       if (!key) throw new Error('the database has no management key')
@@ -76,7 +82,7 @@ export function createCores(
   const shell =
     core === 'system'
       ? socketShell(socket)
-      : localShell(NODE_PROGRAM, localCorePaths(s.config.dataDir).directory, s.config.searchPath)
+      : localShell(NODE_PROGRAM, localCorePaths(s.config.dataDir), s.config.searchPath)
   const local: Core | null = on
     ? { name: LOCAL_CORE, program: nodeProgram(shell), known: null }
     : null
@@ -133,6 +139,7 @@ export async function compose(
     const cores = createCores({ config, db, clock, log, writeKnownHosts })
     const outside = createOutsideSystems(config, clock, log)
     const instanceId = () => currentInstanceId(db)
+    const hashing = createLimiter(HASHES_AT_A_TIME, HASHES_WAITING)
     const dataFiles = createDataFiles({ config, log })
     const seed = { db, clock, config }
     await seedPlans(seed)
@@ -145,12 +152,13 @@ export async function compose(
     const services: Services = {
       config,
       db,
+      reads: createReads(config.databasePath, log),
       clock,
       log,
       background,
       cores,
       writeKnownHosts,
-      dial,
+      dial: createDial(connectOf(config)),
       ...outside,
       ...createSending({ db, config, clock, log, background, ...outside }),
       freeDiskShare: () => freeShare(config.dataDir),
@@ -162,7 +170,8 @@ export async function compose(
       seenDevices: createSeenDevices({ db, clock, background }, SEEN_DELAY_MS),
       paymentChecks: createSingleFlight(),
       paymentCreations: createSingleFlight(),
-      hashing: createLimiter(HASHES_AT_A_TIME, HASHES_WAITING),
+      hashing,
+      strangersHashing: lineBefore(hashing, HASHES_AT_A_TIME, HASHES_WAITING),
       nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
     }
     if (!config.localNode.on && config.localNode.core === 'system') {

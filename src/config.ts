@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { parseEnvFile } from './lib/env-file.ts'
 import { type Network, parseIp, parseNetwork } from './lib/ip.ts'
 import { LOG_LEVELS, type LogLevel } from './lib/log.ts'
+import { isTarget } from './lib/target.ts'
 
 /** A setting that stops the start: one line that names it. */
 export class ConfigError extends Error {}
@@ -20,6 +21,7 @@ export const LIVE_KEYS = [
   'HWID_FALLBACK_LIMIT',
   'WEBHOOK_URL',
   'WEBHOOK_SECRET',
+  'WEBHOOK_EVENTS',
   'LEGAL_NAME',
   'LEGAL_INN',
   'REFUND_HOURS',
@@ -41,6 +43,7 @@ export const LIVE_KEYS = [
   'RECEIPT_EMAIL',
   'VAT_CODE',
   'ADMIN_TG_IDS',
+  'REQUIRE_2FA',
   'APP_CATALOGUE',
 ] as const
 export type LiveKey = (typeof LIVE_KEYS)[number]
@@ -57,10 +60,14 @@ export interface Config {
   /** True when none of the three domains was set: a developer's machine. */
   defaultDomains: boolean
   adminPath: string
+  /** The path of ours on which ADMIN_PATH stands, so that what belongs there is not served; null for none. */
+  coveredPath: string | null
   panelPassword: string
-  /** Null: unset, so private peers are trusted. */
-  trustedProxies: Network[] | null
+  /** Null: unset, so private peers are trusted. `none`: no peer is, loopback neither. */
+  trustedProxies: Network[] | 'none' | null
   hostIsolation: boolean
+  /** Whether sessions of the panel give password or code anew before what a thief of one would do. */
+  reauth: boolean
   logLevel: LogLevel
   defaultLang: string
   currency: string
@@ -97,6 +104,8 @@ export interface Config {
   snapshotMaxBytes: number
   /** The command that copies a snapshot elsewhere; empty for none. Of the process's own environment only. */
   snapshotCopyCommand: string
+  /** The file that holds the passphrase of backups for the operator's commands; empty for none. Of the process's own environment only. */
+  backupPassphraseFile: string
   /** Values of the live keys, for those without a row. */
   live: Partial<Record<LiveKey, string>>
   /**
@@ -104,6 +113,8 @@ export interface Config {
    * `text`: what it is about to hold, where that is not written yet.
    */
   refreshLive(generation: string | undefined, text: string | undefined): void
+  /** Live keys that the process's own environment has: there the env file changes nothing. */
+  fixedKeys: readonly LiveKey[]
   /** Names in the env file that mean nothing: misspelt ones, most likely. */
   unknownKeys: string[]
   /** INSTANCE_ID of the env file; empty when it has none. */
@@ -115,6 +126,9 @@ const RESERVED_SEGMENTS = new Set(
     ' ',
   ),
 )
+
+/** First segments that came to be ours after some ADMIN_PATH may have: one that stands there was there first, and wins. */
+const LATER_SEGMENTS = ['metrics', 'status', 'tls-allowed', 'rules']
 
 /** ADMIN_PATH without its outer slashes; `admin` when nothing is left. */
 export function parseAdminPath(text: string): string {
@@ -185,12 +199,13 @@ function reader(values: Record<string, string | undefined>) {
   }
 }
 
-function parseTrustedProxies(text: string): Network[] | null {
+function parseTrustedProxies(text: string): Config['trustedProxies'] {
   if (text === '') return null
+  if (text === 'none') return text
   return text.split(/[\s,]+/).map((item) => {
     const network = parseNetwork(item)
     if (!network)
-      throw new ConfigError('TRUSTED_PROXIES must be a list of addresses or CIDR blocks')
+      throw new ConfigError('TRUSTED_PROXIES must be a list of addresses or CIDR blocks, or none')
     return network
   })
 }
@@ -220,8 +235,6 @@ function parsePassword(password: string): string {
 const isHostName = (text: string) => HOST.test(text.toLowerCase()) && !text.includes(':')
 const isAddress = (text: string) => isHostName(text) || parseIp(text) !== null
 const isHttpUrl = (text: string) => URL.canParse(text) && /^https?:/i.test(text)
-/** REALITY's target: host and port, or a unix socket. */
-const isTarget = (text: string) => /^(\S+:\d{1,5}|[/@]\S+)$/.test(text)
 
 const FLAG = {
   fits: (text: string) => /^(1|0|true|false|yes|no|on|off)$/i.test(text),
@@ -244,6 +257,7 @@ function isJsonArray(text: string): boolean {
 const LIVE_RULES: Partial<Record<LiveKey, { fits: (text: string) => boolean; need: string }>> = {
   PAYMENTS_ENABLED: FLAG,
   HWID_LIMIT_ENABLED: FLAG,
+  REQUIRE_2FA: FLAG,
   PROVIDER_A_ENABLED: FLAG,
   PROVIDER_B_ENABLED: FLAG,
   STARS_ENABLED: FLAG,
@@ -257,6 +271,10 @@ const LIVE_RULES: Partial<Record<LiveKey, { fits: (text: string) => boolean; nee
     need: 'a hue from 0 to 360',
   },
   WEBHOOK_URL: URL_RULE,
+  WEBHOOK_EVENTS: {
+    fits: (text) => /^[a-z_.]+([\s,]+[a-z_.]+)*$/.test(text),
+    need: 'a list of events',
+  },
   PROVIDER_B_API_URL: URL_RULE,
   RECEIPT_MODE: { fits: (text) => /^(off|auto|on)$/.test(text), need: 'off, auto or on' },
   VAT_CODE: { fits: isVatCode, need: 'a whole number from 1 to 12' },
@@ -361,6 +379,7 @@ function configOf(
     read.text(key),
   )
   const panel = read.domain('PANEL_DOMAIN', `panel.localhost:${port}`)
+  const adminPath = parseAdminPath(values.ADMIN_PATH ?? '')
 
   return Object.freeze({
     port,
@@ -378,10 +397,12 @@ function configOf(
     },
     publicScheme: read.oneOf('PUBLIC_SCHEME', ['https', 'http'], defaultDomains ? 'http' : 'https'),
     defaultDomains,
-    adminPath: parseAdminPath(values.ADMIN_PATH ?? ''),
+    adminPath,
+    coveredPath: LATER_SEGMENTS.find((segment) => segment === adminPath.split('/')[0]) ?? null,
     panelPassword: parsePassword(values.PANEL_PASSWORD ?? ''),
     trustedProxies: parseTrustedProxies(read.text('TRUSTED_PROXIES')),
     hostIsolation: read.oneOf('HOST_ISOLATION', ['off', 'strict'], 'off') === 'strict',
+    reauth: read.oneOf('REAUTH', ['on', 'off'], 'on') === 'on',
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     defaultLang: read.oneOf('DEFAULT_LANG', ['en', 'ru'], 'en'),
     currency: read.matching(
@@ -421,7 +442,9 @@ function configOf(
     restoreMaxBytes: read.int('RESTORE_MAX_MB', 512, 1, 65_536) * MB,
     snapshotMaxBytes: read.int('SNAPSHOT_MAX_MB', 2048, 1, 1_048_576) * MB,
     snapshotCopyCommand: processEnv.SNAPSHOT_COPY_CMD?.trim() ?? '',
+    backupPassphraseFile: processEnv.BACKUP_PASSPHRASE_FILE?.trim() ?? '',
     ...liveValues(read, envFile, processEnv),
+    fixedKeys: LIVE_KEYS.filter((key) => processEnv[key]),
     unknownKeys: Object.keys(fileValues).filter(
       (key) => !read.asked.has(key) && !OTHER_KEYS.has(key),
     ),

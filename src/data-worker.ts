@@ -9,17 +9,15 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PENDING_ENV, peekSetting } from '#db/own-settings.ts'
 import { snapshotInto, withConnection } from '#db/snapshot.ts'
 import { packArchive } from './integrations/archive.ts'
-import type { DataMessage, DataTask, TaskOf } from './integrations/data-files.ts'
+import type { DataMessage, DataTask, DataWord, TaskOf } from './integrations/data-files.ts'
 import { presentEnv } from './integrations/env-text.ts'
 import { syncFolder } from './lib/atomic-file.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'
+import { LEAVE } from './lib/thread.ts'
 
 const port = parentPort as MessagePort
 const say = (message: DataMessage, transfer: ArrayBuffer[] = []) =>
   port.postMessage(message, transfer)
-
-/** Resolves at the next word of the process. */
-const nextWord = () => new Promise((resolve) => port.once('message', resolve))
 
 /** An archive of the database as it is now. */
 function packNow(task: TaskOf<'pack' | 'pack-into'>): Generator<Uint8Array> {
@@ -29,22 +27,31 @@ function packNow(task: TaskOf<'pack' | 'pack-into'>): Generator<Uint8Array> {
     task.envFile,
     withConnection(database, (raw) => peekSetting(raw, PENDING_ENV)),
   )
-  return packArchive({ database, env }, task.at)
+  return packArchive({ database, env }, task.at, task.key)
 }
 
-async function pack(task: TaskOf<'pack'>): Promise<void> {
+/** Says a chunk at each `next`, until there are no more or it is to leave. */
+function pack(task: TaskOf<'pack'>): Promise<void> {
   const archive = packNow(task)
-  say({ type: 'ready' })
-  for (;;) {
-    await nextWord()
-    const { value, done } = archive.next()
-    if (done) return
-    const bytes = new Uint8Array(value)
-    say({ type: 'chunk', bytes }, [bytes.buffer])
-  }
+  return new Promise((resolve, reject) => {
+    const hear = (word: DataWord) => {
+      const { value, done } = word === LEAVE ? archive.return(undefined) : archive.next()
+      if (done) return resolve()
+      const bytes = new Uint8Array(value)
+      say({ type: 'chunk', bytes }, [bytes.buffer])
+    }
+    port.on('message', (word: DataWord) => {
+      try {
+        hear(word)
+      } catch (error) {
+        reject(error)
+      }
+    })
+    say({ type: 'ready' })
+  })
 }
 
-function packInto(task: TaskOf<'pack-into'>): void {
+async function packInto(task: TaskOf<'pack-into'>): Promise<DataMessage> {
   const temporary = join(task.folder, 'archive')
   const file = openSync(temporary, 'wx', 0o600)
   try {
@@ -55,12 +62,17 @@ function packInto(task: TaskOf<'pack-into'>): void {
   }
   renameSync(temporary, task.path)
   syncFolder(dirname(task.path))
+  if (!task.check) return { type: 'done', result: null }
+  // Loaded where it is needed: most tasks know nothing of the tables.
+  const { findWrongValue } = await import('#db/upload.ts')
+  const result = withConnection(join(task.folder, 'panel.db'), findWrongValue)
+  return { type: 'done', result }
 }
 
 /** A task's last word. */
 async function perform(task: DataTask): Promise<DataMessage> {
   if (task.kind === 'pack') await pack(task)
-  else if (task.kind === 'pack-into') packInto(task)
+  else if (task.kind === 'pack-into') return packInto(task)
   else {
     const { check, replace } = await import('./restore-task.ts')
     const step = (name: string) => say({ type: 'step', name })

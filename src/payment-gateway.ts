@@ -48,6 +48,8 @@ export type PaymentState =
   /** Fields that the gateway's answer has; the rules compare them where they are there. */
   | ({
       state: 'paid'
+      /** Whose it is: our id of a payment, as the gateway was told it. */
+      paymentId?: string | undefined
       amount?: string | undefined
       currency?: string | undefined
       test?: boolean | undefined

@@ -1,5 +1,13 @@
 /** A restore, as the worker thread does it: unpack, check, and replace the rows; then the env file. */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   deletePendingEnv,
@@ -11,29 +19,38 @@ import {
 } from '#db/restore.ts'
 import { withConnection } from '#db/snapshot.ts'
 import { rebuild, UploadRefused } from '#db/upload.ts'
-import { acceptsRow, isInstanceId, mergeEnv, nameKeys } from './domain/restored-env.ts'
+import { optionalEventsIn } from './domain/optional-events.ts'
+import {
+  acceptedRows,
+  credentialsUntil,
+  isInstanceId,
+  mergeEnv,
+  nameKeys,
+} from './domain/restored-env.ts'
+import {
+  isSafetyCopy,
+  outdatedCopies,
+  type SafetyCopy,
+  safetyCopyName,
+} from './domain/safety-copies.ts'
 import { ArchiveRefused, unpackArchive } from './integrations/archive.ts'
 import type { DataMessage, TaskOf } from './integrations/data-files.ts'
 import { presentEnv } from './integrations/env-text.ts'
 import { syncFile, syncFolder, writeFileAtomic } from './lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
+import { adoptedKey } from './lib/new-passphrase.ts'
 import { randomHex } from './lib/random.ts'
-import { fileStamp, formatTimestamp } from './lib/time.ts'
-import type { RestoreOutcome, RestoreRequest } from './services.ts'
+import { parseTgIds } from './lib/tg-ids.ts'
+import { formatTimestamp } from './lib/time.ts'
+import type { RestoreOutcome } from './services.ts'
 
 type Step = (name: string) => void
-
-const SAFETY_COPIES = 5
-const SAFETY_NAME = /^before-restore-\d{8}-\d{6}(?:-\d+)?\.db$/
 
 /** The path of a safety copy that is not there yet. */
 function safetyPath(folder: string, at: Date): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (let number = 1; ; number++) {
-    const path = join(
-      folder,
-      `before-restore-${fileStamp(at)}${number === 1 ? '' : `-${number}`}.db`,
-    )
+    const path = join(folder, safetyCopyName(at, number))
     if (!existsSync(path)) return path
   }
 }
@@ -41,10 +58,18 @@ function safetyPath(folder: string, at: Date): string {
 const envCopyOf = (path: string) => path.replace(/\.db$/, '.env')
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
-/** Keeps the newest five. */
-function removeOldSafetyCopies(folder: string): void {
-  const names = readdirSync(folder).filter((name) => SAFETY_NAME.test(name))
-  for (const name of names.sort().slice(0, -SAFETY_COPIES)) {
+const bytesOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+const copiesIn = (folder: string): SafetyCopy[] =>
+  readdirSync(folder)
+    .filter(isSafetyCopy)
+    .map((name) => {
+      const path = join(folder, name)
+      return { name, bytes: bytesOf(path) + bytesOf(envCopyOf(path)) }
+    })
+
+function removeCopies(folder: string, names: string[]): void {
+  for (const name of names) {
     rmSync(join(folder, name))
     rmSync(join(folder, envCopyOf(name)), { force: true })
   }
@@ -60,16 +85,46 @@ function adoptedId(
   return { id, doubtful: inEnv !== undefined && inEnv !== id }
 }
 
-function factsOf(request: RestoreRequest): RestoreFacts {
+type AudienceKey =
+  | 'ADMIN_TG_IDS'
+  | 'BOT_TOKEN'
+  | 'WEBHOOK_URL'
+  | 'WEBHOOK_SECRET'
+  | 'WEBHOOK_EVENTS'
+
+/** `adoptable`: the key of the archive where it may be that of this machine's backups, else null. */
+function factsOf(
+  { request, live }: Pick<TaskOf<'check'>, 'request' | 'live'>,
+  adoptable: string | null,
+): RestoreFacts {
   const at = formatTimestamp(request.at)
   return {
     at,
     generation: randomHex(8),
-    accepts: acceptsRow,
+    accepted: acceptedRows,
     reviewReason: `paid, but unknown to the backup restored at ${at}`,
     refundedReason: `paid and refunded, but unknown to the backup restored at ${at}`,
     audit: { admin: request.admin, ip: request.ip },
+    message(passphraseTaken) {
+      const { kind, payload } = request.message
+      return { kind, payload: { ...payload, ...(passphraseTaken ? { passphraseTaken } : {}) } }
+    },
+    credentialsUntil: credentialsUntil(request.at),
+    former(row) {
+      const text = (key: AudienceKey) => row(key) ?? live[key] ?? ''
+      const url = text('WEBHOOK_URL')
+      const ticked = optionalEventsIn(text('WEBHOOK_EVENTS'))
+      return {
+        tgIds: parseTgIds(text('ADMIN_TG_IDS')),
+        botToken: text('BOT_TOKEN') || null,
+        receiver:
+          url !== '' && ticked.includes('backup.restored')
+            ? { url, secret: text('WEBHOOK_SECRET') }
+            : null,
+      }
+    },
     sessionId: request.sessionId,
+    adoptable,
   }
 }
 
@@ -81,14 +136,16 @@ export async function check(task: TaskOf<'check'>, step: Step): Promise<DataMess
   const clean = cleanIn(task.folder)
   try {
     step('begun')
-    const { env } = await unpackArchive(task.archive, uploaded, task.maxBytes)
+    const { maxBytes, request } = task
+    const { env, key } = await unpackArchive(task.archive, uploaded, maxBytes, request.passphrase)
+    const adoptable = key && adoptedKey(key, request.passphrase)
     step('unpacked')
     rebuild(uploaded, clean)
     rmSync(uploaded)
     step('checked')
-    const prepared = prepareRows(clean, factsOf(task.request))
+    const prepared = prepareRows(clean, factsOf(task, adoptable))
     step('prepared')
-    return { type: 'done', result: { env, ...prepared } }
+    return { type: 'done', result: { env, adoptable, ...prepared } }
   } catch (error) {
     if (error instanceof UploadRefused || error instanceof ArchiveRefused) {
       return { type: 'refused', message: error.message }
@@ -111,18 +168,25 @@ function keepSafetyCopies(unnamed: string, safety: string, env: string | null): 
 }
 
 async function replaceUnderLock(task: TaskOf<'replace'>, step: Step): Promise<RestoreOutcome> {
-  const { folder, databasePath, envFile, request, checked, safetyFolder } = task
+  const { folder, databasePath, envFile, request, checked } = task
   const { id, doubtful } = adoptedId(checked.instanceId, checked.env)
   const unnamed = join(folder, 'safety.db')
+  const { folder: safetyFolder, maxBytes } = task.safety
   const safety = safetyPath(safetyFolder, request.at)
   const files = { database: databasePath, clean: cleanIn(folder), safety: unnamed }
-  let outcome: Omit<RestoreOutcome, 'reviews'> | undefined
-  const { reviews, envText } = replaceRows(files, factsOf(request), {
+  let outcome: Omit<RestoreOutcome, keyof ReturnType<typeof replaceRows>> | undefined
+  let outdated: string[] = []
+  const { envText, ...done } = replaceRows(files, factsOf(task, checked.adoptable), {
     step,
     decide(pending, instanceId) {
       const present = presentEnv(envFile, pending)
+      const copy = { name: nameOf(safety), bytes: bytesOf(unnamed) + (present?.length ?? 0) }
+      outdated = outdatedCopies([...copiesIn(safetyFolder), copy], request.at, maxBytes)
       const safetyCopies = keepSafetyCopies(unnamed, safety, present)
-      const merged = mergeEnv(present ?? '', checked.env)
+      const merged = mergeEnv(present ?? '', checked.env, {
+        rows: new Set(checked.taken),
+        fixed: new Set(task.fixed),
+      })
       const contradicting = doubtful ? ['INSTANCE_ID'] : []
       const dropped = nameKeys([...merged.dropped, ...checked.dropped, ...contradicting])
       const { restartNeeded, kept } = merged
@@ -138,9 +202,9 @@ async function replaceUnderLock(task: TaskOf<'replace'>, step: Step): Promise<Re
   writeFileAtomic(envFile, envText)
   step('env file written')
   withConnection(databasePath, (raw) => deletePendingEnv(raw, envText))
-  removeOldSafetyCopies(safetyFolder)
+  removeCopies(safetyFolder, outdated)
   step('done')
-  return { ...(outcome as Omit<RestoreOutcome, 'reviews'>), reviews }
+  return { ...(outcome as NonNullable<typeof outcome>), ...done }
 }
 
 /** Puts the rows that `check` made ready in place of the live ones. */
@@ -150,6 +214,7 @@ export async function replace(task: TaskOf<'replace'>, step: Step): Promise<Data
     return { type: 'done', result: await withRestoreLock(task.databasePath, work) }
   } catch (error) {
     if (error instanceof SessionEnded) return { type: 'session-ended' }
+    if (error instanceof UploadRefused) return { type: 'refused', message: error.message }
     throw error
   }
 }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { runBot } from './bot/role.ts'
 import { compose, NODE_PROGRAM } from './compose.ts'
 import { ConfigError, loadConfig } from './config.ts'
-import { LOCAL_NODE } from './domain/first-start.ts'
+import { type FirstStart, LOCAL_NODE } from './domain/first-start.ts'
 import { createApp } from './http/app.ts'
 import { completeRestore, explainFailure, makeFolders } from './instance.ts'
 import { superviseCore } from './integrations/local-core.ts'
@@ -24,7 +24,7 @@ const LAST_READING_MS = 2000
 /** npm passes a Ctrl-C on that the terminal has sent already: not a second wish. */
 const REPEAT_MS = 300
 
-function showFirstStart(s: Services, password: string | null): void {
+function showFirstStart(s: Services, { password, weak }: FirstStart): void {
   const { domains, publicScheme, adminPath, envFile } = s.config
   const lines = [
     '',
@@ -37,6 +37,7 @@ function showFirstStart(s: Services, password: string | null): void {
       ? '  Password       the one in PANEL_PASSWORD'
       : `  Password       ${password}   (shown only now; lost: npm run reset-admin)`,
     `  Settings       ${envFile}`,
+    ...(weak ? ['  PANEL_PASSWORD is easy to guess: change the password in the panel now'] : []),
     '',
     '',
   ]
@@ -131,6 +132,11 @@ function logStart({ config, log }: Services): void {
   const { publicScheme, domains, adminPath, envFile } = config
   for (const name of config.unknownKeys)
     log.warn('unknown setting in the env file', { name, file: envFile })
+  if (config.coveredPath !== null) {
+    log.warn('ADMIN_PATH covers a path of the service: the admin page is there, and nothing else', {
+      path: `/${config.coveredPath}`,
+    })
+  }
   log.info('addresses', {
     panel: `${publicScheme}://${domains.panel}/${adminPath}`,
     site: `${publicScheme}://${domains.site}/`,
@@ -144,7 +150,7 @@ async function start(roles: Role[]): Promise<void> {
   makeFolders(config)
   if (await completeRestore(config)) config = loadConfig(process.env, process.cwd())
   const { services: s, firstStart } = await compose(config, { init })
-  if (firstStart) showFirstStart(s, firstStart.password)
+  if (firstStart) showFirstStart(s, firstStart)
   let listening: Listening | null = null
   let runners: Runner[] = []
   // Before anybody can know that the process is there, and send it a signal.
@@ -155,7 +161,8 @@ async function start(roles: Role[]): Promise<void> {
       Promise.all([listening?.close(), ...runners.map((runner) => runner.stop())]),
     )
     s.seenDevices.flush()
-    await within(DRAIN_MS, s.background.idle())
+    // The database's own files go when its last connection, which must be the one that writes, is closed.
+    await within(DRAIN_MS, Promise.all([s.background.idle(), s.reads.close()]))
     s.cores.close()
     s.db.close()
   })

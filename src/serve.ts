@@ -1,10 +1,11 @@
 /** Listens on the runtime's own server: Node through @hono/node-server, Bun by itself. */
-import type { Server as HttpServer, IncomingMessage } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Connection } from './http/context.ts'
+import { tooSlow } from './lib/errors.ts'
+import { SECOND_MS } from './lib/time.ts'
 
-export type Handle = (
-  request: Request,
-  env: { peer: string | undefined },
-) => Response | Promise<Response>
+export type Handle = (request: Request, env: Connection) => Response | Promise<Response>
 
 export interface Listening {
   port: number
@@ -12,17 +13,27 @@ export interface Listening {
   close(): Promise<void>
 }
 
+interface Limits {
+  /** How long a body may take, for whom nothing longer is allowed. */
+  bodyMs: number
+  /** How long nothing may move; on Bun in whole seconds. */
+  silenceMs: number
+}
+
 /** Behind a proxy that keeps its connections, ours must live longer than its. */
 const KEEP_ALIVE_MS = 65_000
 const HEADERS_TIMEOUT_MS = 10_000
-/** How long a body may take; a restore is uploaded at the pace of the admin's line. */
 const BODY_TIMEOUT_MS = 30_000
+/** A restore is uploaded at the pace of the admin's line. */
 const UPLOAD_TIMEOUT_MS = 30 * 60_000
-const BACKUP_PATH = '/admin/api/backup'
-const UPLOAD_PATH = `${BACKUP_PATH}/restore`
 const MAX_HEADER_BYTES = 16_384
-/** Bun closes silent connections after 10 s unless told otherwise; calls to outside systems take up to 15 s. */
-const BUN_IDLE_SECONDS = 120
+/**
+ * A connection in whose requests and answers nothing moves for so long is ended: its peer does not take what it asked for. Calls to
+ * outside systems, which are silent as well, take up to 15 s.
+ */
+const SILENCE_MS = 120_000
+/** So many requests of a connection may wait for the answer before them. No browser sends a second one, and no proxy. */
+const PIPELINED = 16
 /** The app has limits of its own, and answers of its own beyond them. */
 const MAX_BODY_BYTES = 1024 ** 4
 const CLOSE_IDLE_MS = 50
@@ -47,74 +58,168 @@ function answerTogether(handle: Handle): Handle {
   }
 }
 
-/** Node knows one time limit for all requests: the shorter one of every other body than a restore's is kept here. */
-function limitBodyTime(incoming: IncomingMessage): void {
-  const { headers, url } = incoming
-  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
-  if (url?.startsWith(UPLOAD_PATH)) return
-  const timer = setTimeout(() => incoming.destroy(), BODY_TIMEOUT_MS)
-  incoming.once('close', () => clearTimeout(timer))
+const hasBody = (header: (name: string) => string | null | undefined): boolean =>
+  (header('content-length') ?? '0') !== '0' || header('transfer-encoding') != null
+
+/**
+ * Node knows one time limit for all requests, that of an upload: the shorter one of every other body is kept here, whether or not
+ * the body is read. Gives what lifts it; null where there is no body.
+ */
+function limitBodyTime(incoming: IncomingMessage, bodyMs: number): (() => void) | null {
+  if (!hasBody((name) => incoming.headers[name] as string | undefined)) return null
+  const timer = setTimeout(() => incoming.destroy(), bodyMs)
+  const lift = () => clearTimeout(timer)
+  incoming.once('close', lift)
+  return lift
 }
 
-async function serveNode(own: Handle, hostname: string, port: number): Promise<Listening> {
-  const { serve } = await import('@hono/node-server')
+/**
+ * Node begins all requests that it finds in a piece of 64 KB, hundreds, and keeps their answers for a peer that takes none. Here a
+ * request of a connection is begun when the one before it is answered; a connection on which too many wait is ended.
+ */
+function oneAtATime(listener: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, number>()
+  return (incoming, outgoing) => {
+    // A response has no connection until it is its turn to be written.
+    if (outgoing.socket !== null) return listener(incoming, outgoing)
+    const { socket } = incoming
+    const before = waiting.get(socket) ?? 0
+    if (before === PIPELINED) return socket.destroy()
+    waiting.set(socket, before + 1)
+    outgoing.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) as number) - 1)
+      // What was kept for this response, as `100 Continue`, is written first.
+      queueMicrotask(() => listener(incoming, outgoing))
+    })
+  }
+}
+
+async function serveNode(
+  own: Handle,
+  hostname: string,
+  port: number,
+  { bodyMs, silenceMs }: Limits,
+): Promise<Listening> {
+  const [{ createServer }, { getRequestListener }] = await Promise.all([
+    import('node:http'),
+    import('@hono/node-server'),
+  ])
   const handle = answerTogether(own)
-  return new Promise((resolve, reject) => {
-    const server = serve(
-      {
-        fetch: (request, env) => {
-          const { incoming } = env as { incoming: IncomingMessage }
-          limitBodyTime(incoming)
-          return handle(request, { peer: incoming.socket.remoteAddress })
-        },
-        hostname,
-        port,
-        serverOptions: {
-          headersTimeout: HEADERS_TIMEOUT_MS,
-          requestTimeout: UPLOAD_TIMEOUT_MS,
-          keepAliveTimeout: KEEP_ALIVE_MS,
-          connectionsCheckingInterval: 5000,
-          maxHeaderSize: MAX_HEADER_BYTES,
-        },
-      },
-      (info) =>
-        resolve({
-          port: info.port,
-          close: () =>
-            new Promise<void>((closed) => {
-              // A connection kept alive becomes idle when its last request is answered.
-              const timer = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS)
-              server.close(() => {
-                clearInterval(timer)
-                closed()
-              })
-              server.closeIdleConnections()
-            }),
-        }),
-    ) as HttpServer
-    server.on('error', reject)
+  const lifts = new WeakMap<IncomingMessage, () => void>()
+  const listener = getRequestListener(
+    (request, env) => {
+      const { incoming } = env as { incoming: IncomingMessage }
+      const { socket } = incoming
+      const unhurried = () => {
+        lifts.get(incoming)?.()
+        socket.setTimeout(UPLOAD_TIMEOUT_MS)
+      }
+      return handle(request, { peer: socket.remoteAddress, unhurried })
+    },
+    { hostname },
+  )
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: UPLOAD_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: 5000,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
+    oneAtATime(listener),
+  )
+  server.timeout = silenceMs
+  // Before anybody answers: what is no request to the adapter, as with a host that is none, never reaches us.
+  server.prependListener('request', (incoming) => {
+    const lift = limitBodyTime(incoming, bodyMs)
+    if (lift) lifts.set(incoming, lift)
   })
+  server.on('checkExpectation', (_incoming, outgoing) => {
+    outgoing.writeHead(417, { Connection: 'close' }).end()
+  })
+  await new Promise<void>((listening, reject) => {
+    server.on('error', reject)
+    server.listen(port, hostname, listening)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise<void>((closed) => {
+        // A connection kept alive becomes idle when its last request is answered.
+        const timer = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS)
+        server.close(() => {
+          clearInterval(timer)
+          closed()
+        })
+        server.closeIdleConnections()
+      }),
+  }
 }
 
-async function serveBun(own: Handle, hostname: string, port: number): Promise<Listening> {
+/**
+ * Bun counts silence only, which a byte now and then ends, and cuts a connection by an answer alone: who reads a body is told when
+ * its time is over, and an answer beside a body that nobody has read is the connection's last, as is one that took its time.
+ */
+async function answerOnBun(
+  handle: Handle,
+  request: Request,
+  server: Bun.Server<unknown>,
+  bodyMs: number,
+): Promise<Response> {
+  const late = hasBody((name) => request.headers.get(name)) ? new AbortController() : null
+  const timer = late && setTimeout(() => late.abort(tooSlow()), bodyMs)
+  const lift = () => timer && clearTimeout(timer)
+  let isLast = false
+  const unhurried = () => {
+    lift()
+    // Copying and checking a large database is a long silence.
+    server.timeout(request, 0)
+    isLast = true
+  }
+  const peer = server.requestIP(request)?.address
+  try {
+    const response = await handle(request, { peer, late: late?.signal, unhurried })
+    if (isLast || (late && !request.bodyUsed)) response.headers.set('Connection', 'close')
+    return response
+  } finally {
+    lift()
+  }
+}
+
+async function serveBun(
+  own: Handle,
+  hostname: string,
+  port: number,
+  { bodyMs, silenceMs }: Limits,
+): Promise<Listening> {
   const handle = answerTogether(own)
   const server = Bun.serve({
     hostname,
     port,
-    idleTimeout: BUN_IDLE_SECONDS,
+    idleTimeout: silenceMs / SECOND_MS,
     maxRequestBodySize: MAX_BODY_BYTES,
-    fetch: (request, self) => {
+    fetch(request, self) {
       // A Host header that is none leaves Bun with a relative URL, which nothing can parse.
-      if (!request.url.startsWith('http')) return new Response('bad request', { status: 400 })
-      // Copying and checking a large database is a long silence.
-      if (request.url.includes(BACKUP_PATH)) self.timeout(request, 0)
-      return handle(request, { peer: self.requestIP(request)?.address })
+      if (!request.url.startsWith('http')) {
+        return new Response('bad request', { status: 400, headers: { Connection: 'close' } })
+      }
+      return answerOnBun(handle, request, self, bodyMs)
     },
   })
   return { port: server.port as number, close: () => server.stop() }
 }
 
 /** Starts listening. Throws the runtime's error when the port is taken. */
-export function serve(handle: Handle, hostname: string, port: number): Promise<Listening> {
-  return 'Bun' in globalThis ? serveBun(handle, hostname, port) : serveNode(handle, hostname, port)
+export function serve(
+  handle: Handle,
+  hostname: string,
+  port: number,
+  limits: Partial<Limits> = {},
+): Promise<Listening> {
+  const start = 'Bun' in globalThis ? serveBun : serveNode
+  return start(handle, hostname, port, {
+    bodyMs: BODY_TIMEOUT_MS,
+    silenceMs: SILENCE_MS,
+    ...limits,
+  })
 }

@@ -1,6 +1,8 @@
 /** Types only: what a process is made of, and what outside systems must offer it. */
 import type { Database } from '#db/open.ts'
+import type { ReadInput, ReadName, ReadResult } from '#db/reads.ts'
 import type { Node, Payment, RetiredNode } from '#db/schema.ts'
+import type { WrongValue } from '#db/upload.ts'
 import type { Config } from './config.ts'
 import type { Background } from './lib/background.ts'
 import type { Batch } from './lib/batch.ts'
@@ -8,9 +10,11 @@ import type { Clock } from './lib/clock.ts'
 import type { Arch } from './lib/elf.ts'
 import type { Limiter } from './lib/limiter.ts'
 import type { Log } from './lib/log.ts'
+import type { PassphraseKey } from './lib/passphrase-key.ts'
 import type { SingleFlight } from './lib/single-flight.ts'
 import type { Created, PaymentGateways, PaymentState } from './payment-gateway.ts'
 
+export type { ReadInput, ReadName, ReadResult } from '#db/reads.ts'
 export type {
   AuditedGateway,
   Created,
@@ -26,6 +30,7 @@ export type {
 export interface Services {
   config: Config
   db: Database
+  reads: Reads
   clock: Clock
   log: Log
   background: Background
@@ -52,6 +57,8 @@ export interface Services {
   paymentCreations: SingleFlight<Completion>
   /** Password hashes: as many at a time as there are cores but one, at most 4. */
   hashing: Limiter
+  /** The same for logins of whom nobody knows, who wait in a line of their own. */
+  strangersHashing: Limiter
   /** Ids of known devices that fetched a list, written together after the answers. */
   seenDevices: Batch<number>
   installFiles: InstallFiles
@@ -61,6 +68,19 @@ export interface Services {
   instanceId(): string
   /** Ends the process with code 70 when the error means that the database can't be trusted any more; else does nothing. */
   fatal(error: unknown): void
+}
+
+/** Reads that may take long, one after another in a thread of their own, so that none holds requests up. */
+export interface Reads {
+  /**
+   * What a read of db/reads.ts gives. Throws 503 when too many wait, when its turn or its answer takes too long, and when the thread
+   * is gone. A fault of the database keeps its code.
+   */
+  ask<K extends ReadName>(name: K, ...input: ReadInput<K>): Promise<ReadResult<K>>
+  /** The same for somebody who may go away: what has not had its turn when `gone` is aborted is never read. */
+  for(gone: AbortSignal): Reads
+  /** Ends the thread and refuses all further questions. Resolves when it is gone, which is when its statement has ended. */
+  close(): Promise<void>
 }
 
 /** What became of asking a provider for a payment: its row with the link, or why there is none. */
@@ -102,10 +122,14 @@ export type SendOutcome =
 /** What waits to be sent: outbound events, bot messages. */
 export type Queue = 'events' | 'messages'
 
-export interface WebhookRequest {
+/** Who gets outbound events. */
+export interface WebhookReceiver {
   url: string
   /** WEBHOOK_SECRET as it is stored; its UTF-8 bytes are the key. */
   secret: string
+}
+
+export interface WebhookRequest extends WebhookReceiver {
   id: string
   event: string
   /** The signed bytes are the sent bytes. */
@@ -144,6 +168,10 @@ export interface RestoreRequest {
   ip: string
   /** The session that asks: nothing happens once it has ended. Null for the operator's script. */
   sessionId: number | null
+  /** What opens the archive; null when nothing was given. */
+  passphrase: string | null
+  /** What those are told who were alerted before it (domain/messages.ts). */
+  message: { kind: string; payload: object }
 }
 
 export interface RestoreOutcome {
@@ -157,18 +185,37 @@ export interface RestoreOutcome {
   safetyCopies: string[]
   /** Paid payments that the backup does not know. */
   reviews: number
+  /** Whether backups are encrypted from now on, to the passphrase of this one: it had one, and this machine none. */
+  passphraseTaken: boolean
+  /** The Telegram ids of those who were alerted before the restore: they are told of it already. */
+  alerted: number[]
+  /** Who was sent events of restores before this one; null where nobody was. */
+  formerReceiver: WebhookReceiver | null
 }
+
+export type { WrongValue }
 
 /** Database and env file as a whole: packed, and put back. The work is done in a thread of its own. */
 export interface DataFiles {
-  /** An archive of this moment, packed as it is read. Resolves when the database is copied. */
-  pack(at: Date): Promise<ReadableStream<Uint8Array>>
-  /** The same as the new file `path`, safe from a power cut when it is there. */
-  packInto(path: string, at: Date): Promise<void>
-  /** Runs `work` with the path of an archive that `receive` writes piece by piece; it is removed afterwards. */
-  withUpload<T>(
-    receive: (write: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
-    work: (archive: string) => Promise<T>,
+  /** An archive of this moment, packed as it is read, and encrypted where there is a key. Resolves when the database is copied. */
+  pack(at: Date, key: PassphraseKey | null): Promise<ReadableStream<Uint8Array>>
+  /**
+   * The same as the new file `path`, safe from a power cut when it is there. With `check` its rows are read as a restore would read
+   * them: gives the first value that would be refused, null where there is none.
+   */
+  packInto(
+    path: string,
+    at: Date,
+    key: PassphraseKey | null,
+    check: boolean,
+  ): Promise<WrongValue | null>
+  /**
+   * Runs `work` with the path of an archive that `receive` writes piece by piece, and with what `receive` gives; the file is removed
+   * afterwards.
+   */
+  withUpload<R, T>(
+    receive: (write: (bytes: Uint8Array) => Promise<void>) => Promise<R>,
+    work: (archive: string, received: R) => Promise<T>,
   ): Promise<T>
   /** Puts an archive's rows and settings in place of the present ones. Throws 400 for a bad one; then nothing has changed. */
   restore(archive: string, request: RestoreRequest): Promise<RestoreOutcome>
@@ -182,8 +229,16 @@ export interface SnapshotFile {
 /** The folder of the hourly snapshots. */
 export interface Snapshots {
   list(): SnapshotFile[]
-  /** Writes an archive of this moment into the folder. Throws when there is too little space for it. */
-  make(name: string, at: Date): Promise<void>
+  /**
+   * Writes an archive of this moment into the folder, encrypted where there is a key. `check` as in `packInto`. Throws when there is
+   * too little space for it.
+   */
+  make(
+    name: string,
+    at: Date,
+    key: PassphraseKey | null,
+    check: boolean,
+  ): Promise<WrongValue | null>
   remove(name: string): void
   /** What is left on the disk. */
   freeBytes(): number
@@ -208,14 +263,16 @@ export interface InstallFiles {
 }
 
 /**
- * Clients of a core by uuid; the value is the group (node code) whose inbounds they may use, with the client's Hysteria2
- * password behind a space where the node has Hysteria2.
+ * Clients of a core by uuid; the value is the rest of the client's line (docs/node-program.md): the group (node code) whose inbounds
+ * they may use, with the client's Hysteria2 password behind a space where the node has Hysteria2, in the form of its program.
  */
 export type ClientMap = Map<string, string>
 
 export interface CoreStatus {
+  /** The number of the node program's verbs and forms (docs/node-program.md). */
+  program: number
   owner: string
-  /** SHA-256 of the configuration without clients; empty before the first one. */
+  /** SHA-256 of the text that was given by `configure`; empty before the first one. */
   config: string
   /** SHA-256 of the sorted lines of clients. */
   clients: string
@@ -265,11 +322,15 @@ export interface HostMetrics {
 /** The node program of one machine (docs/node-program.md). Every call ends in time or throws NodeError. */
 export interface NodeProgram {
   status(acknowledge: string, timeoutMs: number): Promise<CoreStatus>
-  list(): Promise<{ clients: string; lines: ClientMap }>
+  /** All clients, or those of these blocks; a block is named by the two digits that its UUIDs begin with. Blocks need program 2. */
+  list(blocks?: string[]): Promise<{ clients: string; lines: [uuid: string, value: string][] }>
+  /** The SHA-256 of the lines of each block, 00 to ff, empty for an empty one. Needs program 2. */
+  blocks(): Promise<{ clients: string; count: number; blocks: string[] }>
   apply(request: ApplyRequest): Promise<ApplyResult>
-  configure(owner: string, base: string): Promise<void>
-  /** Gives Hysteria its configuration; an empty text ends it. */
-  hysteria(owner: string, base: string): Promise<void>
+  /** Gives the core what it is to run: parameters, or the whole configuration for program 1. */
+  configure(owner: string, text: string): Promise<void>
+  /** The same for Hysteria; an empty text ends it. */
+  hysteria(owner: string, text: string): Promise<void>
   /** Takes everybody's access away and stops the cores. */
   retire(owner: string, timeoutMs: number): Promise<void>
   metrics(timeoutMs: number): Promise<HostMetrics>
@@ -280,8 +341,8 @@ export interface Core {
   /** `local`, or the code of a managed node. */
   name: string
   program: NodeProgram
-  /** What the core was last seen to hold; saves fetching the list when one client changes. */
-  known: { revision: string; clients: ClientMap } | null
+  /** The last wanted revision that was worked out, of how many clients, and the hash of all that it was made of. */
+  known: { revision: string; count: number; made: string } | null
 }
 
 export interface Cores {

@@ -12,10 +12,11 @@ readonly HYSTERIA_AMD64='{{HYSTERIA_AMD64}}' HYSTERIA_ARM64='{{HYSTERIA_ARM64}}'
 # Files, in base64.
 readonly AGENT='{{AGENT}}'
 readonly HYSTERIA_AUTH='{{HYSTERIA_AUTH}}'
-readonly XRAY_CONFIG='{{XRAY_CONFIG}}'
-readonly HYSTERIA_CONFIG='{{HYSTERIA_CONFIG}}'
+# What the cores are to run, by the grammar of the node program; HYSTERIA_PARAMS is empty where there is no Hysteria.
+readonly XRAY_PARAMS='{{XRAY_PARAMS}}'
+readonly HYSTERIA_PARAMS='{{HYSTERIA_PARAMS}}'
 
-readonly LIB=/usr/local/lib/subpanel DIR=/var/lib/subpanel-node UNITS=/etc/systemd/system
+readonly LIB=/usr/local/lib/subpanel DIR=/var/lib/subpanel-node CONF=/etc/subpanel/node.conf UNITS=/etc/systemd/system
 readonly ACCESS=/var/lib/subpanel-access ACCOUNT=subpanel CORE_GROUP=subpanel-node
 STEP=checks REASON='' WORK='' DONE='' ARCH='' SSH_PORT='' REPLACE='' PLACED=''
 # Cores that run with something older than what is in place now.
@@ -84,7 +85,7 @@ check_machine() {
 check_cores() {
   local xray=$XRAY_AMD64 hysteria=$HYSTERIA_AMD64
   [ "$ARCH" = amd64 ] || xray=$XRAY_ARM64 hysteria=$HYSTERIA_ARM64
-  [ -n "$HYSTERIA_CONFIG" ] || hysteria=unused
+  [ -n "$HYSTERIA_PARAMS" ] || hysteria=unused
   [ -n "$xray" ] || die "the panel has no xray for $ARCH: run \`npm run cores\` there, then this again"
   [ -n "$hysteria" ] || die "the panel has no hysteria for $ARCH: run \`npm run cores\` there, then this again"
 }
@@ -100,7 +101,10 @@ check_owner() {
     die 'this command was used for another server: have the panel give out a new one'
   if [ -n "$REPLACE" ] && [ "$owner $code" != "$OWNER $CODE" ]; then
     systemctl stop subpanel-xray.service subpanel-hysteria.service 2>/dev/null || true
-    rm -f "$DIR"/{owner,clients,base.json,config.json,hysteria.base,hysteria.yaml,hy2-users,dirty,unread,acked,pending}
+    # What it put in place outside its folder: the ports that are redirected to Hysteria.
+    timeout 60 "$LIB/agent" retire "$owner" </dev/null >/dev/null 2>&1 || true
+    rm -f "$DIR"/{owner,clients,base.json,core.params,config.json,hysteria.base,hysteria.params,hysteria.yaml,hy2-users}
+    rm -f "$DIR"/{program,dirty,unread,unread.hysteria,seen,acked,pending}
   fi
 }
 
@@ -115,6 +119,7 @@ sudo sudo
 sshd openssh-server
 ss iproute
 awk gawk
+setpriv util-linux
 LIST
   [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/tls/certs/ca-bundle.crt ] || missing+=(ca-certificates)
   [ ${#missing[@]} -gt 0 ] || return 0
@@ -273,9 +278,12 @@ SUDOERS
 
 # The way that sshd will take.
 check_access() {
-  local answer
-  answer=$(setpriv --reuid "$ACCOUNT" --regid "$ACCOUNT" --init-groups env SSH_ORIGINAL_COMMAND=version sudo -n "$LIB/agent" 2>&1) || true
+  local answer as=(setpriv --reuid "$ACCOUNT" --regid "$ACCOUNT" --init-groups)
+  command -v setpriv >/dev/null || as=(sudo -u "$ACCOUNT")
+  answer=$("${as[@]}" env SSH_ORIGINAL_COMMAND=version sudo -n "$LIB/agent" 2>&1) || true
   [[ $answer == *'{"ok":true,'* ]] || die "sudo does not let the account $ACCOUNT run the node program: $answer"
+  [[ $answer != *'"tested":false'* ]] ||
+    say '    WARNING: configurations are put in place untested: there is no setpriv (package util-linux) to test them with.'
 }
 
 # NAME SHA256: brings a core program unless it is there already.
@@ -298,14 +306,24 @@ version_of() {
   [[ ! $text =~ [0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.-]* ]] || printf %s "${BASH_REMATCH[0]}"
 }
 
+# The node program comes last: the former one drives the cores while they are fetched.
 install_programs() {
-  place_text 755 root "$LIB/agent" < <(base64 -d <<<"$AGENT")
   local xray=$XRAY_AMD64 hysteria=$HYSTERIA_AMD64
   [ "$ARCH" = amd64 ] || xray=$XRAY_ARM64 hysteria=$HYSTERIA_ARM64
   fetch_core xray "$xray"
-  [ -n "$HYSTERIA_CONFIG" ] || return 0
-  place_text 755 root "$LIB/hy2-auth" < <(base64 -d <<<"$HYSTERIA_AUTH")
-  fetch_core hysteria "$hysteria"
+  if [ -n "$HYSTERIA_PARAMS" ]; then
+    place_text 755 root "$LIB/hy2-auth" < <(base64 -d <<<"$HYSTERIA_AUTH")
+    fetch_core hysteria "$hysteria"
+  fi
+  # The only cores that the node program may ever put in place of these.
+  place_text 644 root "$LIB/cores.sha256" < <(
+    printf '%s  xray\n' "$xray"
+    [ -z "$hysteria" ] || printf '%s  hysteria\n' "$hysteria"
+  )
+  write_conf
+  place_text 755 root "$LIB/agent" < <(base64 -d <<<"$AGENT")
+  # Where program 1 had its settings.
+  rm -f "$DIR/node.conf"
 }
 
 # The certificate of WS and Hysteria2. Apps pin it, so a good one is never replaced.
@@ -326,23 +344,20 @@ make_certificate() {
   RESTART[hysteria]=1
 }
 
+# The settings of the node program, in a folder where it writes nothing. Hysteria keeps the secret of its API, which program 1 had in DIR.
 write_conf() {
-  local secret name
-  secret=$(sed -n 's/^HYSTERIA_SECRET=//p' "$DIR/node.conf" 2>/dev/null || true)
+  local file secret=''
+  for file in "$CONF" "$DIR/node.conf"; do
+    [ -n "$secret" ] || secret=$(sed -nE 's/^HYSTERIA_SECRET=([A-Za-z0-9_-]{16,200})$/\1/p' "$file" 2>/dev/null | tail -n 1) || true
+  done
   [ -n "$secret" ] || secret=$(openssl rand -hex 24)
+  install -d -m 755 -o root -g root "${CONF%/*}"
   {
-    printf '%s\n' "XRAY_BIN=$LIB/xray" API_SOCK=/run/subpanel-xray/api.sock "CONFIG_GROUP=$CORE_GROUP"
-    name=subpanel-xray.service
-    printf '%s\n' "CORE_RESTART=systemctl enable --quiet $name && systemctl restart $name" \
-      "CORE_STOP=systemctl disable --quiet --now $name"
-    if [ -n "$HYSTERIA_CONFIG" ]; then
-      name=subpanel-hysteria.service
-      printf '%s\n' "HYSTERIA_BIN=$LIB/hysteria" "HYSTERIA_SECRET=$secret" \
-        "HYSTERIA_RESTART=systemctl enable --quiet $name && systemctl restart $name" \
-        "HYSTERIA_STOP=systemctl disable --quiet --now $name"
-    fi
+    printf '%s\n' "XRAY_BIN=$LIB/xray" API_SOCK=/run/subpanel-xray/api.sock SUPERVISOR=systemd \
+      CORE_USER=subpanel-xray "CONFIG_GROUP=$CORE_GROUP"
+    [ -z "$HYSTERIA_PARAMS" ] || printf '%s\n' "HYSTERIA_BIN=$LIB/hysteria" "HYSTERIA_SECRET=$secret"
   } >"$WORK/node.conf"
-  place 600 root "$WORK/node.conf" "$DIR/node.conf"
+  place 600 root "$WORK/node.conf" "$CONF"
 }
 
 # CORE FILE, with lines of the section [Service] on stdin: the unit of a core, which starts once it has its FILE.
@@ -416,20 +431,22 @@ RestartPreventExitStatus=23
 RuntimeDirectory=subpanel-xray
 RuntimeDirectoryMode=0750
 UNIT
-  [ -z "$HYSTERIA_CONFIG" ] || write_unit hysteria "$DIR/hysteria.yaml" <<UNIT
+  # As root (+): prestart puts the redirected UDP ports in place, which a restart of the machine has taken away.
+  [ -z "$HYSTERIA_PARAMS" ] || write_unit hysteria "$DIR/hysteria.yaml" <<UNIT
 Environment=HYSTERIA_LOG_LEVEL=warn
+ExecStartPre=-+$LIB/agent prestart hysteria
 ExecStart=$LIB/hysteria server --disable-update-check -c $DIR/hysteria.yaml
 UNIT
   systemctl daemon-reload
 }
 
-# VERB TEXT: hands a configuration to the node program, which tests it before it puts it in place.
+# VERB PARAMS CORE: hands parameters to the node program, which makes a configuration of them and tests it before it puts it in place.
 configure() {
   local answer
-  base64 -d <<<"$2" >"$WORK/base"
+  base64 -d <<<"$2" >"$WORK/params"
   {
-    printf '{"owner":"%s","config":"%s","lines":%d}\n' "$OWNER" "$(sha256sum <"$WORK/base" | cut -c 1-64)" "$(wc -l <"$WORK/base")"
-    cat "$WORK/base"
+    printf '{"owner":"%s","config":"%s","lines":%d}\n' "$OWNER" "$(sha256sum <"$WORK/params" | cut -c 1-64)" "$(wc -l <"$WORK/params")"
+    cat "$WORK/params"
   } >"$WORK/request"
   answer=$("$LIB/agent" "$1" <"$WORK/request" 2>"$WORK/log") || die "the node program does not run: $(tail -n 1 "$WORK/log")"
   [[ $answer == '{"ok":true,'* ]] || die "the node program refuses the configuration of $1: $answer"
@@ -444,13 +461,13 @@ start_core() {
 }
 
 start_cores() {
-  configure configure "$XRAY_CONFIG" xray
+  configure configure "$XRAY_PARAMS" xray
   start_core xray
-  if [ -n "$HYSTERIA_CONFIG" ]; then
-    configure hysteria "$HYSTERIA_CONFIG" hysteria
+  if [ -n "$HYSTERIA_PARAMS" ]; then
+    configure hysteria "$HYSTERIA_PARAMS" hysteria
     start_core hysteria
   elif [ -e "$UNITS/subpanel-hysteria.service" ]; then
-    [ ! -e "$DIR/hysteria.base" ] || configure hysteria '' hysteria
+    [ ! -e "$DIR/hysteria.yaml" ] || configure hysteria '' hysteria
     systemctl disable --quiet --now subpanel-hysteria.service || true
     rm -f "$UNITS/subpanel-hysteria.service"
     systemctl daemon-reload
@@ -481,18 +498,20 @@ tune_network() {
 
 # Never fatal: the core runs, and who has a firewall of his own kind knows it.
 open_firewall() {
-  local port
+  local port hop ports=$PORTS
+  hop=$(base64 -d <<<"$HYSTERIA_PARAMS" | sed -n 's/^hop //p')
+  [ -z "$hop" ] || ports+=" $hop/udp"
   # Not into `grep -q`: it goes at the first match, and what ufw has not written by then would count as its failure.
   if command -v ufw >/dev/null && [[ $'\n'$(ufw status 2>/dev/null) == *$'\n''Status: active'* ]]; then
-    for port in $PORTS; do ufw allow "$port" >/dev/null || say "    ufw did not open $port"; done
+    for port in $ports; do ufw allow "${port/-/:}" >/dev/null || say "    ufw did not open $port"; done
   elif command -v firewall-cmd >/dev/null && firewall-cmd --state >/dev/null 2>&1; then
     # No reload: it would drop what the operator opened at run time only, his own way in perhaps.
-    for port in $PORTS; do
+    for port in $ports; do
       { firewall-cmd -q --add-port="$port" && firewall-cmd -q --permanent --add-port="$port"; } ||
         say "    firewalld did not open $port"
     done
   else
-    say "    none that is known runs. If there is one, also at your provider: open $PORTS, and $SSH_PORT/tcp for the panel."
+    say "    none that is known runs. If there is one, also at your provider: open $ports, and $SSH_PORT/tcp for the panel."
   fi
 }
 
@@ -512,7 +531,7 @@ register() {
   done
   cert=$(awk '{ printf "%s\\n", $0 }' "$DIR/tls/node.crt")
   for type in $PINNED; do certificates+="${certificates:+,}{\"type\":\"$type\",\"cert\":\"$cert\"}"; done
-  [ -z "$HYSTERIA_CONFIG" ] || hysteria=",\"hysteria\":\"$(version_of hysteria)\""
+  [ -z "$HYSTERIA_PARAMS" ] || hysteria=",\"hysteria\":\"$(version_of hysteria)\""
   printf '{"status":"active","arch":"%s","core":"%s"%s,"ssh_port":%d,"host_keys":[%s],"transports":[%s]}' \
     "$ARCH" "$(version_of xray)" "$hysteria" "$SSH_PORT" "$keys" "$certificates" | report ||
     die "the panel did not take the registration: $(head -c 200 "$WORK/answer" 2>/dev/null)"
@@ -559,7 +578,6 @@ main() {
   install -d -m 750 -g "$CORE_GROUP" "$DIR"
   make_certificate
   begin config "configuration"
-  write_conf
   write_units
   begin start "cores"
   start_cores

@@ -2,8 +2,9 @@
 import { hc } from 'hono/client'
 import type { AdminApi } from '#src/http/admin-client.ts'
 import { ApiError } from './api-error.ts'
+import { askReauth } from './reauth.ts'
 import { loadRefusals } from './refusals.ts'
-import { connectionLost, sessionLost } from './session.ts'
+import { connectionLost, enrolmentNeeded, sessionLost } from './session.ts'
 import { common } from './texts.ts'
 
 /** A read that takes longer is given up; changes may take as long as they take. */
@@ -12,8 +13,10 @@ const READ_TIMEOUT_MS = 30_000
 /** Statuses that the service does not use: a proxy before it has no answer of it. */
 const FROM_OTHERS = [502, 504]
 
-const send = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
-  const reads = init.method === undefined || init.method === 'GET'
+const READS = ['GET', 'HEAD']
+
+const sendOnce = async (input: RequestInfo | URL, init: RequestInit): Promise<Response> => {
+  const reads = READS.includes(init.method ?? 'GET')
   try {
     const response = await fetch(input, {
       ...init,
@@ -29,6 +32,29 @@ const send = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<R
   connectionLost()
   // A change may have been made all the same, and most are not to be made twice.
   throw new ApiError(0, reads ? common().noAnswer : common().maybeDone)
+}
+
+async function isUnconfirmed(response: Response): Promise<boolean> {
+  if (response.status !== 403) return false
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => null)) as { code?: unknown } | null
+  return body?.code === 'reauth_required'
+}
+
+/** Sends again what had to be confirmed first. */
+const send = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
+  const response = await sendOnce(input, init)
+  if (!(await isUnconfirmed(response)) || !(await askReauth())) return response
+  return sendOnce(input, init)
+}
+
+/** Whether backups may be taken and put back, confirmed now where it has to be: the browser sends those requests itself. */
+export async function isConfirmed(): Promise<boolean> {
+  const { status } = await sendOnce('/admin/api/backup', { method: 'HEAD' })
+  if (status === 401) sessionLost()
+  return status === 403 ? askReauth() : status === 200
 }
 
 /** `api.users[':tg_id'].grant.$post({ param: { tg_id: '1' }, json: { node, plan } })` */
@@ -50,6 +76,7 @@ export async function refusalOf(response: {
   const body = (await response.json().catch(() => null)) as { error?: unknown } | null
   const message = typeof body?.error === 'string' ? body.error : common().failed(response.status)
   if (response.status === 401 && message === 'unauthorized') sessionLost()
+  if (response.status === 403 && message === 'set up two-factor login first') enrolmentNeeded()
   const wait = Number(response.headers.get('retry-after'))
   if (response.status === 429 && wait > 0) return new ApiError(429, common().tooMany(wait), wait)
   await loadRefusals()

@@ -2,14 +2,22 @@
 import { boot } from './boot.ts'
 import { createStore } from './store.ts'
 
-/** `expired`: it was in, and its screen waits with all that was typed until there is a session again. */
-export type Session = 'in' | 'out' | 'expired'
+/**
+ * `expired`: it was in, and its screen waits with all that was typed until there is a session again. `enrol`: it can do nothing but
+ * set up two-factor login.
+ */
+export type Session = 'in' | 'out' | 'expired' | 'enrol'
 
 export const session = createStore<Session>(boot.authenticated ? 'in' : 'out')
 
 /** A request was refused for want of a session. */
 export function sessionLost(): void {
   if (session.get() === 'in') session.set('expired')
+}
+
+/** A request was refused for want of a second factor. */
+export function enrolmentNeeded(): void {
+  if (session.get() === 'in') session.set('enrol')
 }
 
 /** False while the service cannot be reached. */

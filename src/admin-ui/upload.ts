@@ -4,10 +4,11 @@ import { ApiError } from './api-error.ts'
 import { connectionLost } from './session.ts'
 import { common } from './texts.ts'
 
-/** Sends a file as the field `file`; throws ApiError for what is no success. `onShare` gets how much has gone, from 0 to 1. */
+/** Sends a file as the field `file`, with texts before it; throws ApiError for what is no success. `onShare` gets how much has gone, from 0 to 1. */
 export function uploadFile<T>(
   url: string,
   file: File,
+  texts: Record<string, string>,
   onShare: (share: number) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -28,6 +29,7 @@ export function uploadFile<T>(
       void refusalOf({ status, headers, json }).then(reject)
     }
     const body = new FormData()
+    for (const [name, text] of Object.entries(texts)) body.append(name, text)
     body.append('file', file)
     request.send(body)
   })

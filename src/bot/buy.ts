@@ -1,8 +1,9 @@
 /** Buying: server, plan, way to pay, step by step, each asked only where there is a choice. */
 import type { Plan } from '#db/schema.ts'
+import { ownIdOf } from '#src/domain/installation.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import type { Shop } from '#src/domain/shop.ts'
-import { listShownOfUser } from '#src/domain/subscriptions.ts'
+import { findShownOfUser } from '#src/domain/subscriptions.ts'
 import { formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { findByShort, shortOf, tapData } from './callback-data.ts'
 import { column, MOST_LISTED, single } from './keyboards.ts'
@@ -38,9 +39,7 @@ async function choosePlan(v: Visit, shop: Shop, target: Target): Promise<void> {
   })
   const { node, renewed } = target
   const text = renewed ? v.t.chooseRenewal(node.label, renewed.until) : v.t.choosePlan(node.label)
-  const back = renewed
-    ? tapData('s', renewed.uuid)
-    : tapData(shop.nodes.length > 1 ? 'buy' : 'menu')
+  const back = renewed ? tapData('s', target.id) : tapData(shop.nodes.length > 1 ? 'buy' : 'menu')
   await show(v, text, column([...rows, [v.t.back, back]]))
 }
 
@@ -103,16 +102,17 @@ export const buy: Work = async (v, [node, plan, provider]) => {
 }
 
 /** A button of a renewal. */
-export const renew: Work = async (v, [uuid = '', plan, provider]) => {
-  const now = formatTimestamp(v.s.clock.now())
-  const found = listShownOfUser(v.s.db, v.user, now).find(({ row }) => row.uuid === uuid)
+export const renew: Work = async (v, [id = '', plan, provider]) => {
+  const found = findShownOfUser(v.s, v.user, id, formatTimestamp(v.s.clock.now()))
   // Of a node that is gone nothing can be renewed.
   if (!found || found.nodeLabel === null) return showStale(v)
   const { node, node_label: label } = nodeAndPlan(found)
   const until = formatDay(v.s.config.timezone, parseTimestamp(found.row.expiresAt))
+  const { uuid } = found.row
   const renewed = { uuid, plan: found.row.plan, until }
-  return proceed(v, { kind: 'r', id: uuid, node: { code: node, label }, renewed }, plan, provider)
+  const target: Target = { kind: 'r', id: ownIdOf(v.s, uuid), node: { code: node, label }, renewed }
+  return proceed(v, target, plan, provider)
 }
 
 /** Opens the renewal of a subscription that a link names. */
-export const openRenewal = (v: Visit, uuid: string): Promise<void> => renew(v, [uuid])
+export const openRenewal = (v: Visit, id: string): Promise<void> => renew(v, [id])

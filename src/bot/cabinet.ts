@@ -3,6 +3,7 @@ import { InlineKeyboard } from 'grammy/web'
 import { fittingApps } from '#src/domain/apps.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { deviceLimit } from '#src/domain/devices.ts'
+import { ownIdOf } from '#src/domain/installation.ts'
 import { rotateToken } from '#src/domain/users.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { shortOf, tapData } from './callback-data.ts'
@@ -21,7 +22,7 @@ async function showList(v: Visit): Promise<void> {
   }
   const rows = own.map(({ row, shown }): [string, string] => [
     `${shown.node} · ${shown.until}`,
-    tapData('s', row.uuid),
+    tapData('s', ownIdOf(v.s, row.uuid)),
   ])
   const text = [t.list, ...own.map(({ shown }) => t.line(shown))].join('\n\n')
   await show(v, text, column([...rows, [t.buy, tapData('buy')], back]))
@@ -43,7 +44,7 @@ async function showCard(v: Visit, { row, shown, nodeLabel }: OwnSubscription): P
   const { t } = v
   const keyboard = addLinkRow(v, new InlineKeyboard())
   const imports = addImports(v, keyboard)
-  if (nodeLabel !== null) keyboard.text(t.renew, tapData('r', row.uuid)).row()
+  if (nodeLabel !== null) keyboard.text(t.renew, tapData('r', ownIdOf(v.s, row.uuid))).row()
   keyboard
     .text(t.devices, tapData('dev'))
     .text(t.reset, tapData('reset'))
@@ -54,9 +55,9 @@ async function showCard(v: Visit, { row, shown, nodeLabel }: OwnSubscription): P
 }
 
 /** The list, or the card of one. */
-export const subscriptions: Work = async (v, [uuid]) => {
-  if (uuid === undefined) return showList(v)
-  const own = findOwn(v, uuid)
+export const subscriptions: Work = async (v, [id]) => {
+  if (id === undefined) return showList(v)
+  const own = findOwn(v, id)
   if (own) return showCard(v, own)
   await say(v, v.t.stale)
   await showList(v)

@@ -11,11 +11,11 @@ export type TapKind =
   | 'buy'
   /** A new subscription: node, plan, provider, as far as they are chosen. */
   | 'b'
-  /** A renewal: uuid of the subscription, plan, provider. */
+  /** A renewal: id of the subscription (not its uuid), plan, provider. */
   | 'r'
   /** "I have paid": the payment's id. */
   | 'paid'
-  /** Own subscriptions, or one of them: its uuid. */
+  /** Own subscriptions, or one of them: its id. */
   | 's'
   | 'qr'
   /** Own devices; with an id: removes one. */

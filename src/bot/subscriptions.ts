@@ -1,7 +1,7 @@
 /** Own subscriptions as they are shown. */
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
-import { listShownOfUser } from '#src/domain/subscriptions.ts'
+import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions.ts'
 import { cut } from '#src/lib/format.ts'
 import { daysToGo, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { stringsOf } from '#src/web/strings.ts'
@@ -12,32 +12,36 @@ import type { Visit } from './visit.ts'
 const MOST_SHOWN = 20
 const LABEL_LENGTH = 80
 
+type Shown = ReturnType<typeof listShownOfUser>[number]
+
 export interface OwnSubscription extends ListedSubscription {
   shown: ShownSubscription
 }
 
-/** His subscriptions, newest first: all but revoked ones. */
-function readOwn({ s, user, lang }: Visit): OwnSubscription[] {
-  const now = s.clock.now()
-  return listShownOfUser(s.db, user, formatTimestamp(now)).map(({ state, ...found }) => {
-    const { expiresAt, heldAt } = found.row
-    const labels = nodeAndPlan(found)
-    const days = daysToGo(expiresAt, heldAt === null ? now : parseTimestamp(heldAt))
-    return {
-      ...found,
-      shown: {
-        node: cut(labels.node_label, LABEL_LENGTH),
-        plan: cut(labels.plan_label, LABEL_LENGTH),
-        state,
-        until: formatDay(s.config.timezone, parseTimestamp(expiresAt)),
-        left: stringsOf(lang).subDays(days),
-      },
-    }
-  })
+function withTexts({ s, lang }: Visit, { state, ...found }: Shown): OwnSubscription {
+  const { expiresAt, heldAt } = found.row
+  const labels = nodeAndPlan(found)
+  const days = daysToGo(expiresAt, heldAt === null ? s.clock.now() : parseTimestamp(heldAt))
+  return {
+    ...found,
+    shown: {
+      node: cut(labels.node_label, LABEL_LENGTH),
+      plan: cut(labels.plan_label, LABEL_LENGTH),
+      state,
+      until: formatDay(s.config.timezone, parseTimestamp(expiresAt)),
+      left: stringsOf(lang).subDays(days),
+    },
+  }
 }
 
-/** The newest 20 of them. */
-export const listOwn = (v: Visit): OwnSubscription[] => readOwn(v).slice(0, MOST_SHOWN)
+/** The newest 20 of his subscriptions, newest first: all but revoked ones. */
+export const listOwn = (v: Visit): OwnSubscription[] =>
+  listShownOfUser(v.s.db, v.user, formatTimestamp(v.s.clock.now()))
+    .slice(0, MOST_SHOWN)
+    .map((found) => withTexts(v, found))
 
-export const findOwn = (v: Visit, uuid: string): OwnSubscription | undefined =>
-  readOwn(v).find(({ row }) => row.uuid === uuid)
+/** One of them, by its id or its uuid. */
+export const findOwn = (v: Visit, id: string): OwnSubscription | undefined => {
+  const found = findShownOfUser(v.s, v.user, id, formatTimestamp(v.s.clock.now()))
+  return found && withTexts(v, found)
+}

@@ -1,4 +1,7 @@
 /** Admin accounts: who may log in, and with which password. */
+
+import { deleteDevicesOf } from '#db/admin-devices.ts'
+import type { Admin } from '#db/admin-schema.ts'
 import {
   countAdmins,
   deleteAdmin,
@@ -8,10 +11,10 @@ import {
   readAdminByName,
   updateAdmin,
 } from '#db/admins.ts'
-import { clearAttempts, deleteAllAttempts, deleteLoginsOf } from '#db/logins.ts'
+import { clearAttempts, deleteAllAttempts, deleteAttempt, deleteLoginsOf } from '#db/logins.ts'
 import type { Query } from '#db/open.ts'
-import type { Admin } from '#db/schema.ts'
-import { hashPassword, verifyPassword } from '#src/lib/crypto.ts'
+import { replaceRecoveryCodes } from '#db/recovery-codes.ts'
+import { hashPassword, sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
 import { badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
 import { randomBase32 } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -19,19 +22,23 @@ import type { Services } from '#src/services.ts'
 import { alert } from './alerts.ts'
 import { accountKey, PASSWORD_LIMIT, reserveAttempt } from './attempts.ts'
 import { audit } from './audit.ts'
+import { emitTicked, securityData } from './events.ts'
+import { refuseWeakPassword } from './new-password.ts'
+import { noteWrongGuess, reserveSessionGuess } from './session-guesses.ts'
 import { type Login, requireLogin } from './sessions.ts'
 
-type Deps = Pick<Services, 'db' | 'clock' | 'hashing'>
+type Deps = Pick<Services, 'db' | 'clock' | 'hashing' | 'config'>
 
 /** A password that fits on a phone's keyboard: 100 random bits. */
 export const generatePassword = (): string => randomBase32(20).toLowerCase()
 
-/** Creates an account. Throws 400 when one has that name, compared without case. */
+/** Creates an account. Throws 400 when one has that name, compared without case, and for a password that is easy to guess. */
 export async function createAdmin(
-  s: Deps & Pick<Services, 'config'>,
+  s: Deps,
   login: Login,
   { username, password }: { username: string; password: string },
 ): Promise<ListedAdmin> {
+  refuseWeakPassword(password, username)
   const createdAt = formatTimestamp(s.clock.now())
   const passwordHash = await s.hashing(() => hashPassword(password))
   return s.db.tx(function* (tx) {
@@ -40,6 +47,7 @@ export async function createAdmin(
     const admin = yield* insertAdmin(tx, { username, passwordHash, createdAt })
     yield* audit(tx, login.actor, createdAt, { action: 'admin.create', object: username })
     yield* alert(tx, s, createdAt, { about: 'admin-created', username, ...login.actor })
+    yield* emitTicked(tx, s, createdAt, 'admin.added', securityData(login.actor, { username }))
     return admin
   })
 }
@@ -58,57 +66,86 @@ export async function removeAdmin(s: Deps, login: Login, id: number | null): Pro
     yield* requireLogin(tx, login, at)
     yield* deleteAdmin(tx, admin.id)
     yield* audit(tx, login.actor, at, { action: 'admin.delete', object: admin.username })
+    const { username } = admin
+    yield* alert(tx, s, at, { about: 'admin-removed', username, ...login.actor })
+    yield* emitTicked(tx, s, at, 'admin.removed', securityData(login.actor, { username }))
   })
+}
+
+/** An account whose password was right, by an attempt of its session. */
+interface Confirmed {
+  admin: Admin
+  attempt: number
 }
 
 /**
- * Finds the password of a logged-in admin right; gives his account, for `requireSame` in the transaction of what he wants. Throws
- * 401 `wrong password`, or 429 after 10 attempts at his account in 15 minutes.
+ * Finds the password of a logged-in admin right; gives what `requireSame` takes in the transaction of what he wants. Throws 401
+ * `wrong password`, of which too many within a day end the session, or 429 for what comes beside the last of them; and, but where
+ * `ofAccount` is false, 429 after 10 attempts at his account in 15 minutes.
  */
-export async function confirmPassword(s: Deps, login: Login, password: string): Promise<Admin> {
+export async function confirmPassword(
+  s: Deps,
+  login: Login,
+  password: string,
+  { ofAccount = true } = {},
+): Promise<Confirmed> {
   const now = s.clock.now()
-  const admin = await s.db.tx(function* (tx) {
-    yield* reserveAttempt(tx, accountKey(login.adminId), PASSWORD_LIMIT, now)
-    return yield* readAdmin(tx, login.adminId)
+  const { admin, attempt } = await s.db.tx(function* (tx) {
+    if (ofAccount) yield* reserveAttempt(tx, accountKey(login.adminId), PASSWORD_LIMIT, now)
+    const attempt = yield* reserveSessionGuess(tx, login, now)
+    return { attempt, admin: yield* readAdmin(tx, login.adminId) }
   })
   if (!admin) throw unauthorized()
-  if (await s.hashing(() => verifyPassword(password, admin.passwordHash))) return admin
-  await s.db.tx((tx) => audit(tx, login.actor, formatTimestamp(now), { action: 'password.failed' }))
+  if (await s.hashing(() => verifyPassword(password, admin.passwordHash))) return { admin, attempt }
+  await s.db.tx((tx) => noteWrongGuess(tx, s, login, now, 'password.failed'))
   throw unauthorized('wrong password')
 }
 
-/** The account as it is now, its attempts cleared; throws 401 when the password or the session has ended since. */
-export function* requireSame(tx: Query, login: Login, confirmed: Admin, at: string) {
+/** The account as it is now; throws 401 when the password or the session has ended since. */
+export function* requireUnchanged(tx: Query, login: Login, confirmed: Admin, at: string) {
   yield* requireLogin(tx, login, at)
   const present = yield* readAdmin(tx, confirmed.id)
   if (present?.passwordHash !== confirmed.passwordHash) throw unauthorized('wrong password')
-  yield* clearAttempts(tx, accountKey(confirmed.id), PASSWORD_LIMIT.kind)
   return present
 }
 
-/** Gives a logged-in admin a new password and ends his other sessions. Throws as `confirmPassword` does. */
+/** The same, the attempts at it cleared; of those of the session the one that was right. */
+export function* requireSame(tx: Query, login: Login, { admin, attempt }: Confirmed, at: string) {
+  const present = yield* requireUnchanged(tx, login, admin, at)
+  yield* clearAttempts(tx, accountKey(admin.id), PASSWORD_LIMIT.kind)
+  yield* deleteAttempt(tx, attempt)
+  return present
+}
+
+/**
+ * Gives a logged-in admin a new password, ends his other sessions and forgets his other browsers. Throws as `confirmPassword` does, and 400 for a password that
+ * is easy to guess.
+ */
 export async function changePassword(
   s: Deps,
   login: Login,
-  given: { current: string; password: string },
+  given: { current: string; password: string; device: string | undefined },
 ): Promise<void> {
-  const admin = await confirmPassword(s, login, given.current)
+  refuseWeakPassword(given.password, login.actor.admin ?? '')
+  const confirmed = await confirmPassword(s, login, given.current)
   const passwordHash = await s.hashing(() => hashPassword(given.password))
   const at = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
-    yield* requireSame(tx, login, admin, at)
+    const admin = yield* requireSame(tx, login, confirmed, at)
     yield* updateAdmin(tx, admin.id, { passwordHash })
     yield* deleteLoginsOf(tx, admin.id, login.sessionId)
+    yield* deleteDevicesOf(tx, admin.id, given.device ? sha256Hex(given.device) : null)
     yield* audit(tx, login.actor, at, { action: 'admin.password', object: admin.username })
+    yield* alert(tx, s, at, { about: 'password-changed', ...login.actor })
   })
 }
 
 /**
  * The rescue of an operator who is locked out: a new password (returned), no second factor, no session, and no attempts that
- * would make him wait. Throws 404 for an unknown name.
+ * would make him wait. Whoever is alerted is told. Throws 404 for an unknown name.
  */
 export async function resetAdmin(
-  s: Pick<Services, 'db' | 'clock'>,
+  s: Pick<Services, 'db' | 'clock' | 'config'>,
   username: string,
 ): Promise<{ username: string; password: string }> {
   const password = generatePassword()
@@ -118,12 +155,13 @@ export async function resetAdmin(
     const admin = yield* readAdminByName(tx, username)
     if (!admin) throw notFound('admin not found')
     yield* updateAdmin(tx, admin.id, { passwordHash, totpSecret: null, totpLastStep: null })
+    yield* replaceRecoveryCodes(tx, admin.id, [])
     yield* deleteLoginsOf(tx, admin.id, null)
+    yield* deleteDevicesOf(tx, admin.id, null)
     yield* deleteAllAttempts(tx)
-    yield* audit(tx, { admin: null, ip: 'shell' }, now, {
-      action: 'admin.reset',
-      object: admin.username,
-    })
+    const actor = { admin: null, ip: 'shell' }
+    yield* audit(tx, actor, now, { action: 'admin.reset', object: admin.username })
+    yield* alert(tx, s, now, { about: 'admin-reset', username: admin.username, ...actor })
     return { username: admin.username, password }
   })
 }

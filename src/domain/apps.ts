@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { base64url, utf8 } from '#src/lib/encoding.ts'
+import { requiredLine } from '#src/lib/values.ts'
 import type { Settings } from './settings.ts'
 
 export const SYSTEMS = ['ios', 'android', 'windows', 'macos', 'linux', 'tv'] as const
@@ -34,25 +35,16 @@ export const APP_SCHEMES = [
   'husi',
 ] as const
 
-const line = (max: number) =>
-  v.pipe(
-    v.string('must be a string'),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(max, `must have at most ${max} characters`),
-    v.regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must be one line without control characters'),
-  )
-
 const LINK = new RegExp(
   `^(?:${APP_SCHEMES.join('|')})://[^\\s{}"'<>]*\\{url(?:_encoded|_base64)?\\}[^\\s{}"'<>]*$`,
 )
 
 const label = v.union(
   [
-    line(40),
+    requiredLine(40),
     v.record(
       v.pipe(v.string(), v.regex(/^[a-z]{2}$/, 'must be a language of two letters')),
-      line(40),
+      requiredLine(40),
     ),
   ],
   'must be a text, or a text by language',
@@ -63,7 +55,7 @@ const stores = v.pipe(
     v.strictObject({
       label,
       url: v.pipe(
-        line(500),
+        requiredLine(500),
         v.regex(/^https:\/\/[^\s"'<>\\]+$/, 'must be an https address'),
         v.check((text) => URL.canParse(text), 'must be an https address'),
       ),
@@ -80,7 +72,7 @@ const app = v.strictObject({
     v.string('must be a string'),
     v.regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 small letters, digits or hyphens'),
   ),
-  name: line(40),
+  name: requiredLine(40),
   link: v.pipe(
     v.string('must be a string'),
     v.maxLength(200, 'must have at most 200 characters'),

@@ -3,6 +3,7 @@ import { raiseWantedGeneration } from '#db/bot-state.ts'
 import { badRequest } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { alertFormer, audienceOf } from './alerts.ts'
 import type { Actor } from './audit.ts'
 import { awaitBotRestart } from './bot-restart.ts'
 import { keepPrevious } from './payment-shops.ts'
@@ -28,12 +29,16 @@ export async function saveBotToken(
   if (identity === 'rejected') throw badRequest('token was rejected by Telegram')
   const { username } = identity
   const now = s.clock.now()
+  const at = formatTimestamp(now)
   const { before, generation } = await s.db.tx(function* (tx) {
     const settings = yield* readSettingsIn(tx, s)
-    const values = { BOT_TOKEN: token, BOT_USERNAME: username }
-    yield* writeSettings(tx, actor, formatTimestamp(now), values)
-    yield* keepPrevious(tx, s, 'stars', settings, now)
+    const former = audienceOf(settings)
     const before = settings.text('BOT_USERNAME')
+    yield* writeSettings(tx, actor, at, { BOT_TOKEN: token, BOT_USERNAME: username })
+    yield* keepPrevious(tx, s, 'stars', settings, now)
+    if (former.botToken !== token) {
+      yield* alertFormer(tx, s, at, former, { about: 'bot-changed', before, username, ...actor })
+    }
     return { before, generation: yield* raiseWantedGeneration(tx) }
   })
   if (before !== '' && before !== username) {

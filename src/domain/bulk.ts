@@ -5,6 +5,7 @@ import { isBusy } from '#db/transactions.ts'
 import { readUser } from '#db/users.ts'
 import { ApiError, notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { nextTurn } from '#src/lib/turn.ts'
 import type { Services } from '#src/services.ts'
 import type { Actor } from './audit.ts'
 import { extendedExpiry, extendIn } from './expiry.ts'
@@ -107,7 +108,7 @@ export async function actOnUsers(
       outcomes.push(...chunk.map((tgId) => ({ tgId, error: reason })))
     }
     // Other requests get their turn.
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   await s.nodeSync.touch(clients)
   return outcomes

@@ -2,8 +2,9 @@
 import { deleteOld } from '#db/history.ts'
 import { deleteExpiredLogins } from '#db/logins.ts'
 import { pause } from '#src/lib/pause.ts'
-import { DAY_MS, formatTimestamp, timestampBefore } from '#src/lib/time.ts'
+import { DAY_MS, formatTimestamp, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { DEVICE_TTL_SECONDS } from './admin-devices.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
@@ -15,7 +16,10 @@ const PAUSE_MS = 5
 export async function cleanUp(s: Deps): Promise<void> {
   const now = s.clock.now()
   const before = (days: number) => timestampBefore(now, days * DAY_MS)
-  await deleteExpiredLogins(s.db, formatTimestamp(now), before(1))
+  await deleteExpiredLogins(s.db, formatTimestamp(now), {
+    attempts: before(1),
+    devices: timestampBefore(now, DEVICE_TTL_SECONDS * SECOND_MS),
+  })
   const limits = {
     events: before(RETENTION_DAYS.events),
     outbox: before(RETENTION_DAYS.outbox),

@@ -1,52 +1,66 @@
-/** Sets of clients: their text form, their difference, and the removal brake. */
+/** Sets of clients: their text form, their blocks, and the removal brake. */
+import { createSha256 } from '#src/lib/crypto.ts'
 import type { ClientMap } from '#src/services.ts'
 
+/** A client with its value (services.ts, ClientMap). */
+export type Client = [uuid: string, value: string]
+
+const lineOf = ([uuid, value]: Client) => `${uuid} ${value}\n`
+
+/** The lines of sorted clients, as the node program has them. */
+export const linesOf = (sorted: Client[]): string => sorted.map(lineOf).join('')
+
 /** The text whose SHA-256 is a client revision: a line for each client, sorted. */
-export function joinLines(clients: ClientMap): string {
-  const lines = Array.from(clients, ([uuid, value]) => `${uuid} ${value}\n`)
-  return lines.sort().join('')
+export const joinLines = (clients: ClientMap): string => Array.from(clients, lineOf).sort().join('')
+
+/** The node of a client's value. */
+export const groupOf = (value: string): string => value.split(' ', 1)[0] as string
+
+/** Counts by group. */
+export type Counts = Map<string, number>
+
+export function countIn(counts: Counts, group: string): void {
+  counts.set(group, (counts.get(group) ?? 0) + 1)
 }
 
-export function splitLines(lines: string[]): ClientMap {
-  return new Map(lines.map((line) => [line.slice(0, 36), line.slice(37)]))
-}
+/** Numbers of all blocks: a block has the clients whose UUIDs begin with the same two digits (docs/node-program.md). */
+export const ALL_BLOCKS: readonly number[] = Array.from({ length: 256 }, (_, block) => block)
 
-/** What must be added (or given another value) and removed so that `present` becomes `wanted`. */
-export function diffClients(present: ClientMap, wanted: ClientMap) {
-  const add: [string, string][] = []
-  for (const [uuid, value] of wanted) if (present.get(uuid) !== value) add.push([uuid, value])
-  const remove = [...present.keys()].filter((uuid) => !wanted.has(uuid))
-  return { add, remove }
+/** A block's two digits. The one behind the last is named by what comes behind all digits. */
+export const blockName = (block: number): string =>
+  block < 256 ? block.toString(16).padStart(2, '0') : 'g'
+
+export const blockOf = (uuid: string): number => Number.parseInt(uuid.slice(0, 2), 16)
+
+/** The hash of a block that the node program tells of these clients, sorted; empty for none. */
+export function hashOfBlock(sorted: Client[]): string {
+  if (sorted.length === 0) return ''
+  const sum = createSha256()
+  sum.add(linesOf(sorted))
+  return sum.hex()
 }
 
 /** Up to this many removals always pass. */
 const BRAKE_COUNT = 20
 
-/** The node of a client's value. */
-export const groupOf = (value: string): string => value.split(' ', 1)[0] as string
+/** A client that is to be removed, and the group that it is in. */
+export type Removal = [uuid: string, group: string]
 
 /**
  * The removal brake: of a group that would lose more than 20 and more than half of its clients, nothing is removed and the
- * group is named. `kept`: clients that are no loss.
+ * group is named. `held`: how many clients each group has. `kept`: clients that are no loss.
  */
 export function brakeRemovals(
-  present: ClientMap,
-  remove: string[],
+  held: Counts,
+  remove: Removal[],
   kept: Set<string>,
-): { remove: string[]; blocked: Set<string> } {
-  const held = new Map<string, number>()
-  const losses = new Map<string, number>()
-  const count = (groups: Map<string, number>, uuid: string) => {
-    const group = groupOf(present.get(uuid) as string)
-    groups.set(group, (groups.get(group) ?? 0) + 1)
-  }
-  for (const uuid of present.keys()) count(held, uuid)
-  for (const uuid of remove) if (!kept.has(uuid)) count(losses, uuid)
+): { remove: Removal[]; blocked: Set<string> } {
+  const losses: Counts = new Map()
+  for (const [uuid, group] of remove) if (!kept.has(uuid)) countIn(losses, group)
   const blocked = new Set<string>()
   for (const [group, lost] of losses) {
     if (lost > BRAKE_COUNT && lost * 2 > (held.get(group) ?? 0)) blocked.add(group)
   }
-  const passes = (uuid: string) =>
-    kept.has(uuid) || !blocked.has(groupOf(present.get(uuid) as string))
+  const passes = ([uuid, group]: Removal) => kept.has(uuid) || !blocked.has(group)
   return { remove: remove.filter(passes), blocked }
 }

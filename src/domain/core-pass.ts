@@ -9,10 +9,12 @@ import type { Limiter } from '#src/lib/limiter.ts'
 import type { LogFields } from '#src/lib/log.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core, CoreStatus, NodeSyncResult, Services } from '#src/services.ts'
-import { coreConfig, servedNodes } from './core-config.ts'
-import { hysteriaConfig } from './hysteria-config.ts'
+import { servedNodes } from './core-config.ts'
+import { lacksFitObfs } from './hysteria-config.ts'
 import type { NodeAlerts } from './node-alerts.ts'
+import { configurationsOf } from './programs.ts'
 import type { Outcome } from './retry-times.ts'
+import { type SoundNode, soundNode } from './sound.ts'
 import {
   type ClientChanges,
   isForeign,
@@ -25,6 +27,8 @@ import { countReading } from './traffic.ts'
 export type PassDeps = Pick<Services, 'db' | 'clock' | 'log' | 'config' | 'instanceId'> & {
   /** Lets one reading of a core be counted at a time, so that readings of one process never overtake each other. */
   counting(core: Core): Limiter
+  /** Lets the clients of one core at a time be hashed (sync-clients.ts). */
+  hashing: Limiter
   alerts: NodeAlerts
   tell: Tell
   /** Tells the operator once that a core reports what cannot be. */
@@ -44,6 +48,7 @@ export const TROUBLE = {
   coreStopped: 'the proxy core is not running',
   clients: 'the running core does not hold the wanted clients',
   hysteriaMissing: 'there is no Hysteria on the node',
+  hysteriaObfs: 'Hysteria is left out: its obfs password is not 4 to 256 bytes of text',
   hysteriaStopped: 'Hysteria is not running',
 } as const
 
@@ -58,6 +63,7 @@ function troubleOf(nodes: Node[], { status, live, lacksHysteria }: CorePass): st
   if (!live && !status.core.up) return stoppedCore(nodes[0]?.kind ?? '', status.core.version)
   if (!(live ?? status.live)) return TROUBLE.clients
   if (lacksHysteria) return TROUBLE.hysteriaMissing
+  if (nodes.some(lacksFitObfs)) return TROUBLE.hysteriaObfs
   return status.hysteria?.up === false ? TROUBLE.hysteriaStopped : null
 }
 
@@ -103,18 +109,17 @@ export async function readStatus(
 }
 
 /** Gives the cores of a node the configurations that they have not; a core that is started anew forgets what it has counted. */
-async function configure(s: PassDeps, core: Core, nodes: Node[], status: CoreStatus) {
+async function configure(s: PassDeps, core: Core, nodes: SoundNode[], status: CoreStatus) {
   const read = (isUp: boolean) =>
     isUp ? readStatus(s, core, nodes, STATUS_TIMEOUT_MS) : Promise.resolve()
   const { served } = servedNodes(nodes)
-  const base = coreConfig(served, (node) => targetOf(s, node))
+  const wanted = configurationsOf(status.program, served, (node) => targetOf(s, node))
   let configured = false
-  if (status.config !== sha256Hex(base)) {
+  if (status.config !== sha256Hex(wanted.core)) {
     await read(status.core.up)
-    configured = await isGiven(core.program.configure(s.instanceId(), base))
+    configured = await isGiven(core.program.configure(s.instanceId(), wanted.core))
   }
-  // A node with Hysteria has a core for itself.
-  const hysteria = served.map(hysteriaConfig).find((text) => text !== null) ?? ''
+  const { hysteria } = wanted
   const present = status.hysteria?.config
   if (present === (hysteria === '' ? undefined : sha256Hex(hysteria))) {
     return { configured, lacksHysteria: false }
@@ -126,12 +131,13 @@ async function configure(s: PassDeps, core: Core, nodes: Node[], status: CoreSta
 
 /** One pass over a core. Clients first, because with `force` they take the node over. */
 async function syncCore(s: PassDeps, core: Core, nodes: Node[], pass: Pass): Promise<CorePass> {
-  const { served } = servedNodes(nodes)
   const status = await readStatus(s, core, nodes, STATUS_TIMEOUT_MS)
+  const sound = nodes.map(soundNode)
+  const { served } = servedNodes(sound)
   const changes = await syncClients(s, core, served, status, pass)
   const isOurs = pass.force || !isForeign(s, status)
   const done = isOurs
-    ? await configure(s, core, nodes, status)
+    ? await configure(s, core, sound, status)
     : { configured: false, lacksHysteria: false }
   return { status, ...done, ...changes }
 }
@@ -140,14 +146,15 @@ async function syncCore(s: PassDeps, core: Core, nodes: Node[], pass: Pass): Pro
 async function recordPass(s: PassDeps, nodes: Node[], pass: CorePass): Promise<void> {
   const now = formatTimestamp(s.clock.now())
   const { conflicts } = servedNodes(nodes)
-  const { version } = pass.status.core
+  const { program, core } = pass.status
+  const { version } = core
   // Left out when it is the same, because lists depend on it: writing it would have them all read anew (db/triggers.ts).
   const changed = version !== null && nodes.some((node) => node.coreVersion !== version)
   const lastError = troubleOf(nodes, pass)
   await recordHealth(
     s.db,
     nodes.map((node) => node.code),
-    { lastSeenAt: now, lastError, ...(changed ? { coreVersion: version } : {}) },
+    { lastSeenAt: now, lastError, program, ...(changed ? { coreVersion: version } : {}) },
   )
   if (conflicts.length > 0) {
     const codes = conflicts.map((node) => node.code)
@@ -182,8 +189,8 @@ async function noteDone(s: PassDeps, core: Core, nodes: Node[], done: CorePass) 
   const results = nodes.map(({ code }) => ({
     code,
     ok: trouble === null,
-    added: done.add.filter(([, value]) => value.split(' ')[0] === code).length,
-    removed: done.removedFrom.filter((group) => group === code).length,
+    added: done.added.get(code) ?? 0,
+    removed: done.removed.get(code) ?? 0,
     error: done.blocked.has(code) ? 'removals held back' : trouble,
   }))
   return { results, outcome } as const

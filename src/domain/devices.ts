@@ -1,6 +1,7 @@
 /** The device limit: who may fetch a list, and which devices a user has. */
 import { admitDevice, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
 import { findUser, type ListOwner, readUser, updateHwidLimit, updateUser } from '#db/users.ts'
+import { HWID } from '#db/values.ts'
 import { type Batch, createBatch } from '#src/lib/batch.ts'
 import { notFound, tooMany } from '#src/lib/errors.ts'
 import { DAY_MS, formatTimestamp, HOUR_MS, parseTimestamp, timestampBefore } from '#src/lib/time.ts'
@@ -10,7 +11,6 @@ import { readSettings, type Settings } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'config' | 'clock'>
 
-const HWID = /^[a-zA-Z0-9=-]{10,64}$/
 const MAX_TEXT = 256
 
 /** Device strings come from strangers: cut, and without control or direction characters. */

@@ -6,9 +6,9 @@ import { findListsRevision } from '#db/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import type { Services } from '#src/services.ts'
 import { type App, readApps } from './apps.ts'
-import type { ListSource } from './list-entries.ts'
 import { sharedListHeaders } from './list-headers.ts'
 import { readSettings, type Settings } from './settings.ts'
+import { type Sound, type SoundNode, soundNode, soundPlanLabel } from './sound.ts'
 
 type Deps = Pick<Services, 'db' | 'config'>
 
@@ -17,8 +17,10 @@ export interface Directory {
   nodes: Map<string, Node>
   plans: Map<string, Plan>
   settings: Settings
-  /** The nodes as lists show them: the same objects while the directory stands. */
-  listed: Map<string, ListSource['node']>
+  /** A node as lists show it: the same object while the directory stands. Throws for one that is not sound. */
+  listed(code: string): SoundNode | undefined
+  /** What lists call a plan; its code where it is gone. Throws for a label that is not sound. */
+  planLabel(code: string): Sound<string>
   /** The client apps that are offered. */
   apps: readonly App[]
   /** Where a customer asks people for help: an address of the web or of mail, or null. */
@@ -47,15 +49,30 @@ function helpUrl(s: Deps, settings: Settings): string | null {
   return contactUrl(s, settings) ?? (mail === undefined ? null : `mailto:${mail}`)
 }
 
+/** What lists call plans, each looked at when it is first asked for. */
+function listedPlans(plans: Map<string, Plan>): Directory['planLabel'] {
+  const labels = new Map<string, Sound<string>>()
+  return (code) => {
+    const label = labels.get(code) ?? soundPlanLabel(plans.get(code)?.label ?? code)
+    labels.set(code, label)
+    return label
+  }
+}
+
 function readDirectory(s: Deps, revision: number): Directory {
-  const nodes = listNodes(s.db)
+  const nodes = new Map(listNodes(s.db).map((node) => [node.code, node]))
+  const plans = new Map(listPlans(s.db).map((plan) => [plan.code, plan]))
   const settings = readSettings(s)
   return {
     revision,
-    nodes: new Map(nodes.map((node) => [node.code, node])),
-    plans: new Map(listPlans(s.db).map((plan) => [plan.code, plan])),
+    nodes,
+    plans,
     settings,
-    listed: new Map(nodes.map((node) => [node.code, { ...node, transports: node.transportsJson }])),
+    listed(code) {
+      const node = nodes.get(code)
+      return node && soundNode(node)
+    },
+    planLabel: listedPlans(plans),
     apps: readApps(settings),
     helpUrl: helpUrl(s, settings),
     listHeaders: sharedListHeaders(settings.text('BRAND_NAME'), supportUrl(s, settings)),

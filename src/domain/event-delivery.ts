@@ -9,14 +9,16 @@ import {
   skipReadyEvents,
 } from '#db/event-log.ts'
 import { insertEvent } from '#db/history.ts'
+import type { Query } from '#db/open.ts'
 import type { Event } from '#db/schema.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { createPump, type Pump } from '#src/lib/pump.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import type { Services } from '#src/services.ts'
+import type { Services, WebhookReceiver } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
-import type { EventName } from './events.ts'
+import { type EventName, tickedEvents } from './events.ts'
+import type { OptionalEvent } from './optional-events.ts'
 import { readSettingsIn, type Settings } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'eventSender'>
@@ -25,12 +27,7 @@ type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'eventSender'>
 const SLOTS = 32
 
 /** Where events are sent, as it is set at this moment. */
-interface Receiver {
-  url: string
-  secret: string
-}
-
-const receiverOf = (settings: Settings): Receiver => ({
+const receiverOf = (settings: Settings): WebhookReceiver => ({
   url: settings.text('WEBHOOK_URL'),
   secret: settings.text('WEBHOOK_SECRET'),
 })
@@ -44,7 +41,7 @@ export function eventBody({ id, event, data, createdAt }: Omit<Claimed, 'attempt
 }
 
 /** Makes the attempt that was claimed. Never throws. */
-async function attempt(s: Deps, claimed: Claimed, receiver: Receiver): Promise<EventResult> {
+async function attempt(s: Deps, claimed: Claimed, receiver: WebhookReceiver): Promise<EventResult> {
   const { id, event, attempts } = claimed
   if (receiver.secret === '') {
     const error = 'there is no secret to sign it with: generate one'
@@ -58,7 +55,7 @@ async function attempt(s: Deps, claimed: Claimed, receiver: Receiver): Promise<E
 
 /** Delivers what waits. While no address is set, what waits is given up. */
 export function createEventDelivery(s: Deps): Pump {
-  return createPump<{ event: Event; receiver: Receiver }, EventResult>({
+  return createPump<{ event: Event; receiver: WebhookReceiver }, EventResult>({
     slots: SLOTS,
     // Payments are granted before what they cause is told.
     isUrgent: s.db.isCrowded,
@@ -80,13 +77,13 @@ export function createEventDelivery(s: Deps): Pump {
   })
 }
 
-function requireReceiver(settings: Settings): Receiver {
+function requireReceiver(settings: Settings): WebhookReceiver {
   const receiver = receiverOf(settings)
   if (receiver.url === '') throw badRequest('no webhook address is set')
   return receiver
 }
 
-async function finish(s: Deps, claimed: Claimed, receiver: Receiver): Promise<EventResult> {
+async function finish(s: Deps, claimed: Claimed, receiver: WebhookReceiver): Promise<EventResult> {
   const result = await attempt(s, claimed, receiver)
   await s.db.tx((tx) => noteEventResults(tx, [result]))
   return result
@@ -107,6 +104,27 @@ export async function resendEvent(s: Deps, actor: Actor, id: string): Promise<Ev
     return { event, receiver }
   })
   return finish(s, event, receiver)
+}
+
+/**
+ * Writes an optional event for a receiver that was to get it before the settings were replaced, where it is not the one that gets it
+ * now. Gives what sends it, to be called after the commit; null where there is nothing to send.
+ */
+export function* emitToFormer(
+  tx: Query,
+  s: Deps,
+  at: string,
+  former: WebhookReceiver,
+  what: { event: OptionalEvent; data: Record<string, unknown> },
+) {
+  const settings = yield* readSettingsIn(tx, s)
+  const { url, secret } = receiverOf(settings)
+  const isPresent = url === former.url && secret === former.secret
+  if (isPresent && tickedEvents(settings).includes(what.event)) return null
+  const data = JSON.stringify(what.data)
+  const row = { id: randomUuid(), event: what.event, data, createdAt: at, attempts: 1 }
+  yield* insertEvent(tx, { ...row, status: 'sending' })
+  return () => finish(s, row, former)
 }
 
 /** Sends an event without data, so that an admin sees whether his receiver accepts it. Throws 400 while no address is set. */

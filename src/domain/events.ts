@@ -4,10 +4,14 @@ import type { Query } from '#db/open.ts'
 import type { Node } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { randomUuid } from '#src/lib/random.ts'
+import type { Services } from '#src/services.ts'
+import type { Actor } from './audit.ts'
 import { nodeAndPlan } from './labels.ts'
-import type { Settings } from './settings.ts'
+import { type OptionalEvent, optionalEventsIn } from './optional-events.ts'
+import { readSettingsIn, type Settings } from './settings.ts'
 
 export type EventName =
+  | OptionalEvent
   | 'payment.paid'
   | 'subscription.granted_by_admin'
   | 'subscription.revoked'
@@ -33,6 +37,29 @@ export function* emit(
     createdAt: at,
   })
 }
+
+/** The optional events that are ticked. */
+export const tickedEvents = (settings: Settings): OptionalEvent[] =>
+  optionalEventsIn(settings.text('WEBHOOK_EVENTS'))
+
+/** Writes an optional event where it is ticked. */
+export function* emitTicked(
+  tx: Query,
+  s: Pick<Services, 'config'>,
+  at: string,
+  event: OptionalEvent,
+  data: Record<string, unknown>,
+) {
+  const settings = yield* readSettingsIn(tx, s)
+  if (tickedEvents(settings).includes(event)) yield* emit(tx, settings, at, event, data)
+}
+
+/** `data` of an optional event: who did it (null: the operator at the machine), from where, and to whom. */
+export const securityData = ({ admin, ip }: Actor, more: { username?: string } = {}) => ({
+  admin,
+  ip,
+  ...more,
+})
 
 /** `data` of a subscription event: no token, link or key. */
 export function subscriptionData(found: ListedSubscription) {

@@ -9,6 +9,7 @@ import { randomHex } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { generatePassword } from './admins.ts'
+import { isWeakPassword } from './new-password.ts'
 import { generateRealityKeys } from './provisioning.ts'
 import { readSettingsIn } from './settings.ts'
 import { generateWebhookSecret } from './webhook-settings.ts'
@@ -28,19 +29,24 @@ export const LOCAL_NODE = 'de1'
 /** What a first start shows: the admin's password where it was generated, null where the operator gave it. */
 export interface FirstStart {
   password: string | null
+  /** Whether the operator's is easy to guess. */
+  weak: boolean
 }
 
 /** Creates the account `admin` when there is none; null when there is one. */
 export async function seedAdmin(s: Deps): Promise<FirstStart | null> {
   if ((await s.db.tx(countAdmins)) > 0) return null
+  const username = 'admin'
   const generated = s.config.panelPassword === ''
   const password = generated ? generatePassword() : s.config.panelPassword
   const passwordHash = await hashPassword(password)
   const createdAt = formatTimestamp(s.clock.now())
   return s.db.tx(function* (tx) {
     if ((yield* countAdmins(tx)) > 0) return null
-    yield* insertAdmin(tx, { username: 'admin', passwordHash, createdAt })
-    return { password: generated ? password : null }
+    yield* insertAdmin(tx, { username, passwordHash, createdAt })
+    return generated
+      ? { password, weak: false }
+      : { password: null, weak: isWeakPassword(password, username) }
   })
 }
 

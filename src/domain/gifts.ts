@@ -41,10 +41,7 @@ export async function createGifts(
   const codes = Array.from({ length: count }, () => randomBase32(CODE_CHARACTERS))
   await s.db.tx(function* (tx) {
     yield* readOffer(tx, gift)
-    yield* insertGifts(
-      tx,
-      codes.map((code) => ({ code, node, plan, createdAt, expiresAt })),
-    )
+    yield* insertGifts(tx, { codes, node, plan, createdAt, expiresAt })
     yield* audit(tx, actor, createdAt, {
       action: 'gift.create',
       object: count === 1 ? masked(codes[0] as string) : '',

@@ -6,7 +6,7 @@ import { badRequest, notFound } from '#src/lib/errors.ts'
 import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
-import { alertState, forgetStates } from './alerts.ts'
+import { alert, alertState, forgetStates } from './alerts.ts'
 import { type Actor, audit } from './audit.ts'
 import { nodeStates } from './node-alerts.ts'
 
@@ -93,6 +93,8 @@ export async function trustHostKey(
       object: code,
       detail: fingerprint,
     })
+    const about = 'host-key-trusted'
+    yield* alert(tx, s, at, { about, node: node.label, fingerprint, ...actor })
   })
   await s.writeKnownHosts()
   s.cores.forget(code)

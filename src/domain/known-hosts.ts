@@ -5,6 +5,7 @@ import { errorMessage } from '#src/lib/errors.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { type Sound, soundRow } from './sound.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'log' | 'fatal'>
 
@@ -30,7 +31,7 @@ function rowsOf(servers: Server[], present: KnownHost[], now: string): KnownHost
 /** A host that the file can name: `*`, `?`, `!` and `,` would make it a pattern (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT). */
 const isPlain = ({ host }: KnownHost) => /^[a-z0-9._:-]+$/.test(host)
 
-const lineOf = ({ host, port, keyType, key }: KnownHost) =>
+const lineOf = ({ host, port, keyType, key }: Sound<KnownHost>): string =>
   `${port === 22 ? host : `[${host}]:${port}`} ${keyType} ${key}\n`
 
 /**
@@ -44,7 +45,12 @@ export function createKnownHosts(s: Deps, write: (text: string) => void): () => 
   }
   const writeFile = (rows: KnownHost[]) => {
     try {
-      write(rows.filter(isPlain).map(lineOf).join(''))
+      write(
+        rows
+          .filter(isPlain)
+          .map((row) => lineOf(soundRow('known_hosts', row)))
+          .join(''),
+      )
     } catch (error) {
       // The rows are the truth: the next change or start writes the file again.
       tell(error)

@@ -1,6 +1,13 @@
 /** Turns a user's active subscriptions into the entries of a connection list, free of any format. */
 import { createHmac } from 'node:crypto'
+import type { Transport } from '#db/transport.ts'
 import { readCertificate } from './certificates.ts'
+import type { Sound, SoundNode } from './sound.ts'
+
+/** Of entries that were made here: what renders them takes no others. */
+declare abstract class Made {
+  private readonly made: true
+}
 
 interface EntryBase {
   name: string
@@ -8,7 +15,7 @@ interface EntryBase {
   port: number
   sni: string
   /** One object for all users' entries of an inbound: under it a format may keep what it wrote of the inbound. */
-  inbound: object
+  inbound: Made
 }
 
 export type RealityEntry = EntryBase & {
@@ -47,32 +54,11 @@ export type Hysteria2Entry = EntryBase & {
 
 export type ListEntry = RealityEntry | XhttpEntry | WsEntry | Hysteria2Entry
 
-export interface ListTransport {
-  type: 'ws' | 'xhttp' | 'hysteria2'
-  port: number
-  path?: string
-  cert?: string
-}
-
-/** One active subscription with what its node says about itself. */
+/** One active subscription with its node. */
 export interface ListSource {
-  uuid: string
-  planLabel: string
-  node: {
-    code: string
-    label: string
-    address: string
-    port: number
-    publicKey: string
-    shortId: string
-    sni: string
-    flow: string
-    sharedUuid: string | null
-    coreVersion: string | null
-    hysteriaPassword: string | null
-    hysteriaObfsPassword: string | null
-    transports: ListTransport[]
-  }
+  uuid: Sound<string>
+  planLabel: Sound<string>
+  node: SoundNode
 }
 
 const SUFFIX = { ws: ' · WS', xhttp: ' · XHTTP', hysteria2: ' · HY2' } as const
@@ -117,10 +103,10 @@ interface NodeInbounds {
   inbounds: ((own: Own, unique: (wanted: string) => string) => ListEntry)[]
 }
 
-const known = new WeakMap<ListSource['node'], NodeInbounds>()
+const known = new WeakMap<SoundNode, NodeInbounds>()
 
 /** What the entries of a node have in common, worked out once for each node object. */
-function inboundsOf(node: ListSource['node']): NodeInbounds {
+function inboundsOf(node: SoundNode): NodeInbounds {
   let found = known.get(node)
   if (!found) {
     const shared = { address: hostName(node.address), port: node.port, sni: hostName(node.sni) }
@@ -128,7 +114,9 @@ function inboundsOf(node: ListSource['node']): NodeInbounds {
       label: printable(node.label) || node.code,
       inbounds: [
         realityInbound(node, shared),
-        ...node.transports.flatMap((transport) => transportInbound(node, transport, shared) ?? []),
+        ...node.transportsJson.flatMap(
+          (transport) => transportInbound(node, transport, shared) ?? [],
+        ),
       ],
     }
     known.set(node, found)
@@ -153,19 +141,22 @@ export function wantsHybridKeyShare(coreVersion: string | null): boolean {
 }
 
 type Shared = Omit<EntryBase, 'name' | 'inbound'>
+
+const made = (inbound: object) => inbound as Made
 type Inbound = NodeInbounds['inbounds'][number]
 
-function realityInbound(node: ListSource['node'], shared: Shared): Inbound {
+function realityInbound(node: SoundNode, shared: Shared): Inbound {
   const { flow, publicKey, shortId, coreVersion, sharedUuid } = node
   const inbound = { kind: 'reality', ...shared, flow, publicKey, shortId, coreVersion } as const
-  return ({ name, uuid }) => ({ ...inbound, inbound, name, uuid: sharedUuid || uuid })
+  return ({ name, uuid }) => ({
+    ...inbound,
+    inbound: made(inbound),
+    name,
+    uuid: sharedUuid || uuid,
+  })
 }
 
-function transportInbound(
-  node: ListSource['node'],
-  transport: ListTransport,
-  shared: Shared,
-): Inbound | null {
+function transportInbound(node: SoundNode, transport: Transport, shared: Shared): Inbound | null {
   const { publicKey, shortId, sharedUuid, hysteriaPassword } = node
   const suffix = SUFFIX[transport.type]
   const path = `/${(transport.path ?? '').replace(/^\/+/, '')}`
@@ -173,7 +164,7 @@ function transportInbound(
     const inbound = { kind: 'xhttp', ...shared, publicKey, shortId, path } as const
     return ({ name, uuid }, unique) => ({
       ...inbound,
-      inbound,
+      inbound: made(inbound),
       name: unique(name + suffix),
       uuid: sharedUuid || uuid,
     })
@@ -185,7 +176,7 @@ function transportInbound(
     const inbound = { kind: 'ws', ...pinned, path } as const
     return ({ name, uuid }, unique) => ({
       ...inbound,
-      inbound,
+      inbound: made(inbound),
       name: unique(name + suffix),
       uuid: sharedUuid || uuid,
     })
@@ -195,7 +186,7 @@ function transportInbound(
   const inbound = { kind: 'hysteria2', ...pinned, obfsPassword } as const
   return ({ name, uuid }, unique) => ({
     ...inbound,
-    inbound,
+    inbound: made(inbound),
     name: unique(name + suffix),
     auth: hysteriaAuth(hysteriaPassword, uuid),
   })

@@ -1,7 +1,10 @@
 /** The login: a password, and a code where the account asks for one. Attempts are reserved before anything is evaluated. */
-import { claimTotpStep, readAdmin, readAdminByName } from '#db/admins.ts'
+
+import type { Admin, PendingLogin } from '#db/admin-schema.ts'
+import { readAdmin, readAdminByName } from '#db/admins.ts'
 import {
   clearAttempts,
+  deleteAccountAttempt,
   deletePendingLogin,
   insertAttempt,
   insertPendingLogin,
@@ -9,13 +12,11 @@ import {
   updateWrongCodes,
 } from '#db/logins.ts'
 import type { Query } from '#db/open.ts'
-import type { Admin, PendingLogin } from '#db/schema.ts'
 import { sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
 import { type ApiError, tooMany, unauthorized } from '#src/lib/errors.ts'
 import { attemptKey } from '#src/lib/ip.ts'
 import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
-import { findTotpStep } from '#src/lib/totp.ts'
 import type { Services } from '#src/services.ts'
 import {
   ACCOUNT_CODE_LIMIT,
@@ -23,12 +24,16 @@ import {
   CODE_LIMIT,
   PASSWORD_LIMIT,
   reserveAttempt,
+  reserveGuess,
   secondsToWait,
 } from './attempts.ts'
 import { audit } from './audit.ts'
-import { type Client, openSession } from './sessions.ts'
+import { knownClient } from './known-clients.ts'
+import { acceptRecoveryCode } from './recovery-codes.ts'
+import { type Client, type Cookies, openSession } from './sessions.ts'
+import { acceptTotpCode } from './two-factor.ts'
 
-type Deps = Pick<Services, 'db' | 'clock' | 'hashing' | 'config'>
+type Deps = Pick<Services, 'db' | 'clock' | 'hashing' | 'strangersHashing' | 'config'>
 
 const PENDING_TTL_MS = 5 * MINUTE_MS
 /** So many wrong codes use a pending login up. */
@@ -36,8 +41,8 @@ const WRONG_CODES = 10
 
 const wrongCredentials = () => unauthorized('wrong username or password')
 
-/** Either a session token for the cookie, or a pending token that awaits a second factor. */
-export type LoginResult = { session: string } | { pending: string }
+/** Either what the browser is to keep, or a pending token that awaits a second factor. */
+export type LoginResult = Cookies | { pending: string }
 
 /** A hash that no password has: unknown names must cost what known ones do. */
 const UNKNOWN_HASH = `pbkdf2-sha256$200000$${'A'.repeat(22)}$${'A'.repeat(43)}`
@@ -48,7 +53,8 @@ function* noteFailure(tx: Query, client: Client, at: string, object: string, det
 
 /**
  * Logs an admin in by name (compared without case, outer spaces ignored) and password. Throws 401
- * `wrong username or password`, or 429 after 10 attempts of the address in 15 minutes.
+ * `wrong username or password`, or 429 after 10 attempts of the address in 15 minutes, and while the account has to wait after 30
+ * wrong ones in an hour.
  */
 export async function login(
   s: Deps,
@@ -58,12 +64,16 @@ export async function login(
   const now = s.clock.now()
   const at = formatTimestamp(now)
   const ip = attemptKey(client.ip)
-  const admin = await s.db.tx(function* (tx) {
+  const username = credentials.username.trim()
+  const { admin, known, guess } = await s.db.tx(function* (tx) {
     yield* reserveAttempt(tx, ip, PASSWORD_LIMIT, now)
-    return yield* readAdminByName(tx, credentials.username.trim())
+    const admin = yield* readAdminByName(tx, username)
+    const known = admin && (yield* knownClient(tx, admin, client, now))
+    return { admin, known, guess: yield* reserveGuess(tx, { username, known }, now) }
   })
   const stored = admin?.passwordHash ?? UNKNOWN_HASH
-  const correct = await s.hashing(() => verifyPassword(credentials.password, stored))
+  const hashing = known === undefined ? s.strangersHashing : s.hashing
+  const correct = await hashing(() => verifyPassword(credentials.password, stored))
   if (!admin || !correct) {
     // An unknown name is not kept: people type passwords there.
     await s.db.tx((tx) => noteFailure(tx, client, at, admin?.username ?? '', ''))
@@ -74,8 +84,8 @@ export async function login(
     const present = yield* readAdmin(tx, admin.id)
     if (present?.passwordHash !== stored) return null
     yield* clearAttempts(tx, ip, PASSWORD_LIMIT.kind)
-    if (present.totpSecret === null)
-      return { session: yield* openSession(tx, s, present, client, now) }
+    yield* deleteAccountAttempt(tx, guess)
+    if (present.totpSecret === null) return yield* openSession(tx, s, present, client, now)
     const pending = randomToken()
     const expiresAt = formatTimestamp(new Date(now.getTime() + PENDING_TTL_MS))
     yield* insertPendingLogin(tx, { token: sha256Hex(pending), adminId: admin.id, expiresAt })
@@ -83,13 +93,6 @@ export async function login(
   })
   if (!outcome) throw wrongCredentials()
   return outcome
-}
-
-/** The TOTP step of a correct code, now used up; null when the code is wrong or was used before. */
-function* acceptCode(tx: Query, admin: Admin, code: string, now: Date) {
-  if (admin.totpSecret === null) return null
-  const step = findTotpStep(admin.totpSecret, code, now)
-  return step !== null && (yield* claimTotpStep(tx, admin.id, step)) ? step : null
 }
 
 /** Counts a wrong code against the address, the account and the pending login. */
@@ -109,10 +112,10 @@ function* countWrongCode(
 }
 
 /** A refusal is returned where it must not undo what the transaction counted. */
-type CodeResult = { session: string } | { refusal: ApiError }
+type CodeResult = Cookies | { refusal: ApiError }
 
 /**
- * Completes a login that awaits a code; gives the session token for the cookie. All in one transaction, so that of two requests
+ * Completes a login that awaits a code, of the app or a recovery code; gives what the browser is to keep. All in one transaction, so that of two requests
  * with one code, at whatever processes, one wins. Throws 401 `wrong code` or `login session expired, log in again`; 429 after
  * 10 wrong codes of the address in 5 minutes, or 30 for the account in an hour.
  */
@@ -120,7 +123,7 @@ export async function completeLogin(
   s: Pick<Services, 'db' | 'clock' | 'config'>,
   client: Client,
   given: { pendingToken: string; code: string },
-): Promise<string> {
+): Promise<Cookies> {
   const now = s.clock.now()
   const at = formatTimestamp(now)
   const ip = attemptKey(client.ip)
@@ -132,14 +135,18 @@ export async function completeLogin(
     if (!admin) throw unauthorized('login session expired, log in again')
     const accountWait = yield* secondsToWait(tx, accountKey(admin.id), ACCOUNT_CODE_LIMIT, now)
     if (accountWait !== null) throw tooMany(accountWait)
-    if ((yield* acceptCode(tx, admin, given.code, now)) === null) {
+    const owner = { adminId: admin.id, actor: { admin: admin.username, ip: client.ip } }
+    if (
+      !(yield* acceptTotpCode(tx, admin, given.code, now)) &&
+      !(yield* acceptRecoveryCode(tx, s, owner, given.code, at))
+    ) {
       yield* countWrongCode(tx, client, admin, pending, at)
       return { refusal: unauthorized('wrong code') }
     }
     yield* deletePendingLogin(tx, pending.token)
     yield* clearAttempts(tx, ip, CODE_LIMIT.kind)
-    return { session: yield* openSession(tx, s, admin, client, now) }
+    return yield* openSession(tx, s, admin, client, now)
   })
   if ('refusal' in result) throw result.refusal
-  return result.session
+  return result
 }

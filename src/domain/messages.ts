@@ -7,6 +7,7 @@ import { subLink } from '#src/lib/sub-link.ts'
 import { formatDay, parseTimestamp } from '#src/lib/time.ts'
 import type { LinkButton, Services } from '#src/services.ts'
 import { type Alert, alertText } from './alert-texts.ts'
+import { ownIdOf } from './installation.ts'
 
 /** A grant, as it was made: labels and expiry are those of back then, link and language those of the moment of sending. */
 export interface GrantedMessage {
@@ -31,9 +32,19 @@ export interface ReminderMessage {
 
 export type Message = GrantedMessage | AlertMessage | ReminderMessage
 
-/** Queues a message in the transaction of what it tells of; after the commit `nudge('messages')` sends it. */
-export function* tell(tx: Query, now: string, tgId: number, message: Message) {
-  yield* queueMessage(tx, { tgId, kind: message.kind, payload: { ...message.payload }, now })
+/**
+ * Queues a message in the transaction of what it tells of; after the commit `nudge('messages')` sends it. `botToken`: of a former
+ * bot that is to send it; the present one does where that is refused.
+ */
+export function* tell(
+  tx: Query,
+  now: string,
+  tgId: number,
+  message: Message,
+  botToken: string | null = null,
+) {
+  const { kind, payload } = message
+  yield* queueMessage(tx, { tgId, kind, payload: { ...payload }, now, botToken })
 }
 
 export type Lang = 'en' | 'ru'
@@ -137,16 +148,17 @@ export function messageHtml(
   return kind === 'granted' ? GRANTED[lang](fields) : reminderHtml(lang, payload, fields)
 }
 
-/** The buttons under a message: a renewal's opens the bot with the payload `renew_UUID`. `botUsername` may be empty: then there is none. */
+/** The buttons under a message: a renewal's opens the bot with the payload `renew_ID`, the id that its owner knows. `botUsername` may be empty: then there is none. */
 export function messageButtons(
-  { config }: Pick<Services, 'config'>,
+  s: Pick<Services, 'db' | 'config'>,
   row: { kind: string; payload: Record<string, unknown> },
   recipient: Recipient | undefined,
   botUsername: string,
 ): LinkButton[] {
   const { kind, payload } = row as unknown as Message
   if (kind !== 'reminder' || !payload.renewable) return []
-  const url = botLink(config.botLinkBase, botUsername, `renew_${payload.subscription}`)
-  const { button: text } = REMINDERS[messageLang(recipient?.lang, config.defaultLang)]
+  const { botLinkBase, defaultLang } = s.config
+  const url = botLink(botLinkBase, botUsername, `renew_${ownIdOf(s, payload.subscription)}`)
+  const { button: text } = REMINDERS[messageLang(recipient?.lang, defaultLang)]
   return url === null ? [] : [{ text, url }]
 }

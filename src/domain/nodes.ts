@@ -10,8 +10,8 @@ import {
   updateNode,
 } from '#db/nodes.ts'
 import { isUniqueViolation } from '#db/open.ts'
-import type { Node } from '#db/schema.ts'
-import { countUnexpired } from '#db/subscriptions.ts'
+import { isSetUp, type Node } from '#db/schema.ts'
+import { hasUnexpired } from '#db/subscriptions.ts'
 import { badRequest, NodeError, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
 import { randomHex } from '#src/lib/random.ts'
@@ -67,11 +67,11 @@ type Served = Pick<Node, 'kind' | 'shortId' | 'flow' | 'sni'> & Partial<Pick<Nod
 
 /** Throws 400 for a node of ours whose fields its core would refuse: it would serve nobody. */
 function checkServed(node: Served): void {
-  const isSetUp = node.kind === 'managed' && Boolean(node.privateKey)
-  if (node.kind !== 'local' && !isSetUp) return
+  const hasKeys = node.kind === 'managed' && Boolean(node.privateKey)
+  if (node.kind !== 'local' && !hasKeys) return
   const refusal = coreRefusal(node)
   if (refusal) throw badRequest(refusal)
-  if (isSetUp && node.sni === '') throw badRequest('sni must not be empty on a managed node')
+  if (hasKeys && node.sni === '') throw badRequest('sni must not be empty on a managed node')
 }
 
 /** Puts the configuration and clients of changed nodes right, without holding the answer up. */
@@ -117,12 +117,25 @@ type NodeChanges = {
   enabled?: boolean | undefined
 }
 
-/** Changes the editable fields of a node; without any it stays as it is. Throws 404, or 400 for what the core would refuse. */
+/** Whether customers may have the node in their lists. */
+const isServing = (node: Node): boolean => node.kind !== 'managed' || isSetUp(node)
+
+/** What the apps of customers connect to, and know it by. */
+const PLACE = ['address', 'port', 'publicKey', 'sni'] as const
+
+const isMoved = (node: Node, fields: NodeChanges): boolean =>
+  PLACE.some((key) => fields[key] !== undefined && fields[key] !== node[key])
+
+/**
+ * Changes the editable fields of a node; without any it stays as it is. `confirmed` throws where customers may not be sent to another
+ * place. Throws 404, or 400 for what the core would refuse.
+ */
 export async function editNode(
   s: Deps,
   actor: Actor,
   code: string,
   changes: NodeChanges,
+  confirmed: () => void,
 ): Promise<Node> {
   const now = formatTimestamp(s.clock.now())
   const fields = code === LOCAL_NODE ? given({ label: changes.label }) : given(changes)
@@ -132,6 +145,7 @@ export async function editNode(
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
     checkServed({ ...present, ...fields })
+    if (isServing(present) && isMoved(present, fields)) confirmed()
     const updated = yield* updateNode(tx, code, fields)
     yield* audit(tx, actor, now, { action: 'node.edit', object: code, detail: keys.join(' ') })
     return updated as Node
@@ -163,9 +177,7 @@ export async function removeNode(s: Deps, actor: Actor, code: string): Promise<v
     const node = yield* readNode(tx, code)
     if (!node) throw notFoundNode()
     if (code === LOCAL_NODE) throw badRequest('the local node cannot be deleted')
-    if ((yield* countUnexpired(tx, code, now)) > 0) {
-      throw badRequest('node has active subscriptions')
-    }
+    if (yield* hasUnexpired(tx, code, now)) throw badRequest('node has active subscriptions')
     const since = timestampBefore(at, PENDING_PAYMENT_MS)
     if ((yield* countPendingPayments(tx, code, since)) > 0) {
       throw badRequest('node has pending payments')
@@ -183,11 +195,17 @@ export async function removeNode(s: Deps, actor: Actor, code: string): Promise<v
   }
 }
 
-/** Whether the node's port accepts a connection within 5 s. Throws 404. */
-export async function checkNode(s: Deps, code: string): Promise<boolean> {
-  const node = findNode(s.db, code)
-  if (!node) throw notFoundNode()
-  return s.dial(node.address, node.port, DIAL_MS)
+/** Whether the node's port accepts a connection within 5 s; false where its address is not allowed. Throws 404. */
+export async function checkNode(s: Deps, actor: Actor, code: string): Promise<boolean> {
+  const now = formatTimestamp(s.clock.now())
+  const { address, port } = await s.db.tx(function* (tx) {
+    const node = yield* readNode(tx, code)
+    if (!node) throw notFoundNode()
+    const detail = `${node.address} port ${node.port}`
+    yield* audit(tx, actor, now, { action: 'node.check', object: code, detail })
+    return node
+  })
+  return s.dial(address, port, DIAL_MS)
 }
 
 export interface NodeMetrics {

@@ -2,6 +2,7 @@
 import {
   claimMessages,
   endMessages,
+  handOver,
   hasDueMessages,
   type MessageTry,
   markBlocked,
@@ -30,7 +31,7 @@ const REJECTED_MS = 5 * MINUTE_MS
 
 /** What became of a try; `unwritable`: there is no text for it. */
 type Outcome = SendOutcome | { outcome: 'unwritable' }
-type Tried = MessageTry & { tgId: number; result: Outcome }
+type Tried = MessageTry & { tgId: number; byFormer: boolean; result: Outcome }
 
 /** What is noted of a try that did not succeed. */
 function failureOf(result: Outcome): string {
@@ -63,11 +64,14 @@ function* noteTries(tx: Query, tries: Tried[], now: Date) {
   const at = formatTimestamp(now)
   const sent = tries.filter(({ result }) => result.outcome === 'sent')
   yield* endMessages(tx, sent, { status: 'done', error: null, at })
-  const idsOf = (list: Tried[]) => list.map(({ tgId }) => tgId)
+  // Only the present bot's word counts: a former one is another chat.
+  const idsOf = (list: Tried[]) => list.flatMap(({ tgId, byFormer }) => (byFormer ? [] : [tgId]))
   if (sent.length > 0) yield* markBlocked(tx, idsOf(sent), null)
   for (const one of tries.filter((tried) => !sent.includes(tried))) {
     const error = failureOf(one.result)
-    if (mayTryAgain(one.result)) {
+    if (one.byFormer && one.result.outcome === 'rejected') {
+      yield* handOver(tx, one, { at, error })
+    } else if (mayTryAgain(one.result)) {
       // Rounded up: stored times have no fractions, and Telegram counts a message that comes too early.
       const nextTryAt = formatTimestamp(new Date(now.getTime() + pauseMs(one) + SECOND_MS - 1))
       yield* postponeMessage(tx, one, { nextTryAt, error })
@@ -96,7 +100,10 @@ function write(s: Deps, { row, recipient, botUsername }: Letter) {
   }
 }
 
-/** Sends what is due. Without a bot token messages wait, at most for their time. */
+/**
+ * Sends what is due. Without a bot token messages wait, at most for their time; those of a former bot do not wait for the present
+ * one, nor it for them.
+ */
 export function createMessageSender(s: Deps): Pump {
   /** Until when a bot sends nothing: its token was refused, or it was told to wait, which most limits mean for all it sends. */
   let quiet = { token: '', untilMs: 0 }
@@ -119,12 +126,14 @@ export function createMessageSender(s: Deps): Pump {
       const settings = readSettings(s)
       const token = settings.text('BOT_TOKEN')
       const botUsername = settings.text('BOT_USERNAME')
-      const waiting = free > 0 && !isQuiet(token) && hasDueMessages(s.db, at)
+      const senders = isQuiet(token) ? 'former' : 'all'
+      const waiting = free > 0 && hasDueMessages(s.db, at, senders)
       if (tries.length === 0 && !waiting) return []
       return s.db.tx(function* (tx) {
         if (tries.length > 0) yield* noteTries(tx, tries, now)
         if (!waiting) return []
-        const rows = yield* claimMessages(tx, free, at, timestampBefore(now, MESSAGE_TTL_MS))
+        const since = timestampBefore(now, MESSAGE_TTL_MS)
+        const rows = yield* claimMessages(tx, free, { now: at, since, senders })
         const recipients = yield* readRecipients(
           tx,
           rows.map(({ tgId }) => tgId),
@@ -132,18 +141,19 @@ export function createMessageSender(s: Deps): Pump {
         return rows.map((row) => ({
           row,
           recipient: recipients.get(row.tgId),
-          token,
+          token: row.botToken ?? token,
           botUsername,
         }))
       })
     },
     async work(letter) {
-      const { id, attempts, tgId } = letter.row
+      const { id, attempts, tgId, botToken } = letter.row
+      const tried = { id, attempts, tgId, byFormer: botToken !== null }
       const message = write(s, letter)
-      if (message === null) return { id, attempts, tgId, result: { outcome: 'unwritable' } }
+      if (message === null) return { ...tried, result: { outcome: 'unwritable' } }
       const result = await s.telegram.sendMessage(letter.token, message)
-      heed(letter.token, result)
-      return { id, attempts, tgId, result }
+      if (!tried.byFormer) heed(letter.token, result)
+      return { ...tried, result }
     },
   })
 }

@@ -14,10 +14,10 @@ import { type Confirmation, confirmPayment } from './payments.ts'
 export type CheckDeps = ConfirmDeps & Pick<Services, 'gateways' | 'paymentChecks'>
 
 /**
- * The provider's word on a payment. Who asks while the same question is under way shares its answer; unless that is
+ * The provider's word on a payment, and nothing is done about it. Who asks while the same question is under way shares its answer; unless that is
  * `pending`: it may have been given before the payment was made of which the caller has heard.
  */
-async function askProvider(
+export async function askProvider(
   s: CheckDeps,
   payment: Payment,
   limited: Limiter,

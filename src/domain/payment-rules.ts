@@ -12,6 +12,7 @@ export const REVIEW = {
   amount: 'paid with another amount',
   currency: 'paid in another currency',
   test: 'paid as a test',
+  another: 'the provider knows it as another payment',
   late: 'paid after it had failed',
   deletedUser: 'paid, but its user was deleted',
   refunded: 'refunded at the provider',
@@ -28,7 +29,8 @@ export function isAmount(text: string, amount: number): boolean {
 
 /** What the provider's answer holds against granting a payment, or null. What the answer does not say is not compared. */
 export function objectionTo(payment: Payment, found: PaidState, testShop: boolean): string | null {
-  const { amount, currency, test, refunded, refundedPart } = found
+  const { paymentId, amount, currency, test, refunded, refundedPart } = found
+  if (paymentId !== undefined && paymentId !== payment.id) return REVIEW.another
   if (refunded || payment.refundedAt !== null) return REVIEW.refunded
   if (refundedPart !== undefined) return `${REVIEW.partly}: ${refundedPart}`
   if (amount !== undefined && !isAmount(amount, payment.amount)) return REVIEW.amount

@@ -1,11 +1,13 @@
 /** Which shop a payment belongs to, and the credentials that its provider is asked with: replaced ones are kept for 30 days. */
 import * as v from 'valibot'
 import type { Query } from '#db/open.ts'
+import { PREVIOUS_CREDENTIALS } from '#db/own-settings.ts'
 import type { Payment } from '#db/schema.ts'
 import { listSettings, putSetting, readSetting } from '#db/settings.ts'
 import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { Services, ShopCredentials } from '#src/services.ts'
-import { PRESET_IDS, PROVIDER_IDS, type PresetId, type ProviderId, providerB } from './providers.ts'
+import { KEPT_DAYS, previousCredentials } from './previous-credentials.ts'
+import { type PresetId, type ProviderId, providerB } from './providers.ts'
 import { readSettings, readSettingsIn, type Settings } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
@@ -19,27 +21,14 @@ export interface Credentials {
   apiUrl?: string | undefined
 }
 
-/** The row that keeps replaced credentials, as JSON, oldest first. It takes no value from the environment. */
-const PREVIOUS_KEY = 'PREVIOUS_CREDENTIALS'
-const KEPT_DAYS = 30
 /** Of one that is changed again and again. */
 const MOST_KEPT = 100
 
-const previousSchema = v.array(
-  v.object({
-    provider: v.picklist(PROVIDER_IDS),
-    until: v.string(),
-    shopId: v.string(),
-    secret: v.string(),
-    preset: v.optional(v.picklist(PRESET_IDS)),
-    apiUrl: v.optional(v.string()),
-  }),
-)
-type Previous = v.InferOutput<typeof previousSchema>[number]
+type Previous = v.InferOutput<typeof previousCredentials>[number]
 
 function parsePrevious(text = '[]'): Previous[] {
   try {
-    return v.parse(previousSchema, JSON.parse(text))
+    return v.parse(previousCredentials, JSON.parse(text))
   } catch {
     return []
   }
@@ -70,10 +59,14 @@ export function currentCredentials(settings: Settings, provider: ProviderId): Cr
 const isSameShop = (one: Credentials, other: Credentials) =>
   one.shopId === other.shopId && one.preset === other.preset && one.apiUrl === other.apiUrl
 
+/** Whether two open the same account by the same key. */
+export const isSameAccess = (one: Credentials, other: Credentials) =>
+  isSameShop(one, other) && one.secret === other.secret
+
 /** Those of a provider that were replaced within 30 days, oldest first. */
 function listPrevious(s: Deps, provider: ProviderId): Previous[] {
   const now = formatTimestamp(s.clock.now())
-  const row = listSettings(s.db).find(({ key }) => key === PREVIOUS_KEY)
+  const row = listSettings(s.db).find(({ key }) => key === PREVIOUS_CREDENTIALS)
   return parsePrevious(row?.value).filter((one) => one.provider === provider && one.until > now)
 }
 
@@ -132,9 +125,11 @@ export function* keepPrevious(
   const next = currentCredentials(yield* readSettingsIn(tx, s), provider)
   const at = formatTimestamp(now)
   if (replaced.secret === '' || isSameShop(replaced, next)) return
-  const kept = parsePrevious(yield* readSetting(tx, PREVIOUS_KEY)).filter(({ until }) => until > at)
+  const kept = parsePrevious(yield* readSetting(tx, PREVIOUS_CREDENTIALS)).filter(
+    ({ until }) => until > at,
+  )
   kept.push({ provider, until: formatTimestamp(addDays(now, KEPT_DAYS)), ...replaced })
-  yield* putSetting(tx, PREVIOUS_KEY, JSON.stringify(kept.slice(-MOST_KEPT)))
+  yield* putSetting(tx, PREVIOUS_CREDENTIALS, JSON.stringify(kept.slice(-MOST_KEPT)))
 }
 
 /** The shop to which new payments of a provider go, as the payment's row keeps it. */

@@ -1,22 +1,47 @@
 /** Credentials of the providers, saved together with their switches. */
 import { raiseWantedGeneration } from '#db/bot-state.ts'
+import type { Query } from '#db/open.ts'
 import { badRequest } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { alert } from './alerts.ts'
 import type { Actor } from './audit.ts'
 import { awaitBotRestart } from './bot-restart.ts'
 import { requireOutboundUrl } from './outbound-url.ts'
-import { type Credentials, currentCredentials, keepPrevious } from './payment-shops.ts'
+import {
+  type Credentials,
+  currentCredentials,
+  isSameAccess,
+  keepPrevious,
+} from './payment-shops.ts'
 import {
   ENABLED_KEYS,
   PRESETS,
   type PresetId,
   type ProviderId,
+  providerLabels,
   requireAccepted,
 } from './providers.ts'
-import { type LiveValues, readSettingsIn, writeSettings } from './settings.ts'
+import { type LiveValues, readSettingsIn, type Settings, writeSettings } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
+
+/** Writes a provider's settings, keeps what they replace, and alerts where payments go by other credentials from now on. */
+function* replaceCredentials(
+  tx: Query,
+  s: Deps,
+  change: { actor: Actor; provider: ProviderId; before: Settings; values: LiveValues; now: Date },
+) {
+  const { actor, provider, before, values, now } = change
+  const at = formatTimestamp(now)
+  yield* writeSettings(tx, actor, at, values)
+  yield* keepPrevious(tx, s, provider, before, now)
+  const after = yield* readSettingsIn(tx, s)
+  if (isSameAccess(currentCredentials(before, provider), currentCredentials(after, provider)))
+    return
+  const gateway = providerLabels(after)(provider)
+  yield* alert(tx, s, at, { about: 'gateway-changed', gateway, ...actor })
+}
 
 /** Saves credentials, their switch and the master toggle, and restarts the bot. Gives whether the bot followed. */
 async function saveCredentials(
@@ -29,8 +54,7 @@ async function saveCredentials(
   const generation = await s.db.tx(function* (tx) {
     const before = yield* readSettingsIn(tx, s)
     const values = { ...valuesOf(currentCredentials(before, provider)), PAYMENTS_ENABLED: 'true' }
-    yield* writeSettings(tx, actor, formatTimestamp(now), values)
-    yield* keepPrevious(tx, s, provider, before, now)
+    yield* replaceCredentials(tx, s, { actor, provider, before, values, now })
     return yield* raiseWantedGeneration(tx)
   })
   return awaitBotRestart(s, generation)
@@ -111,7 +135,6 @@ export async function saveProvider(
   }
   await s.db.tx(function* (tx) {
     const before = yield* readSettingsIn(tx, s)
-    yield* writeSettings(tx, actor, formatTimestamp(now), values)
-    yield* keepPrevious(tx, s, id, before, now)
+    yield* replaceCredentials(tx, s, { actor, provider: id, before, values, now })
   })
 }

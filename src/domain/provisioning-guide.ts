@@ -1,6 +1,6 @@
 /** How a server becomes a node: a pending node with all its keys, and the command that an operator runs there. */
 import { insertNode, readNode, readNodeCodes, updateNode } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import { isSetUp, type Node } from '#db/schema.ts'
 import type { Transport } from '#db/transport.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { hostNameOf } from '#src/lib/host-name.ts'
@@ -8,6 +8,7 @@ import { randomHex, randomToken } from '#src/lib/random.ts'
 import { shellQuote } from '#src/lib/shell-quote.ts'
 import { DAY_MS, formatTimestamp, later } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { alert } from './alerts.ts'
 import { type Actor, audit } from './audit.ts'
 import { coreRefusal } from './core-config.ts'
 import { LOCAL_NODE } from './first-start.ts'
@@ -150,14 +151,24 @@ function missingParts(node: Node, keys: RealityKeys): Partial<Node> {
   }
 }
 
+/** Throws 404, or 400 for a node that the script can't set up. */
+function requireInstallable(node: Node | undefined): Node {
+  if (!node) throw notFound('node not found')
+  if (node.kind !== 'managed') throw badRequest('only a managed node is set up by a command')
+  if (node.sni !== '' && hostNameOf(node.sni) === null) throw badRequest('sni must be a host name')
+  return node
+}
+
 /**
  * Gives the install command of a managed node anew; the old one stops. The node stays as it is until the new one was run,
- * but that one whose set-up has failed waits again. Throws 404, or 400 for a node that the script can't set up.
+ * but that one whose set-up has failed waits again. With the command of a node that has been set up go its private keys, and its
+ * place: `confirmed` throws where that is not let happen, and it is told. Throws 404, or 400 for a node that the script can't set up.
  */
 export async function reissueCommand(
   s: Deps,
   actor: Actor,
   code: string,
+  confirmed: () => void,
 ): Promise<NewInstallCommand> {
   const at = s.clock.now()
   const now = formatTimestamp(at)
@@ -165,12 +176,10 @@ export async function reissueCommand(
   // Made beforehand: nothing is awaited inside a transaction.
   const keys = await generateRealityKeys()
   await s.db.tx(function* (tx) {
-    const node = yield* readNode(tx, code)
-    if (!node) throw notFound('node not found')
-    if (node.kind !== 'managed') throw badRequest('only a managed node is set up by a command')
-    if (node.sni !== '' && hostNameOf(node.sni) === null) {
-      throw badRequest('sni must be a host name')
-    }
+    const node = requireInstallable(yield* readNode(tx, code))
+    // One that was made by hand has no keys of ours yet.
+    const live = isSetUp(node) && node.privateKey !== ''
+    if (live) confirmed()
     const first = node.provisioning === 'first'
     yield* updateNode(tx, code, {
       ...token,
@@ -180,6 +189,7 @@ export async function reissueCommand(
       ...(first || node.status === 'failed' ? { status: 'pending', lastError: null } : {}),
     })
     yield* audit(tx, actor, now, { action: 'node.provision', object: code })
+    if (live) yield* alert(tx, s, now, { about: 'command-reissued', node: node.label, ...actor })
   })
   return {
     code,

@@ -9,9 +9,10 @@ import { hostNameOf } from '#src/lib/host-name.ts'
 import { shellQuote } from '#src/lib/shell-quote.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { CoreProgram, Services } from '#src/services.ts'
-import { coreConfig, servedNodes } from './core-config.ts'
-import { hysteriaConfig } from './hysteria-config.ts'
+import { servedNodes } from './core-config.ts'
+import { configurationsOf, PRESENT_PROGRAM } from './programs.ts'
 import { DEFAULT_SNI } from './provisioning-guide.ts'
+import { type SoundNode, soundNode, soundRow } from './sound.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'nodeSync' | 'installFiles' | 'instanceId'>
 
@@ -48,20 +49,15 @@ async function digests(s: Deps, program: CoreProgram): Promise<Record<Arch, stri
   return Object.fromEntries(found) as Record<Arch, string>
 }
 
-/** The node as it is once its certificate is known: the script makes the certificate before anything uses it. */
-const withCertificate = (node: Node): Node => ({
-  ...node,
-  transportsJson: node.transportsJson.map((transport) => ({ cert: 'to be made', ...transport })),
-})
-
-async function valuesOf(s: Deps, pending: Node, token: string): Promise<Record<string, string>> {
-  const node = withCertificate(pending)
+async function valuesOf(s: Deps, node: SoundNode, token: string): Promise<Record<string, string>> {
   const { publicScheme, domains } = s.config
   const { agent, hysteriaAuth } = s.installFiles.scripts()
   const [xray, hysteria] = await Promise.all([digests(s, 'xray'), digests(s, 'hysteria')])
   const key = await findManagementKey(s.db)
   const sni = hostNameOf(node.sni) ?? DEFAULT_SNI
   const types = node.transportsJson.map(({ type }) => type)
+  const { served } = servedNodes([node])
+  const parameters = configurationsOf(PRESENT_PROGRAM, served, (one) => `${one.sni}:443`)
   return {
     PANEL_URL: `${publicScheme}://${domains.panel}`,
     TOKEN: token,
@@ -72,15 +68,15 @@ async function valuesOf(s: Deps, pending: Node, token: string): Promise<Record<s
     // XHTTP needs no certificate: REALITY is in front of it.
     PINNED: types.filter((type) => type !== 'xhttp').join(' '),
     FRESH: node.provisioning === null ? '' : 'yes',
-    MANAGEMENT_KEY: key?.publicKey.trim() ?? '',
+    MANAGEMENT_KEY: key ? soundRow('management_key', key).publicKey.trim() : '',
     XRAY_AMD64: xray.amd64,
     XRAY_ARM64: xray.arm64,
     HYSTERIA_AMD64: hysteria.amd64,
     HYSTERIA_ARM64: hysteria.arm64,
     AGENT: encoded(agent),
     HYSTERIA_AUTH: encoded(hysteriaAuth),
-    XRAY_CONFIG: encoded(coreConfig(servedNodes([node]).served, (one) => `${one.sni}:443`)),
-    HYSTERIA_CONFIG: encoded(hysteriaConfig(node) ?? ''),
+    XRAY_PARAMS: encoded(parameters.core),
+    HYSTERIA_PARAMS: encoded(parameters.hysteria),
   }
 }
 
@@ -89,7 +85,7 @@ export async function installScript(s: Deps, token: string): Promise<string> {
   const node = requireToken(s, token)
   // The script may start the cores anew, and they forget what they counted.
   if (node.provisioning !== 'first') await s.nodeSync.readNode(node.code, READ_MS)
-  return fillScript(s.installFiles.scripts().install, await valuesOf(s, node, token))
+  return fillScript(s.installFiles.scripts().install, await valuesOf(s, soundNode(node), token))
 }
 
 /** The node whose install command carries this token. Throws 404, the same for one that has run out. */

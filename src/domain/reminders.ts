@@ -13,7 +13,8 @@ type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'log' | 'nudge'>
 const DAYS = [3, 1, 0]
 const LAST_DAYS = -1
 
-const BATCH = 200
+/** Reminders that are written in one transaction: each costs 0.1 ms, in which nobody else is answered. */
+const BATCH = 50
 
 /** How many reminders of an expiry are no news to who is told of it at that moment. */
 export const countPastReminders = (expiresAt: string, at: Date): number =>

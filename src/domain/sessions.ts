@@ -1,26 +1,28 @@
 /** Sessions of admins: seven days from the login, ended by their admin, by a new password or by a change of the second factor. */
+
+import type { Admin } from '#db/admin-schema.ts'
 import { updateAdmin } from '#db/admins.ts'
-import { readLoginAddresses } from '#db/history.ts'
+import { hasLoggedInFrom } from '#db/history.ts'
 import {
   deleteSession,
   deleteSessionOf,
   deleteSessionsOf,
   findSession,
-  hasSession,
   insertSession,
+  readSession,
   touchSession,
 } from '#db/logins.ts'
 import type { Query } from '#db/open.ts'
-import type { Admin } from '#db/schema.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { notFound, unauthorized } from '#src/lib/errors.ts'
-import { attemptKey } from '#src/lib/ip.ts'
 import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { rememberDevice } from './admin-devices.ts'
 import { adminTgIds, alert } from './alerts.ts'
 import { type Actor, audit } from './audit.ts'
 import { cleanDeviceText } from './devices.ts'
+import { emitTicked, securityData, tickedEvents } from './events.ts'
 import { readSettingsIn } from './settings.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
@@ -33,6 +35,18 @@ const SEEN_MS = MINUTE_MS
 export interface Client {
   ip: string
   userAgent: string | null
+  /** The session cookie that the browser brought: it ends when another takes its place. */
+  formerSession?: string | undefined
+  /** The device cookie that it brought. */
+  device?: string | undefined
+  /** Whether the panel's login page asks: its browser is known from then on. */
+  panel?: boolean | undefined
+}
+
+/** What a browser is to keep; `device` null: as it is. */
+export interface Cookies {
+  session: string
+  device: string | null
 }
 
 /** A logged-in admin, and the session by which he is. */
@@ -42,7 +56,7 @@ export interface Login {
   actor: Actor
 }
 
-/** Alerts of a login from where this admin has never logged in; his first login is from a new address anyway. */
+/** Tells of a login from where this admin has never logged in; his first login is from a new address anyway. */
 function* watchAddress(
   tx: Query,
   s: Pick<Services, 'config'>,
@@ -50,24 +64,29 @@ function* watchAddress(
   ip: string,
   at: string,
 ) {
-  if (admin.lastLoginAt === null || adminTgIds(yield* readSettingsIn(tx, s)).length === 0) return
-  const known = (yield* readLoginAddresses(tx, admin.username)).map(attemptKey)
-  if (known.includes(attemptKey(ip))) return
-  yield* alert(tx, s, at, { about: 'new-address', admin: admin.username, ip })
+  if (admin.lastLoginAt === null) return
+  const settings = yield* readSettingsIn(tx, s)
+  const isTold = tickedEvents(settings).includes('login.new_address')
+  if (adminTgIds(settings).length === 0 && !isTold) return
+  if (yield* hasLoggedInFrom(tx, admin.username, ip)) return
+  const actor = { admin: admin.username, ip }
+  yield* alert(tx, s, at, { about: 'new-address', ...actor })
+  yield* emitTicked(tx, s, at, 'login.new_address', securityData(actor))
 }
 
 type Opening = Pick<Admin, 'id' | 'username' | 'lastLoginAt'>
 
-/** Opens the session of a completed login; gives the token for the cookie. */
+/** Opens the session of a completed login. */
 export function* openSession(
   tx: Query,
   s: Pick<Services, 'config'>,
   admin: Opening,
   client: Client,
   now: Date,
-) {
+): Generator<unknown, Cookies, unknown> {
   const at = formatTimestamp(now)
   const token = randomToken()
+  if (client.formerSession) yield* deleteSession(tx, sha256Hex(client.formerSession))
   yield* insertSession(tx, {
     token: sha256Hex(token),
     adminId: admin.id,
@@ -76,11 +95,14 @@ export function* openSession(
     expiresAt: formatTimestamp(new Date(now.getTime() + SESSION_TTL_SECONDS * SECOND_MS)),
     ip: client.ip,
     userAgent: cleanDeviceText(client.userAgent),
+    panel: client.panel ?? false,
+    confirmedAt: at,
   })
   yield* updateAdmin(tx, admin.id, { lastLoginAt: at })
   yield* watchAddress(tx, s, admin, client.ip, at)
   yield* audit(tx, { admin: admin.username, ip: client.ip }, at, { action: 'login' })
-  return token
+  const device = client.panel ? yield* rememberDevice(tx, admin.id, client.device, at) : null
+  return { session: token, device }
 }
 
 /** The admin of a session cookie, or undefined. */
@@ -101,12 +123,15 @@ export function noteSeen(
   )
 }
 
-/**
- * Throws 401 when the session of a request has ended since the request was let in: what it was about to change decides who may
- * log in, so another's change must win.
- */
+/** The session of a request as it is now; undefined when it has ended since the request was let in. */
+export const findLogin = (tx: Query, login: Login, at: string) =>
+  readSession(tx, login.sessionId, at)
+
+/** The same; throws 401 when it has ended: what it was about to change decides who may log in, so another's change must win. */
 export function* requireLogin(tx: Query, login: Login, at: string) {
-  if (!(yield* hasSession(tx, login.sessionId, at))) throw unauthorized()
+  const session = yield* findLogin(tx, login, at)
+  if (!session) throw unauthorized()
+  return session
 }
 
 /** Ends the session of a cookie; one that is over already is no fault. */

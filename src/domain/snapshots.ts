@@ -1,4 +1,4 @@
-/** Hourly snapshots: an archive like a backup's, kept for a day, and one of each day for two weeks. */
+/** Hourly snapshots: an archive like a backup's, encrypted as that is, kept for a day, and one of each day for two weeks. */
 
 import { errorMessage } from '#src/lib/errors.ts'
 import {
@@ -12,6 +12,8 @@ import {
 import type { Services, SnapshotFile } from '#src/services.ts'
 import type { Alert } from './alert-texts.ts'
 import { alertState, isAlertOpen } from './alerts.ts'
+import { archiveSuffix } from './backup.ts'
+import { backupKey } from './backup-passphrase.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'log' | 'snapshots' | 'fatal'>
 
@@ -23,10 +25,14 @@ const FREE_SHARE = 0.2
 /** A fresh installation, and a process that is restarted all the time, have nothing to lose yet. */
 const FIRST_AFTER_MS = 10 * MINUTE_MS
 
-const NAME = /^snapshot-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.tar\.gz$/
+/** That a restore would refuse it. */
+const UNSOUND = 'snapshot-unsound'
+
+const NAME = /^snapshot-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.tar\.gz(?:\.enc)?$/
 
 /** The file name of a snapshot of this moment. */
-export const snapshotName = (at: Date): string => `snapshot-${fileStamp(at)}.tar.gz`
+export const snapshotName = (at: Date, isEncrypted = false): string =>
+  `snapshot-${fileStamp(at)}${archiveSuffix(isEncrypted)}`
 
 interface Snapshot extends SnapshotFile {
   at: number
@@ -100,21 +106,31 @@ export async function keepSnapshots(
   context: { clockJumped: boolean; runningMs: number },
 ): Promise<void> {
   const now = s.clock.now()
-  if (!isDue(parse(s.snapshots.list()), now, context.runningMs)) return
-  const name = snapshotName(now)
-  const alertOf = (alert: Alert | null) =>
+  const before = parse(s.snapshots.list())
+  if (!isDue(before, now, context.runningMs)) return
+  const key = backupKey(s)
+  const name = snapshotName(now, key !== null)
+  const alertOf = (state: string, alert: Alert | null) =>
     s.db.tx((tx) =>
-      alertState(tx, s, formatTimestamp(now), { name: 'snapshot', begins: alert !== null, alert }),
+      alertState(tx, s, formatTimestamp(now), { name: state, begins: alert !== null, alert }),
     )
+  // Once a day, and until it is mended.
+  const check =
+    isAlertOpen(s, UNSOUND) || before.every(({ day }) => day !== formatTimestamp(now).slice(0, 10))
   try {
-    await s.snapshots.make(name, now)
+    const wrong = await s.snapshots.make(name, now, key, check)
     s.log.info('snapshot made', { name })
-    if (isAlertOpen(s, 'snapshot')) await alertOf(null)
+    if (isAlertOpen(s, 'snapshot')) await alertOf('snapshot', null)
+    if (wrong) {
+      const { table, column } = wrong
+      s.log.error('no restore would take this snapshot', { name, table, column })
+      await alertOf(UNSOUND, { about: 'snapshot-unsound', table, column })
+    } else if (check) await alertOf(UNSOUND, null)
   } catch (error) {
     s.fatal(error)
     const reason = errorMessage(error)
     s.log.error('the snapshot failed', { reason })
-    await alertOf({ about: 'snapshot-failed', reason })
+    await alertOf('snapshot', { about: 'snapshot-failed', reason })
     return
   }
   if (!context.clockJumped) {

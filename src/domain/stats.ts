@@ -2,16 +2,7 @@
 import { listNodes } from '#db/nodes.ts'
 import { listPlans } from '#db/plans.ts'
 import type { Node } from '#db/schema.ts'
-import {
-  countActive,
-  countAll,
-  countEndings,
-  countNewUsers,
-  listSamples,
-  sumPaid,
-  sumSamples,
-  sumTraffic,
-} from '#db/stats.ts'
+import { listSamples } from '#db/stats.ts'
 import {
   addDays,
   type DaySpan,
@@ -22,7 +13,7 @@ import {
 } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
-type Deps = Pick<Services, 'db' | 'config' | 'clock'>
+type Deps = Pick<Services, 'db' | 'reads' | 'config' | 'clock'>
 
 const EXPIRING_DAYS = 3
 const MONTH_DAYS = 30
@@ -49,14 +40,17 @@ function lastSyncAt(nodes: Node[]): string | null {
 }
 
 /** The counts of this moment. Days are those of TIMEZONE; revenue is in CURRENCY, without what was refunded. */
-export function currentStats(s: Deps) {
+export async function currentStats(s: Deps) {
   const { timezone, currency } = s.config
   const at = s.clock.now()
-  const counted = countAll(s.db, formatTimestamp(at), formatTimestamp(addDays(at, EXPIRING_DAYS)))
   const days = lastDays(timezone, at, MONTH_DAYS)
-  const paidIn = (span: { from: string; to: string }) => sumPaid(s.db, span.from, span.to, currency)
-  const today = paidIn(spanOf(days.slice(-1)))
-  const month = paidIn(spanOf(days))
+  const { today, month, ...counted } = await s.reads.ask('counts', {
+    now: formatTimestamp(at),
+    soon: formatTimestamp(addDays(at, EXPIRING_DAYS)),
+    today: spanOf(days.slice(-1)),
+    month: spanOf(days),
+    currency,
+  })
   const nodes = listNodes(s.db)
   return {
     users: counted.users,
@@ -72,7 +66,7 @@ export function currentStats(s: Deps) {
     revenue: { today: today.revenue, days30: month.revenue, currency },
     devices: counted.devices,
     expiring3d: counted.expiring,
-    traffic: sumTraffic(s.db),
+    traffic: counted.traffic,
     lastSyncAt: lastSyncAt(nodes),
     syncBlocked: nodes.filter((node) => node.syncBlocked).map((node) => node.code),
   }
@@ -89,21 +83,18 @@ export interface DayStats {
 }
 
 /** The last `count` days of TIMEZONE, today included, oldest first. Traffic is kept by UTC days and shown on the day of the same date. */
-export function dailyStats(s: Deps, count: number): DayStats[] {
+export async function dailyStats(s: Deps, count: number): Promise<DayStats[]> {
   const { timezone, currency } = s.config
   const days = lastDays(timezone, s.clock.now(), count)
-  const samples = sumSamples(s.db, days[0]?.day ?? '')
-  return days.map(({ day, from, to }) => ({
-    date: day,
-    users: countNewUsers(s.db, from, to),
-    ...sumPaid(s.db, from, to, currency),
-    up: samples.get(day)?.up ?? 0,
-    down: samples.get(day)?.down ?? 0,
-  }))
+  const counts = await s.reads.ask('days', days, currency)
+  return days.flatMap(({ day }, at) => {
+    const counted = counts[at]
+    return counted ? { date: day, ...counted } : []
+  })
 }
 
 /** Traffic of a node on the same days. */
-export function dailyTraffic(s: Deps, node: string, count: number) {
+export function dailyTraffic(s: Omit<Deps, 'reads'>, node: string, count: number) {
   const days = lastDays(s.config.timezone, s.clock.now(), count)
   const samples = new Map(listSamples(s.db, node, days[0]?.day ?? '').map((row) => [row.day, row]))
   return days.map(({ day }) => ({
@@ -116,17 +107,19 @@ export function dailyTraffic(s: Deps, node: string, count: number) {
 const ENDING_DAYS = 14
 
 /** Active subscriptions by plan and by node, most first, and by the day of TIMEZONE on which they end, from today on. */
-export function activeStats(s: Deps) {
+export async function activeStats(s: Deps) {
   const now = s.clock.now()
-  const counts = countActive(s.db, formatTimestamp(now))
+  const days = lastDays(s.config.timezone, addDays(now, ENDING_DAYS - 1), ENDING_DAYS)
+  // What ended earlier today has ended.
   const next = formatTimestamp(later(now, SECOND_MS))
+  const spans = days.map((span, at) => (at === 0 ? { ...span, from: next } : span))
+  const { rows, endings } = await s.reads.ask('active', formatTimestamp(now), spans)
   const sum = (name: 'node' | 'plan') => {
     const sums = new Map<string, number>()
-    for (const row of counts) sums.set(row[name], (sums.get(row[name]) ?? 0) + row.active)
+    for (const row of rows) sums.set(row[name], (sums.get(row[name]) ?? 0) + row.active)
     return [...sums].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
   }
   const plans = new Map(listPlans(s.db).map(({ code, label }) => [code, label]))
-  const days = lastDays(s.config.timezone, addDays(now, ENDING_DAYS - 1), ENDING_DAYS)
   return {
     byPlan: sum('plan').map(([plan, active]) => ({
       plan,
@@ -134,10 +127,6 @@ export function activeStats(s: Deps) {
       active,
     })),
     byNode: sum('node').map(([node, active]) => ({ node, active })),
-    // What ended earlier today has ended.
-    endings: days.map(({ day, ...span }, at) => ({
-      date: day,
-      count: countEndings(s.db, at === 0 ? next : span.from, span.to),
-    })),
+    endings: days.map(({ day }, at) => ({ date: day, count: endings[at] ?? 0 })),
   }
 }

@@ -21,6 +21,7 @@ import { DAY_MS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 import { type EventName, emit, subscriptionData } from './events.ts'
+import { ownIdOf } from './installation.ts'
 import { readSettings } from './settings.ts'
 import { resetTrafficIn } from './traffic.ts'
 
@@ -50,6 +51,18 @@ export function listShownOfUser(
     const state = subscriptionState(found.row, now)
     return state === 'revoked' ? [] : [{ ...found, state }]
   })
+}
+
+/** One of them by the id that its owner knows, or by the uuid, which messages from before that id carry. */
+export function findShownOfUser(
+  s: Pick<Services, 'db'>,
+  user: Pick<User, 'tgId' | 'bannedAt'>,
+  id: string,
+  now: string,
+) {
+  return listShownOfUser(s.db, user, now).find(
+    ({ row }) => row.uuid === id || ownIdOf(s, row.uuid) === id,
+  )
 }
 
 export interface Offer {

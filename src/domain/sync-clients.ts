@@ -2,39 +2,43 @@
 import { listNodes } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import { type AddOnlyNodes, findAddOnlyNodes } from '#db/settings.ts'
-import { listClientsOfNode, listOnOtherNodes, listServed } from '#db/subscriptions.ts'
-import { sha256Hex } from '#src/lib/crypto.ts'
+import { listOnOtherNodes, listServed } from '#db/subscriptions.ts'
 import { NodeError } from '#src/lib/errors.ts'
+import type { Limiter } from '#src/lib/limiter.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import type { ApplyRequest, ClientMap, Core, CoreStatus, Services } from '#src/services.ts'
-import { brakeRemovals, diffClients, groupOf, joinLines, splitLines } from './client-sets.ts'
+import { slices } from '#src/lib/turn.ts'
+import type { ClientMap, Core, CoreStatus, Services } from '#src/services.ts'
+import {
+  type Differing,
+  findDifferences,
+  type Look,
+  MOST_CLIENTS,
+  PORTION,
+} from './client-difference.ts'
+import {
+  brakeRemovals,
+  type Client,
+  type Counts,
+  countIn,
+  groupOf,
+  joinLines,
+  type Removal,
+} from './client-sets.ts'
 import { valuesOf } from './client-values.ts'
+import { programOf } from './programs.ts'
+import { type SoundNode, soundNode } from './sound.ts'
+import { type WantedClients, wantedClients } from './wanted-clients.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'instanceId'>
+
+type SyncDeps = Deps & {
+  /** Lets one core's wanted revision be worked out at a time: what is read for it is soon garbage, unless many wait for each other. */
+  hashing: Limiter
+}
 
 type ApplyDeps = Deps & Pick<Services, 'cores'>
 
 export const STATUS_TIMEOUT_MS = 10_000
-
-/** The lines of all clients that the core must serve, sorted as the node program sorts them. */
-function wantedLines(s: Deps, nodes: Node[], now: string): string[] {
-  const lines = nodes.flatMap((node) => {
-    const valueFor = valuesOf(node)
-    return listClientsOfNode(s.db, node.code, now).map((uuid) => `${uuid} ${valueFor(uuid)}`)
-  })
-  return nodes.length > 1 ? lines.sort() : lines
-}
-
-/** What the core holds now: from memory when that still has the reported revision, else asked for. */
-async function presentClients(core: Core, revision: string): Promise<ClientMap> {
-  if (core.known && core.known.revision === '') {
-    core.known.revision = sha256Hex(joinLines(core.known.clients))
-  }
-  if (core.known?.revision === revision) return core.known.clients
-  const { clients, lines } = await core.program.list()
-  core.known = { revision: clients, clients: lines }
-  return lines
-}
 
 /** How far a pass may go: past the removal brake, or not even to removals. */
 export interface Pass {
@@ -47,45 +51,54 @@ export interface Pass {
 }
 
 export interface ClientChanges {
-  add: [uuid: string, value: string][]
-  /** The groups of the removed clients. */
-  removedFrom: string[]
+  /** How many clients came to each node, or got another value. */
+  added: Counts
+  removed: Counts
   /** Codes of nodes whose removals are held back. */
   blocked: Set<string>
   /** Whether the running core took the changes; null where there were none. */
   live: boolean | null
+  /** The most portions in which what could differ at the first look is changed; null before it. */
+  portions: number | null
 }
-
-const NO_CHANGES: ClientChanges = { add: [], removedFrom: [], blocked: new Set(), live: null }
 
 /** Whether the core belongs to another instance of the panel, whose clients are not ours to remove. */
 export const isForeign = (s: Deps, status: CoreStatus) =>
   status.owner !== '' && status.owner !== s.instanceId()
 
+/** So many clients are looked up at once. */
+const LOOKED_UP = 1000
+
+interface Removals {
+  remove: Removal[]
+  /** The groups of which an admin must decide. */
+  blocked: Set<string>
+}
+
 /**
  * What the removal brake lets go. Who is on another node by his subscription is no loss: an admin has moved him, and a wrong or
  * empty database does not know him.
  */
-function brake(s: Deps, nodes: Node[], present: ClientMap, remove: string[]) {
-  const braked = brakeRemovals(present, remove, new Set())
+async function brake(s: Deps, nodes: Node[], held: Counts, remove: Removal[]): Promise<Removals> {
+  const braked = brakeRemovals(held, remove, new Set())
   if (braked.blocked.size === 0) return braked
   const codes = nodes.map((node) => node.code)
-  return brakeRemovals(present, remove, listOnOtherNodes(s.db, remove, codes))
+  const elsewhere = new Set<string>()
+  for await (const some of slices(remove, LOOKED_UP)) {
+    const uuids = some.map(([uuid]) => uuid)
+    for (const uuid of listOnOtherNodes(s.db, uuids, codes)) elsewhere.add(uuid)
+  }
+  return brakeRemovals(held, remove, elsewhere)
 }
 
-/** What a pass without force may remove, and the groups of which an admin must decide. */
+/** What of all removals a pass without force may do, of which the brake lets some go. */
 function restrain(
-  s: Deps,
-  nodes: Node[],
-  present: ClientMap,
-  remove: string[],
+  all: Removal[],
+  braked: Removals,
   pass: { foreign: boolean; remove: boolean; held: Set<string> },
-): { remove: string[]; blocked: Set<string> } {
+): Removals {
   if (pass.held.size > 0) return { remove: [], blocked: pass.held }
-  if (pass.foreign) {
-    return { remove: [], blocked: new Set(remove.map((id) => groupOf(present.get(id) as string))) }
-  }
-  const braked = brake(s, nodes, present, remove)
+  if (pass.foreign) return { remove: [], blocked: new Set(all.map(([, group]) => group)) }
   return pass.remove ? braked : { ...braked, remove: [] }
 }
 
@@ -95,112 +108,209 @@ function heldNodes(s: Deps, nodes: Node[]): Set<string> {
   return new Set(nodes.map((node) => node.code).filter((code) => held.includes(code)))
 }
 
-/** One try at putting the clients of a core right, from the state that `status` reported. */
-async function trySync(
+/**
+ * Changes a core, a portion at a time, each from what the one before made: a change that comes between is noticed. Without anything to
+ * change it is one call, which takes the node over by force. Throws NodeError, `stale` too.
+ */
+async function applyPortions(
   s: Deps,
   core: Core,
+  look: Look,
+  { add, remove }: Differing,
+  force: boolean,
+  changes: ClientChanges,
+): Promise<void> {
+  for (let done = 0; done === 0 || done < remove.length + add.length; done += PORTION) {
+    const request = {
+      owner: s.instanceId(),
+      from: look.revision,
+      to: '',
+      force,
+      remove: remove.slice(done, done + PORTION),
+      add: add.slice(
+        Math.max(0, done - remove.length),
+        Math.max(0, done + PORTION - remove.length),
+      ),
+    }
+    const uuids = request.remove.map(([uuid]) => uuid)
+    const result = await core.program.apply({ ...request, remove: uuids })
+    look.revision = result.clients
+    changes.live = result.live
+    for (const [, group] of request.remove) countIn(changes.removed, group)
+    for (const [, value] of request.add) countIn(changes.added, groupOf(value))
+  }
+}
+
+/** All clients that are wanted, to take the place of whatever the core holds. */
+async function* replacement(look: Look, wanted: WantedClients): AsyncGenerator<Differing> {
+  look.revision = 'none'
+  look.held.clear()
+  for await (const { clients } of wanted.pieces()) yield { add: clients, remove: [] }
+}
+
+/** Leaves those out who are served again: looking at a large node and adding to it take their time. */
+async function stillUnserved(
+  s: Deps,
   nodes: Node[],
+  removals: Removal[],
+  now: string,
+): Promise<Removal[]> {
+  const codes = new Set(nodes.map((node) => node.code))
+  const still: Removal[] = []
+  for await (const some of slices(removals, LOOKED_UP)) {
+    const uuids = some.map(([uuid]) => uuid)
+    const served = listServed(s.db, uuids, now)
+    for (const removal of some) if (!codes.has(served.get(removal[0]) ?? '')) still.push(removal)
+  }
+  return still
+}
+
+/**
+ * What differs, but what `addPortion` has taken: whenever there is a portion of clients to add, it is given it, so that nobody keeps
+ * them all. Removals are kept, for the brake counts them.
+ */
+async function collect(
+  differing: AsyncIterable<Differing>,
+  addPortion: (add: Client[]) => Promise<void>,
+): Promise<Differing> {
+  const left: Differing = { add: [], remove: [] }
+  for await (const { add, remove } of differing) {
+    for (const removal of remove) left.remove.push(removal)
+    for (const client of add) left.add.push(client)
+    if (left.add.length >= PORTION) await addPortion(left.add.splice(0, PORTION))
+  }
+  return left
+}
+
+/**
+ * Whether a pass may do by force what an admin asked for: not after a restore that they did not know. Asked after the clients were
+ * read, so that of a restore that comes between nothing is removed by rows that it brought.
+ */
+function isForced(s: Deps, { force, held }: Pass): boolean {
+  const since = findAddOnlyNodes(s.db)
+  return force && (!since || since.generation === held?.generation)
+}
+
+/** One try at putting the clients of a core right, from the state that `status` reported; adds to `changes` what it did. */
+async function trySync(
+  s: SyncDeps,
+  core: Core,
+  nodes: SoundNode[],
   status: CoreStatus,
   asked: Pass,
-): Promise<ClientChanges> {
-  const lines = wantedLines(s, nodes, asked.now)
-  const text = lines.length === 0 ? '' : `${lines.join('\n')}\n`
-  const revision = sha256Hex(text)
+  changes: ClientChanges,
+): Promise<void> {
+  const wanted = wantedClients(s, nodes, status.program, asked.now)
+  const { revision, count } = await s.hashing(() => wanted.summary(core))
+  const most = count + Math.min(status.count, MOST_CLIENTS)
+  changes.portions ??= Math.ceil(most / PORTION)
+  const isInStep = status.clients === revision
+  const look: Look = { revision: status.clients, held: new Map() }
   const foreign = isForeign(s, status)
-  // Read after the lines: of a restore that comes between, nothing is removed by rows that it brought. Nor by force that an admin
-  // asked for before it came.
-  const since = findAddOnlyNodes(s.db)
-  const force = asked.force && (!since || since.generation === asked.held?.generation)
-  const pass = { ...asked, force }
-  const held = pass.force ? new Set<string>() : heldNodes(s, nodes)
-  if (status.clients === revision && !(pass.force && foreign))
-    return { ...NO_CHANGES, blocked: held }
-  const present = await presentClients(core, status.clients)
-  const wanted = splitLines(lines)
-  const difference = diffClients(present, wanted)
-  const { remove, blocked } = pass.force
-    ? { remove: difference.remove, blocked: new Set<string>() }
-    : restrain(s, nodes, present, difference.remove, { foreign, remove: pass.remove, held })
-  if (difference.add.length + remove.length === 0 && !pass.force) return { ...NO_CHANGES, blocked }
-  const after = new Map(present)
-  for (const uuid of remove) after.delete(uuid)
-  for (const [uuid, group] of difference.add) after.set(uuid, group)
-  const to = sha256Hex(joinLines(after))
-  const request: ApplyRequest = {
-    owner: s.instanceId(),
-    from: status.clients,
-    to,
-    force: pass.force,
-    add: difference.add,
-    remove,
+  let unlisted: NodeError | null = null
+  const apply = (differing: Differing, force: boolean) => {
+    if (unlisted && !force) throw unlisted
+    return applyPortions(s, core, look, differing, force, changes)
   }
-  const { live } = await core.program.apply(request)
-  core.known = { revision: to, clients: after }
-  const removedFrom = remove.map((uuid) => groupOf(present.get(uuid) as string))
-  return { add: difference.add, removedFrom, blocked, live }
+  const addPortion = (add: Client[]) => apply({ add, remove: [] }, isForced(s, asked))
+  const collectAll = async (): Promise<Differing> => {
+    if (isInStep) return { add: [], remove: [] }
+    try {
+      return await collect(findDifferences(core.program, status, wanted, look), addPortion)
+    } catch (error) {
+      if (!(asked.force && error instanceof NodeError && error.failure === 'garbage')) throw error
+      unlisted = error
+      return collect(replacement(look, wanted), addPortion)
+    }
+  }
+  const left = await collectAll()
+  left.remove = await stillUnserved(s, nodes, left.remove, asked.now)
+  const braked = await brake(s, nodes, look.held, left.remove)
+  const force = isForced(s, asked)
+  const held = force ? new Set<string>() : heldNodes(s, nodes)
+  const { remove, blocked } = force
+    ? { remove: left.remove, blocked: new Set<string>() }
+    : restrain(left.remove, braked, { foreign, remove: asked.remove, held })
+  changes.blocked = blocked
+  const isTakenOver = force && (foreign || !isInStep)
+  if (left.add.length + remove.length === 0 && !isTakenOver && !unlisted) return
+  await apply({ add: left.add, remove }, force)
 }
+
+const countAll = ({ added, removed }: ClientChanges): number =>
+  [...added.values(), ...removed.values()].reduce((sum, count) => sum + count, 0)
+
+/**
+ * So many looks in vain at a node that others change as well, and so many in all beside one for each portion of what there was to do:
+ * one that changes at every look keeps no pass going for ever.
+ */
+const MOST_LOOKS = 3
 
 /** Puts the clients right, looking again when another process changed the node between our look and our change. */
 export async function syncClients(
-  s: Deps,
+  s: SyncDeps,
   core: Core,
-  nodes: Node[],
+  nodes: SoundNode[],
   first: CoreStatus,
   pass: Pass,
 ): Promise<ClientChanges> {
-  for (let attempt = 1; ; attempt++) {
+  const changes: ClientChanges = {
+    added: new Map(),
+    removed: new Map(),
+    blocked: new Set(),
+    live: null,
+    portions: null,
+  }
+  let status = first
+  for (let looks = 1, all = 1; ; looks++, all++) {
+    const before = countAll(changes)
     try {
-      const status = attempt === 1 ? first : await core.program.status('', STATUS_TIMEOUT_MS)
-      return await trySync(s, core, nodes, status, pass)
+      await trySync(s, core, nodes, status, pass, changes)
+      return changes
     } catch (error) {
-      core.known = null
-      const raced =
-        error instanceof NodeError && (error.failure === 'stale' || error.failure === 'bad-input')
-      if (!raced || attempt === 3) throw error
+      if (!(error instanceof NodeError && error.failure === 'stale')) throw error
+      if (countAll(changes) > before) looks = 0
+      if (looks === MOST_LOOKS || all >= MOST_LOOKS + (changes.portions ?? 0)) throw error
     }
+    status = await core.program.status('', STATUS_TIMEOUT_MS)
   }
 }
 
 /** What the database says of these clients now: those that this core must serve. */
-function servedBy(s: ApplyDeps, core: Core, uuids: string[]): ClientMap {
+async function servedBy(s: ApplyDeps, core: Core, uuids: string[]): Promise<ClientMap> {
   const now = formatTimestamp(s.clock.now())
   const nodes = listNodes(s.db).filter((node) => s.cores.of(node)?.name === core.name)
-  const values = new Map(nodes.map((node) => [node.code, valuesOf(node)]))
+  const values = new Map(
+    nodes.map((node) => [node.code, valuesOf(soundNode(node), programOf(node))]),
+  )
   const served: ClientMap = new Map()
-  for (const [uuid, code] of listServed(s.db, uuids, now)) {
-    const valueFor = values.get(code)
-    if (valueFor) served.set(uuid, valueFor(uuid))
+  for await (const some of slices(uuids, LOOKED_UP)) {
+    for (const [uuid, code] of listServed(s.db, some, now)) {
+      const valueFor = values.get(code)
+      if (valueFor) served.set(uuid, valueFor(uuid))
+    }
   }
   return served
 }
 
-/** Notes in our picture of the core that these clients are as `now` has them; its revision is computed when needed. */
-function noteClients(core: Core, uuids: string[], now: ClientMap): void {
-  if (!core.known) return
-  for (const uuid of uuids) core.known.clients.delete(uuid)
-  for (const [uuid, value] of now) core.known.clients.set(uuid, value)
-  core.known.revision = ''
-}
-
-/**
- * Puts single clients of a core right; true when the running core has them. What changed while the node was being told is told
- * again, so that the last word is the database's.
- */
-export async function applyClients(s: ApplyDeps, core: Core, uuids: string[]): Promise<boolean> {
+/** Puts some clients of a core right. What changed while the node was being told is told again. */
+async function applySome(s: ApplyDeps, core: Core, uuids: string[]): Promise<boolean> {
   for (let attempt = 0; attempt < 3; attempt++) {
-    const before = servedBy(s, core, uuids)
+    const before = await servedBy(s, core, uuids)
+    const add: Client[] = [...before]
     const remove = uuids.filter((uuid) => !before.has(uuid))
-    const request = {
-      owner: s.instanceId(),
-      from: 'any',
-      to: '',
-      force: false,
-      add: [...before],
-      remove,
-    }
-    const result = await core.program.apply(request)
-    noteClients(core, uuids, before)
-    if (joinLines(before) === joinLines(servedBy(s, core, uuids))) return result.live
+    const request = { owner: s.instanceId(), from: 'any', to: '', force: false, add, remove }
+    const { live } = await core.program.apply(request)
+    if (joinLines(before) === joinLines(await servedBy(s, core, uuids))) return live
   }
   return false
+}
+
+/** Puts single clients of a core right, so that the last word is the database's; true when the running core has them. */
+export async function applyClients(s: ApplyDeps, core: Core, uuids: string[]): Promise<boolean> {
+  let inPlace = true
+  for await (const some of slices(uuids, PORTION)) {
+    if (!(await applySome(s, core, some))) inPlace = false
+  }
+  return inPlace
 }

@@ -94,6 +94,7 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
   const s: ProcessDeps & PassDeps = {
     ...deps,
     counting: createCounting(),
+    hashing: createLimiter(1),
     alerts: createNodeAlerts(deps),
     tell: createTell(deps),
     tellOdd: createTellOdd(deps),

@@ -4,18 +4,17 @@ import type { PageRequest } from '#db/paging.ts'
 import {
   addSample,
   addTraffic,
-  listTraffic,
   putBase,
   putReading,
   RESET_EPOCH,
   readBases,
   readReading,
   resetTraffic,
-  sumTraffic,
 } from '#db/traffic.ts'
 import { formatBytes } from '#src/lib/format.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import type { CoreStatus, Counters, Services } from '#src/services.ts'
+import { nextTurn, slices } from '#src/lib/turn.ts'
+import type { CoreStatus, Counters, ReadResult, Services } from '#src/services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
@@ -142,7 +141,7 @@ export async function countReading(s: Deps, from: ReadingSource, status: CoreSta
   let first = true
   for (const batch of batchesOf(from, status, day)) {
     // Ten thousand clients take a second: requests go on between two batches.
-    if (!first) await new Promise((resolve) => setImmediate(resolve))
+    if (!first) await nextTurn()
     first = false
     const counters = batch.counters.filter((counter) => !isAbsurd(counter))
     odd.absurd += batch.counters.length - counters.length
@@ -162,20 +161,25 @@ export function* resetTrafficIn(tx: Query, uuid: string, core: string) {
   yield* resetTraffic(tx, uuid, core, Object.values(basesOf(core)))
 }
 
+const entryOf = (row: ReadResult<'traffic'>['rows'][number]) => ({
+  uuid: row.uuid,
+  username: row.username === null ? `tg${row.tgId}` : `@${row.username}`,
+  nodeLabel: row.nodeLabel ?? row.node,
+  up: row.up,
+  down: row.down,
+  upFmt: formatBytes(row.up),
+  downFmt: formatBytes(row.down),
+  totalFmt: formatBytes(row.up + row.down),
+})
+
+const SLICE = 500
+
 /** The stored totals of the 5000 subscriptions with the most traffic, largest first: those of a page, and the sums of all. */
-export async function trafficReport(s: Pick<Services, 'db'>, page: PageRequest) {
-  const rows = await listTraffic(s.db, TRAFFIC_CONSIDERED, page)
-  const { count, up, down } = await sumTraffic(s.db, TRAFFIC_CONSIDERED)
-  const entries = rows.map((row) => ({
-    uuid: row.uuid,
-    username: row.username === null ? `tg${row.tgId}` : `@${row.username}`,
-    nodeLabel: row.nodeLabel ?? row.node,
-    up: row.up,
-    down: row.down,
-    upFmt: formatBytes(row.up),
-    downFmt: formatBytes(row.down),
-    totalFmt: formatBytes(row.up + row.down),
-  }))
+export async function trafficReport(s: Pick<Services, 'reads'>, page: PageRequest) {
+  const { rows, count, up, down } = await s.reads.ask('traffic', TRAFFIC_CONSIDERED, page)
+  const entries: ReturnType<typeof entryOf>[] = []
+  // All at once they would keep requests waiting.
+  for await (const slice of slices(rows, SLICE)) entries.push(...slice.map(entryOf))
   const last = rows.at(-1)
   const next = last ? { value: String(last.up + last.down), rowid: last.rowid } : null
   return { entries, count, up, down, totalFmt: formatBytes(up + down), next }

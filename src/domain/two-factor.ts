@@ -1,6 +1,9 @@
 /** The second factor of an account: set up, turned on with a correct code, turned off with the password. */
-import { readAdmin, updateAdmin } from '#db/admins.ts'
+import type { Admin } from '#db/admin-schema.ts'
+import { claimTotpStep, readAdmin, updateAdmin } from '#db/admins.ts'
 import { deleteLoginsOf } from '#db/logins.ts'
+import type { Query } from '#db/open.ts'
+import { replaceRecoveryCodes } from '#db/recovery-codes.ts'
 import { badRequest } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { findTotpStep, generateTotpSecret, parseTotpSecret, totpUri } from '#src/lib/totp.ts'
@@ -18,12 +21,19 @@ export function setUpTwoFactor(s: Pick<Services, 'db' | 'config'>, username: str
   return { secret, uri: totpUri(brand, username, secret) }
 }
 
+/** Whether a code is one of the admin's app, now used up: false for a wrong one, and for one that was used before. */
+export function* acceptTotpCode(tx: Query, admin: Admin, code: string, now: Date) {
+  if (admin.totpSecret === null) return false
+  const step = findTotpStep(admin.totpSecret, code, now)
+  return step !== null && (yield* claimTotpStep(tx, admin.id, step))
+}
+
 /**
  * Turns the second factor on once a code shows that the app has the secret, and ends the admin's other sessions. The step of
  * that code is used up. Throws 400 for an empty or malformed secret, a wrong code, and where it is on already.
  */
 export async function enableTwoFactor(
-  s: Pick<Services, 'db' | 'clock'>,
+  s: Pick<Services, 'db' | 'clock' | 'config'>,
   login: Login,
   given: { secret: string; code: string },
 ): Promise<void> {
@@ -41,11 +51,12 @@ export async function enableTwoFactor(
     yield* updateAdmin(tx, admin.id, { totpSecret: secret, totpLastStep: step })
     yield* deleteLoginsOf(tx, admin.id, login.sessionId)
     yield* audit(tx, login.actor, at, { action: '2fa.enable', object: admin.username })
+    yield* alert(tx, s, at, { about: 'two-factor-on', ...login.actor })
   })
 }
 
 /**
- * Turns the second factor off and ends the admin's other sessions; where it is off already, nothing changes. Throws as
+ * Turns the second factor off, recovery codes with it, and ends the admin's other sessions; where it is off already, nothing changes. Throws as
  * `confirmPassword` does.
  */
 export async function disableTwoFactor(
@@ -53,12 +64,13 @@ export async function disableTwoFactor(
   login: Login,
   password: string,
 ): Promise<void> {
-  const admin = await confirmPassword(s, login, password)
+  const confirmed = await confirmPassword(s, login, password)
   const at = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
-    const present = yield* requireSame(tx, login, admin, at)
-    if (present.totpSecret === null) return
+    const admin = yield* requireSame(tx, login, confirmed, at)
+    if (admin.totpSecret === null) return
     yield* updateAdmin(tx, admin.id, { totpSecret: null, totpLastStep: null })
+    yield* replaceRecoveryCodes(tx, admin.id, [])
     yield* deleteLoginsOf(tx, admin.id, login.sessionId)
     yield* audit(tx, login.actor, at, { action: '2fa.disable', object: admin.username })
     yield* alert(tx, s, at, { about: 'two-factor-off', ...login.actor })

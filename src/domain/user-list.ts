@@ -7,6 +7,7 @@ import { type ListFormat, renderList } from './connection-list.ts'
 import type { Directory } from './directory.ts'
 import { type ListSource, listEntries } from './list-entries.ts'
 import { ownListHeaders } from './list-headers.ts'
+import { soundUuid } from './sound.ts'
 
 type Deps = Pick<Services, 'config'>
 
@@ -28,8 +29,8 @@ const ANNOUNCE_DAYS = 3
 function sourcesOf(subscriptions: ActiveOfUser[], directory: Directory): ListSource[] {
   const sources: ListSource[] = []
   for (const { uuid, node: code, plan } of subscriptions) {
-    const node = directory.listed.get(code)
-    if (node) sources.push({ uuid, planLabel: directory.plans.get(plan)?.label ?? plan, node })
+    const node = directory.listed(code)
+    if (node) sources.push({ uuid: soundUuid(uuid), planLabel: directory.planLabel(plan), node })
   }
   return sources
 }

@@ -1,10 +1,12 @@
 /** What must hold of the whole installation: of its database (db/verify.ts), and of the clients on its nodes. */
 import { listNodes } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
-import { listClientsOfNode } from '#db/subscriptions.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core, Services } from '#src/services.ts'
+import { PRESENT_PROGRAM } from './programs.ts'
+import { soundNode } from './sound.ts'
+import { wantedClients } from './wanted-clients.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'cores'>
 
@@ -35,9 +37,13 @@ export async function compareNodes(s: Deps): Promise<string[]> {
   const lines = await Promise.all(
     Array.from(groups, async ([core, nodes]) => {
       try {
-        const present = new Set((await core.program.list()).lines.keys())
+        const present = new Set((await core.program.list()).lines.map(([uuid]) => uuid))
         const now = formatTimestamp(s.clock.now())
-        const wanted = new Set(nodes.flatMap((node) => listClientsOfNode(s.db, node.code, now)))
+        const wanted = new Set<string>()
+        const all = wantedClients(s, nodes.map(soundNode), PRESENT_PROGRAM, now)
+        for await (const { clients } of all.pieces()) {
+          for (const [uuid] of clients) wanted.add(uuid)
+        }
         return compare(core, present, wanted)
       } catch (error) {
         if (!(error instanceof NodeError)) throw error

@@ -8,7 +8,7 @@ import type { Services } from '#src/services.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import { type Asking, createAsking } from './asking.ts'
 import { createClientIp } from './client-ip.ts'
-import type { AppEnv, Context, Http } from './context.ts'
+import type { AppEnv, Connection, Context, Http } from './context.ts'
 import { errorResponse } from './errors.ts'
 import { mountInstall } from './install.ts'
 import { adminApi, adminHtml, createPanel, mountAdminPage } from './panel.ts'
@@ -128,7 +128,7 @@ export function createApp(services: Services, panelFolder = PANEL_FOLDER) {
   const hosts = new Map(Array.from(roles, ([name, kinds]) => [name, createHost(kinds)]))
   const siteHost = createHost(new Set(['site']))
   const known = new Map<string, Host>()
-  return (request: Request, env: { peer: string | undefined }): Response | Promise<Response> => {
+  return (request: Request, env: Connection): Response | Promise<Response> => {
     const name = request.headers.get('host') ?? ''
     let host = known.get(name)
     if (!host) {

@@ -1,16 +1,32 @@
 /** The session cookie, and the check that every admin route stands behind. */
 import type { MiddlewareHandler } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
-import { authenticate, type Login, noteSeen, SESSION_TTL_SECONDS } from '#src/domain/sessions.ts'
-import { forbidden, unauthorized } from '#src/lib/errors.ts'
+import { isSecondFactorRequired } from '#src/domain/account-rules.ts'
+import { DEVICE_TTL_SECONDS } from '#src/domain/admin-devices.ts'
+import { needsConfirmation } from '#src/domain/confirmation.ts'
+import {
+  authenticate,
+  type Cookies,
+  type Login,
+  noteSeen,
+  SESSION_TTL_SECONDS,
+} from '#src/domain/sessions.ts'
+import { ApiError, forbidden, unauthorized } from '#src/lib/errors.ts'
 import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
 
 const COOKIE = 'panel_admin'
 const FLAGS = { path: '/', httpOnly: true, secure: true, sameSite: 'Strict' } as const
+/** Outlives the session: by it a browser that has logged in before is known. */
+const DEVICE_COOKIE = 'panel_device'
+const DEVICE_FLAGS = { ...FLAGS, path: '/admin/api' } as const
 
-export function setSessionCookie(c: Context, token: string): void {
-  setCookie(c, COOKIE, token, { ...FLAGS, maxAge: SESSION_TTL_SECONDS })
+export function setLoginCookies(c: Context, { session, device }: Cookies): void {
+  setCookie(c, COOKIE, session, { ...FLAGS, maxAge: SESSION_TTL_SECONDS })
+  if (device === null) return
+  setCookie(c, DEVICE_COOKIE, device, { ...DEVICE_FLAGS, maxAge: DEVICE_TTL_SECONDS })
 }
+
+export const deviceToken = (c: Context): string | undefined => getCookie(c, DEVICE_COOKIE)
 
 export function removeSessionCookie(c: Context): void {
   deleteCookie(c, COOKIE, FLAGS)
@@ -24,11 +40,21 @@ export function currentAdmin(s: Http, c: Context) {
   return token ? authenticate(s, token) : undefined
 }
 
-/** Lets requests with a live session pass and names their actor; 401 `unauthorized` otherwise. */
+/** What an account may still do that needs a second factor and has none: see who it is, leave, confirm it, set one up (with a QR code). */
+const ENROLMENT = /^\/admin\/api\/(?:account|reauth|qr|2fa\/[^/]+)$/
+
+/**
+ * Lets requests with a live session pass and names their actor; 401 `unauthorized` otherwise, and 403 for an account that has to set
+ * up two-factor login first.
+ */
 export function requireAdmin(s: Http): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const session = currentAdmin(s, c)
     if (!session) throw unauthorized()
+    if (!session.secondFactor && !ENROLMENT.test(c.req.path) && isSecondFactorRequired(s)) {
+      throw forbidden('set up two-factor login first')
+    }
+    c.set('unconfirmed', needsConfirmation(s, session))
     c.set('actor', { admin: session.username, ip: ipOf(s, c) })
     c.set('adminId', session.adminId)
     c.set('sessionId', session.id)
@@ -42,34 +68,48 @@ export function loginOf(c: Context): Login {
   return { adminId: c.get('adminId'), sessionId: c.get('sessionId'), actor: c.get('actor') }
 }
 
+/**
+ * Throws 403 with the code `reauth_required` where a session of the panel has to give password or code anew: the panel asks for it
+ * and sends the request again.
+ */
+export function requireConfirmed(c: Context): void {
+  if (c.get('unconfirmed')) {
+    throw new ApiError(403, 'confirm it is you', {}, 'reauth_required')
+  }
+}
+
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/**
- * Refuses unsafe requests that another site made a browser send: by `Sec-Fetch-Site`, else by an `Origin` that is neither one of
- * the three nor the host asked. SameSite=Strict alone does not do it: SITE, SUB and PANEL are usually same-site.
- */
-export function refuseCrossSite(origins: string[]): MiddlewareHandler<AppEnv> {
+/** The origins of the three names, and the scheme by which this service is reached. */
+export interface OwnOrigins {
+  origins: string[]
+  scheme: string
+}
+
+/** Throws 403 `cross-site request` for a request that another site made a browser send: {@link isCrossSite}. */
+export function refuseCrossSite(own: OwnOrigins): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
-    if (!SAFE_METHODS.has(c.req.method) && isCrossSite(c, origins)) {
-      throw forbidden('cross-site request')
-    }
+    if (isCrossSite(c, own)) throw forbidden('cross-site request')
     await next()
   }
 }
 
-function isCrossSite(c: Context, origins: string[]): boolean {
+/** The same for unsafe methods: what the others ask for stays unread where it is asked for. */
+export function refuseUnsafeCrossSite(own: OwnOrigins): MiddlewareHandler<AppEnv> {
+  const refuse = refuseCrossSite(own)
+  return (c, next) => (SAFE_METHODS.has(c.req.method) ? next() : refuse(c, next))
+}
+
+/**
+ * Whether another site made a browser send this: by `Sec-Fetch-Site`, else by an `Origin` that is neither one of the three nor the
+ * host asked, by our scheme. SameSite=Strict alone does not do it: SITE, SUB and PANEL are usually same-site.
+ */
+function isCrossSite(c: Context, { origins, scheme }: OwnOrigins): boolean {
   const origin = c.req.header('origin')
   const site = c.req.header('sec-fetch-site')
   const isOurs = origin !== undefined && origins.includes(origin)
   if (site !== undefined) return site !== 'same-origin' && site !== 'none' && !isOurs
   if (origin === undefined || isOurs) return false
-  return hostOf(origin) !== c.req.header('host')?.toLowerCase()
-}
-
-function hostOf(origin: string): string | null {
-  try {
-    return new URL(origin).host
-  } catch {
-    return null
-  }
+  const asked = `${scheme}://${c.req.header('host')}`
+  return !URL.canParse(asked) || origin.toLowerCase() !== new URL(asked).origin
 }

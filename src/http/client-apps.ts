@@ -17,11 +17,6 @@ CLIENT_APPS.push('prizrak')
 const MIHOMO_APPS = ['clash', 'mihomo', 'stash', 'nekobox', 'throne', 'prizrak', 'karing']
 const XRAY_APPS = ['v2ray', 'xray', 'happ', 'incy', 'streisand']
 
-/** True when the agent contains one of the 16 names, in any case. */
-export function isClientApp(userAgent: string | null | undefined): boolean {
-  return containsAny(lowered(userAgent), CLIENT_APPS)
-}
-
 /** The value of `?format=`; undefined when it names no format, which counts as not given. */
 export function parseListFormat(value: string | null | undefined): ListFormat | undefined {
   return LIST_FORMATS.find((format) => format === value)

@@ -5,13 +5,25 @@ import type { Directory } from '#src/domain/directory.ts'
 import type { Services } from '#src/services.ts'
 import type { Panel } from '#src/web/panel-files.ts'
 
+/** How a request came, and what the server that took it can do about it. */
+export interface Connection {
+  /** The address of the other end. */
+  peer: string | undefined
+  /** Aborted with the refusal to answer when the time for the body is over. */
+  late?: AbortSignal | undefined
+  /** Lets body and answer take as long as they need: for whom we know, on the few routes that move whole databases. */
+  unhurried?: (() => void) | undefined
+}
+
 export interface AppEnv {
-  Bindings: { peer: string | undefined }
+  Bindings: Connection
   Variables: {
     /** Set behind the session check. */
     actor: Actor
     adminId: number
     sessionId: number
+    /** Whether the session has to be confirmed before some changes. */
+    unconfirmed: boolean
   }
 }
 
@@ -29,3 +41,9 @@ export interface Http extends Services {
 export function ipOf(s: Http, c: Context): string {
   return s.clientIp(c.req.header('x-real-ip'), c.env?.peer)
 }
+
+/** The services for a request whose client may go away before it is its turn to read: then it is passed over. */
+export const whileHeard = (s: Http, c: Context): Http => ({
+  ...s,
+  reads: s.reads.for(c.req.raw.signal),
+})

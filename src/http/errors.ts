@@ -1,7 +1,7 @@
 /** The one place that turns a thrown value into a response. */
 import { isFull } from '#db/open.ts'
 import { isBusy } from '#db/transactions.ts'
-import { ApiError, errorMessage, unavailable } from '#src/lib/errors.ts'
+import { ApiError, CutOff, errorMessage, unavailable } from '#src/lib/errors.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import type { Context, Http } from './context.ts'
 import { renderError } from './pages.ts'
@@ -10,6 +10,9 @@ import { renderError } from './pages.ts'
 const PAGES = /^\/(?:$|(?:sub|pay)(?:\/|$)|offer$|privacy$|cabinet\.html$)/
 
 function refusalOf(s: Http, c: Context, error: unknown): ApiError {
+  if (error instanceof CutOff) {
+    s.log.debug('a client went away in the middle of its body', { route: c.req.routePath ?? '' })
+  }
   if (error instanceof ApiError) return error
   s.fatal(error)
   if (isFull(error)) {
@@ -26,13 +29,13 @@ function refusalOf(s: Http, c: Context, error: unknown): ApiError {
   return new ApiError(500, 'internal error')
 }
 
-/** JSON `{"error": message}`, or a page where people look. */
+/** JSON `{"error": message}`, with a `code` where the refusal has one, or a page where people look. */
 export function errorResponse(s: Http, c: Context, error: unknown): Response {
-  const { status, message, headers } = refusalOf(s, c, error)
+  const { status, message, headers, code } = refusalOf(s, c, error)
   if (PAGES.test(c.req.path) && c.req.header('accept')?.includes('text/html')) {
     return renderError(s, c, { status, message, headers })
   }
-  return new Response(JSON.stringify({ error: message }), {
+  return new Response(JSON.stringify({ error: message, ...(code && { code }) }), {
     status,
     headers: {
       ...apiHeaders,

@@ -2,16 +2,18 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { findManagementKey } from '#db/settings.ts'
+import { certificate, port, TRANSPORT_TYPES } from '#db/values.ts'
 import { certificateOf, type Report, registerNode } from '#src/domain/provisioning-registration.ts'
 import { installScript, requireToken } from '#src/domain/provisioning-script.ts'
 import { ARCHS } from '#src/lib/elf.ts'
 import { notFound } from '#src/lib/errors.ts'
+import { asciiLine } from '#src/lib/format.ts'
 import { parseHostKey } from '#src/lib/host-key.ts'
 import { jsonObject } from '#src/lib/json.ts'
 import { apiHeaders } from '#src/web/csp.ts'
 import type { AppEnv, Http } from './context.ts'
 import { ipOf } from './context.ts'
-import { check, integer, JSON_LIMIT_BYTES, readBody, readQuery } from './validate.ts'
+import { check, JSON_LIMIT_BYTES, readBody, readQuery } from './validate.ts'
 
 const NO_STORE = 'private, no-store'
 
@@ -29,7 +31,7 @@ export const coreProgram = v.picklist(['xray', 'hysteria'])
 const note = (max: number) =>
   v.pipe(
     v.string('must be a string'),
-    v.transform((text) => text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, max)),
+    v.transform((text) => asciiLine(text, max)),
   )
 
 const version = v.pipe(
@@ -45,12 +47,14 @@ const hostKey = v.pipe(
 )
 
 const transport = v.object({
-  type: v.picklist(['ws', 'xhttp', 'hysteria2'], 'must be ws, xhttp or hysteria2'),
+  type: v.picklist(TRANSPORT_TYPES, 'must be ws, xhttp or hysteria2'),
   cert: v.pipe(
     v.string('must be a string'),
     v.maxLength(16_384, 'must be a certificate as PEM'),
     v.check((text) => certificateOf(text) !== null, 'must be a certificate as PEM'),
     v.transform((text) => certificateOf(text) as string),
+    // Its one form may be longer than what was sent.
+    v.check((text) => v.is(certificate, text), 'must be a certificate as PEM'),
   ),
 })
 
@@ -62,7 +66,7 @@ export const registration = v.object({
   arch: v.optional(v.picklist(ARCHS, 'must be amd64 or arm64')),
   core: v.optional(version),
   hysteria: v.optional(version),
-  ssh_port: v.optional(integer(1, 65_535)),
+  ssh_port: v.optional(port),
   host_keys: v.optional(v.pipe(v.array(hostKey), v.maxLength(20, 'must have at most 20 items'))),
   transports: v.optional(v.pipe(v.array(transport), v.maxLength(10, 'must have at most 10 items'))),
 })
@@ -110,7 +114,7 @@ export function mountInstall(app: Hono<AppEnv>, s: Http): void {
     const token = c.req.param('token')
     requireToken(s, token)
     // The interface: a body that can't be read counts as empty.
-    const body = jsonObject(await readBody(c.req.raw, JSON_LIMIT_BYTES)) ?? {}
+    const body = jsonObject(await readBody(c, JSON_LIMIT_BYTES)) ?? {}
     await registerNode(s, token, ipOf(s, c), reportOf(check(registration, body)))
     return c.json({ ok: true })
   })

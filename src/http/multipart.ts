@@ -1,13 +1,14 @@
 /**
- * The one file of a multipart form (RFC 7578, RFC 2046 section 5.1), handed on piece by piece: the platform's `formData()` keeps
+ * A multipart form with one file (RFC 7578, RFC 2046 section 5.1), which is handed on piece by piece: the platform's `formData()` keeps
  * all of it in memory, 700 MB for a file of 200.
  */
-import { badRequest } from '#src/lib/errors.ts'
+import { badRequest, CutOff } from '#src/lib/errors.ts'
 
 /** Room for boundaries, part headers and small fields beside the file. */
 const FRAME_BYTES = 65_536
 const MAX_HEADER_BYTES = 8192
 const MAX_PARTS = 20
+const MAX_TEXT_BYTES = 4096
 
 const malformed = () => badRequest('the upload is no valid form')
 
@@ -115,20 +116,46 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   try {
     for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) yield chunk
   } catch {
-    throw badRequest('the upload is cut off')
+    throw new CutOff()
+  }
+}
+
+/** What a form may hold; other fields are passed over. */
+interface Fields<T extends string> {
+  file: string
+  /** Short texts beside it. */
+  texts: readonly T[]
+}
+
+/** Takes the pieces of a short text. Throws 400 when it is too long. */
+function textSink(chunks: Buffer[]): Sink {
+  let size = 0
+  return async (bytes) => {
+    size += bytes.length
+    if (size > MAX_TEXT_BYTES) throw malformed()
+    chunks.push(Buffer.from(bytes))
+  }
+}
+
+function decodeText(chunks: Buffer[]): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
+  } catch {
+    throw malformed()
   }
 }
 
 /**
- * Reads a request's form to its end and hands the content of the file field `field` to `write`. Throws 400 when the body is no
- * form, has not exactly one such file, or the file is larger than `maxBytes`.
+ * Reads a request's form to its end, hands the content of its file to `write` and gives the texts that came with it, wherever they
+ * stood. Throws 400 when the body is no form, has not exactly one such file, the file is larger than `maxBytes`, or a text comes
+ * twice or is longer than 4096 bytes.
  */
-export async function receiveFile(
+export async function receiveForm<T extends string>(
   request: Request,
-  field: string,
+  fields: Fields<T>,
   maxBytes: number,
   write: Sink,
-): Promise<void> {
+): Promise<Partial<Record<T, string>>> {
   const tooLarge = () =>
     badRequest(`the upload is larger than ${Math.floor(maxBytes / 1024 ** 2)} MB`)
   const boundary = boundaryOf(request.headers.get('content-type') ?? '')
@@ -136,9 +163,17 @@ export async function receiveFile(
   if (!request.body) throw malformed()
   let files = 0
   let size = 0
+  const texts = new Map<T, Buffer[]>()
   const reader = createFormReader(boundary, (headers) => {
     const { name, isFile } = fieldOf(headers)
-    if (name !== field || !isFile) return null
+    const text = fields.texts.find((one) => one === name)
+    if (text !== undefined && !isFile) {
+      if (texts.has(text)) throw malformed()
+      const chunks: Buffer[] = []
+      texts.set(text, chunks)
+      return textSink(chunks)
+    }
+    if (name !== fields.file || !isFile) return null
     if (++files > 1) throw badRequest('the form holds more than one file')
     return (bytes) => {
       size += bytes.length
@@ -152,6 +187,8 @@ export async function receiveFile(
     if (received > maxBytes + FRAME_BYTES) throw tooLarge()
     await reader.write(chunk)
   }
-  if (!reader.isComplete()) throw badRequest('the upload is cut off')
-  if (files === 0) throw badRequest(`the form has no file "${field}"`)
+  if (!reader.isComplete()) throw new CutOff()
+  if (files === 0) throw badRequest(`the form has no file "${fields.file}"`)
+  const entries = [...texts].map(([name, chunks]) => [name, decodeText(chunks)])
+  return Object.fromEntries(entries) as Partial<Record<T, string>>
 }

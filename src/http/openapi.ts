@@ -31,13 +31,16 @@ const convertQuery = queryConverter(convert)
 const REFUSALS: Record<RefusalStatus, [name: string, meaning: string]> = {
   400: ['BadRequest', 'The request is wrong; the message says what about it'],
   401: ['Unauthorized', 'No session, or a wrong secret or signature'],
-  403: ['CrossSite', "Another site's page sent this"],
+  403: [
+    'Forbidden',
+    "Another site's page sent this; or you are to confirm that it is you (`code` says so), or to set up two-factor login first",
+  ],
   404: ['NotFound', 'Unknown'],
   413: ['TooLarge', 'The body is larger than 64 KB, a notice larger than 256 KB'],
   429: ['TooMany', 'Too many attempts'],
   503: [
     'Unavailable',
-    'The database is busy or the disk is full, and nothing was done; or a provider gives no answer',
+    'The database is busy or the disk is full, and nothing was done; a list takes too long to read; or a provider gives no answer',
   ],
 }
 
@@ -98,10 +101,10 @@ function refusalsOf(operation: Operation): RefusalStatus[] {
   const statuses = new Set(refusals)
   const isAdmin = operation.path.startsWith('/admin/api/')
   if (isAdmin && !open) statuses.add(401)
-  if (isAdmin && method !== 'get') statuses.add(403)
+  if (isAdmin && (!open || method !== 'get')) statuses.add(403)
   // Pages take whatever a query says.
   if ((body && !lenient) || (query && !isPage(operation))) statuses.add(400)
-  if (body && body !== 'file') statuses.add(413)
+  if (body && body !== 'archive') statuses.add(413)
   if (params && !creates) statuses.add(404)
   statuses.add(503)
   return [...statuses].sort()
@@ -122,11 +125,14 @@ function requestBody({ body, bodyOptional }: Operation) {
   if (!body) return {}
   const form: JsonSchema = {
     type: 'object',
-    properties: { file: { contentMediaType: 'application/gzip' } },
+    properties: {
+      file: { contentMediaType: 'application/octet-stream' },
+      passphrase: { type: 'string' },
+    },
     required: ['file'],
   }
   const content =
-    body === 'file'
+    body === 'archive'
       ? { 'multipart/form-data': { schema: form } }
       : { 'application/json': { schema: convert(body) } }
   return { requestBody: { required: !bodyOptional, content } }

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { COUNT_CAP, type Cursor, type PageRequest } from '#db/paging.ts'
 import { base64url, fromBase64, fromUtf8, utf8 } from '#src/lib/encoding.ts'
 import { badRequest } from '#src/lib/errors.ts'
+import { queryInteger } from '#src/lib/values.ts'
 import type { Context } from './context.ts'
-import { queryInteger } from './validate.ts'
 
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 1000

@@ -26,7 +26,7 @@ import { statsRoutes } from './admin/stats.ts'
 import { subscriptionRoutes } from './admin/subscriptions.ts'
 import { twoFactorRoutes } from './admin/two-factor.ts'
 import { userRoutes } from './admin/users.ts'
-import { currentAdmin, refuseCrossSite, requireAdmin } from './auth.ts'
+import { currentAdmin, refuseCrossSite, refuseUnsafeCrossSite, requireAdmin } from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { currentDirectory, renderPage, siteUrl } from './pages.ts'
 
@@ -36,6 +36,7 @@ const THEMES = ['light', 'dark'] as const
 function pageInput(s: Http, c: Context) {
   const { config } = s
   const { settings } = currentDirectory(s)
+  const authenticated = currentAdmin(s, c) !== undefined
   const accepted = pickLang(
     PANEL_LANGS,
     c.req.header('accept-language'),
@@ -48,13 +49,13 @@ function pageInput(s: Http, c: Context) {
     boot: {
       brandName: settings.text('BRAND_NAME'),
       lang: findLang(PANEL_LANGS, getCookie(c, 'panel_lang')) ?? accepted,
-      authenticated: currentAdmin(s, c) !== undefined,
+      authenticated,
       basePath: `/${config.adminPath}`,
       subUrlBase: subLink(config),
       siteUrl: siteUrl(s),
       timezone: config.timezone,
       currency: config.currency,
-      version: VERSION,
+      version: authenticated ? VERSION : null,
     },
   }
 }
@@ -125,12 +126,15 @@ const OPEN_PATHS = ['/login', '/login/totp', '/logout', '/me']
 
 /** The API under /admin/api: four open routes, then the session check before everything else, unknown paths included. */
 export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
+  const own = { origins, scheme: s.config.publicScheme }
   const api = new Hono<AppEnv>()
   api.use(async (c, next) => {
     await next()
     c.header('Cache-Control', 'private, no-store')
   })
-  api.use(refuseCrossSite(origins))
+  api.use(refuseUnsafeCrossSite(own))
+  // A GET that does something: it copies the database and sends an alert.
+  api.use('/backup', refuseCrossSite(own))
   api.route('/', openRoutes(s))
   // Another method is refused as such, whoever asks.
   for (const path of OPEN_PATHS) api.all(path, (c) => c.notFound())

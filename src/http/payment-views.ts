@@ -58,13 +58,14 @@ export function shopPlanView(plan: Plan, currency: string) {
   return { ...planView(plan, currency), price_stars: plan.priceStars }
 }
 
-/** A subscription as its owner sees it. */
+/** A subscription as its owner sees it; `id` stands for its uuid. */
 export function ownSubscriptionView(
   { row, nodeLabel, planLabel }: ListedSubscription,
   state: 'active' | 'held' | 'expired',
+  id: string,
 ) {
   return {
-    uuid: row.uuid,
+    uuid: id,
     node: row.node,
     node_label: nodeLabel ?? row.node,
     plan_label: planLabel ?? row.plan,

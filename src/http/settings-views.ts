@@ -1,11 +1,14 @@
 /** Live settings -> JSON: the list of what may leave the service. Secrets are told of, never shown. */
 import type { Plan } from '#db/schema.ts'
 import { APP_SCHEMES, readApps } from '#src/domain/apps.ts'
+import { backupKey } from '#src/domain/backup-passphrase.ts'
 import { maskToken } from '#src/domain/bot-settings.ts'
+import { tickedEvents } from '#src/domain/events.ts'
 import { LEGAL_KEYS } from '#src/domain/legal.ts'
 import { listProviders, providerB } from '#src/domain/providers.ts'
 import type { Settings } from '#src/domain/settings.ts'
 import { botName } from '#src/lib/bot-link.ts'
+import type { Services } from '#src/services.ts'
 
 export function hwidView(settings: Settings) {
   return {
@@ -36,7 +39,9 @@ export function appsView(settings: Settings) {
 }
 
 export function webhookView(settings: Settings) {
+  const events = tickedEvents(settings)
   return {
+    ...(events.length > 0 && { events }),
     url: settings.text('WEBHOOK_URL'),
     has_secret: settings.text('WEBHOOK_SECRET') !== '',
   }
@@ -45,6 +50,11 @@ export function webhookView(settings: Settings) {
 export function alertsView(settings: Settings) {
   const ids = settings.text('ADMIN_TG_IDS').match(/\d+/g) ?? []
   return { admin_tg_ids: ids.map(Number) }
+}
+
+/** Nothing of the passphrase leaves the service. */
+export function backupView(s: Pick<Services, 'db'>) {
+  return { encrypted: backupKey(s) !== null }
 }
 
 export function receiptsView(settings: Settings) {
@@ -66,6 +76,10 @@ export function providerAView(settings: Settings) {
     shop_id: settings.text('PROVIDER_A_SHOP_ID'),
     has_secret: settings.text('PROVIDER_A_SECRET_KEY') !== '',
   }
+}
+
+export function securityView(settings: Settings) {
+  return { require_2fa: settings.flag('REQUIRE_2FA') }
 }
 
 export function providerBView(settings: Settings) {

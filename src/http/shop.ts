@@ -5,15 +5,17 @@ import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
 import { findUserByToken } from '#db/users.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/devices.ts'
+import { ownIdOf } from '#src/domain/installation.ts'
 import { createPayment } from '#src/domain/payment-creation.ts'
 import { readShop } from '#src/domain/shop.ts'
-import { listShownOfUser } from '#src/domain/subscriptions.ts'
+import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { plainText } from '#src/lib/values.ts'
 import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
 import { currentDirectory } from './pages.ts'
 import { ownDeviceView, ownSubscriptionView, shopPlanView } from './payment-views.ts'
-import { plainText, readId, readJson } from './validate.ts'
+import { readId, readJson } from './validate.ts'
 
 export const purchase = v.object({
   node: v.optional(v.nullable(plainText(64))),
@@ -29,6 +31,11 @@ function readOwner(s: Http, c: Context): User {
   return user
 }
 
+/** The uuid of the own subscription with this id; any other id as it is, which is refused as unknown. */
+function uuidOf(s: Http, user: User, id: string): string {
+  return findShownOfUser(s, user, id, formatTimestamp(s.clock.now()))?.row.uuid ?? id
+}
+
 function shop(s: Http, user: User) {
   const now = formatTimestamp(s.clock.now())
   const directory = currentDirectory(s)
@@ -39,7 +46,7 @@ function shop(s: Http, user: User) {
     plans: plans.map((plan) => shopPlanView(plan, s.config.currency)),
     providers,
     subscriptions: listShownOfUser(s.db, user, now).map(({ state, ...found }) =>
-      ownSubscriptionView(found, state),
+      ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid)),
     ),
     devices: {
       limit: deviceLimit(user, directory.settings),
@@ -58,15 +65,15 @@ export function mountShop(app: Hono<AppEnv>, s: Http): void {
     return c.json(shop(s, user))
   })
   app.post(`${base}/payments`, async (c) => {
-    const { tgId } = readOwner(s, c)
+    const user = readOwner(s, c)
     const { node, plan, provider, renews } = await readJson(c, purchase)
     const actor = { admin: null, ip: ipOf(s, c) }
     const made = await createPayment(s, actor, {
-      tgId,
+      tgId: user.tgId,
       node: node ?? undefined,
       plan,
       provider,
-      renews: renews ?? undefined,
+      renews: typeof renews === 'string' ? uuidOf(s, user, renews) : undefined,
       source: 'site',
     })
     priv(c)

@@ -1,17 +1,28 @@
 /** Input at the edge: bodies, queries and path parts, checked once; a refusal names the field and never echoes the value. */
 import * as v from 'valibot'
-import { badRequest, tooLarge } from '#src/lib/errors.ts'
+import { ApiError, badRequest, CutOff, tooLarge } from '#src/lib/errors.ts'
 import { decodeJson, isJsonObject } from '#src/lib/json.ts'
+import { orAborted } from '#src/lib/pause.ts'
 import { readAtMost } from '#src/lib/read-at-most.ts'
-import { formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { Context } from './context.ts'
 
 export const JSON_LIMIT_BYTES = 65_536
 
-/** The body's bytes, refused with 413 as soon as they are more than `limit`. */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge()
-  const body = await readAtMost(request.body, limit)
+/** What comes of reading a body; a client that is gone before its end is a refusal like any other, not a fault of ours. */
+async function received(c: Context, limit: number): Promise<Uint8Array | null> {
+  const late = c.env?.late
+  try {
+    const body = readAtMost(c.req.raw.body, limit)
+    return await (late ? orAborted(body, late) : body)
+  } catch (error) {
+    throw error instanceof ApiError ? error : new CutOff()
+  }
+}
+
+/** The body's bytes, refused with 413 as soon as they are more than `limit`, with 408 when they come too slowly. */
+export async function readBody(c: Context, limit: number): Promise<Uint8Array> {
+  if (Number(c.req.header('content-length') ?? 0) > limit) throw tooLarge()
+  const body = await received(c, limit)
   if (!body) throw tooLarge()
   return body
 }
@@ -51,7 +62,7 @@ function parseObject<T>(body: Uint8Array, schema: v.GenericSchema<unknown, T>): 
 
 /** The JSON object of a request body, whatever its content type. Throws 400 `invalid JSON`, 413, or 400 naming a field. */
 export async function readJson<T>(c: Context, schema: v.GenericSchema<unknown, T>): Promise<T> {
-  return parseObject(await readBody(c.req.raw, JSON_LIMIT_BYTES), schema)
+  return parseObject(await readBody(c, JSON_LIMIT_BYTES), schema)
 }
 
 /** A JSON object of changes: 400 `nothing to change` when it has no key that is known. */
@@ -71,7 +82,7 @@ export async function readOptionalJson<T>(
   c: Context,
   schema: v.GenericSchema<unknown, T>,
 ): Promise<T> {
-  const body = await readBody(c.req.raw, JSON_LIMIT_BYTES)
+  const body = await readBody(c, JSON_LIMIT_BYTES)
   return body.length === 0 ? check(schema, {}) : parseObject(body, schema)
 }
 
@@ -98,60 +109,6 @@ export function readId(c: Context, name: string): number | null {
   return TG_ID.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
 }
 
-const text = (max: number) =>
-  v.pipe(v.string('must be a string'), v.maxLength(max, `must have at most ${max} characters`))
-
-/** A string of at most `max` characters, trimmed, not empty. */
-export const requiredText = (max: number) =>
-  v.pipe(text(max), v.trim(), v.minLength(1, 'must not be empty'))
-
-/** A string of at most `max` characters, as it is. */
-export const plainText = text
-
-/** No control characters, half surrogates or line separators. */
-const ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u
-
-/** One line of at most `max` characters, trimmed; may be empty. */
-export const line = (max: number) =>
-  v.pipe(
-    v.string('must be a string'),
-    v.trim(),
-    v.maxLength(max, `must have at most ${max} characters`),
-    v.regex(ONE_LINE, 'must be one line without control characters'),
-  )
-
-/** The same, not empty. */
-export const requiredLine = (max: number) => v.pipe(line(max), v.minLength(1, 'must not be empty'))
-
-/** A secret that another system made up: trimmed, printable ASCII without spaces. */
-export const secretText = (max: number) =>
-  v.pipe(
-    line(max),
-    v.minLength(1, 'must not be empty'),
-    v.regex(/^[\x21-\x7e]+$/, 'must be letters, digits and signs without spaces'),
-  )
-
-const integerFault = (min: number, max: number) => `must be a whole number from ${min} to ${max}`
-
-/** A JSON integer in a range; strings and fractions are refused. */
-export const integer = (min: number, max: number) =>
-  v.pipe(
-    v.number(integerFault(min, max)),
-    v.safeInteger(integerFault(min, max)),
-    v.minValue(min, integerFault(min, max)),
-    v.maxValue(max, integerFault(min, max)),
-  )
-
-/** The same from a query's text. */
-export const queryInteger = (min: number, max: number) =>
-  v.pipe(
-    v.string(),
-    v.regex(/^\d{1,16}$/, integerFault(min, max)),
-    v.transform(Number),
-    v.minValue(min, integerFault(min, max)),
-    v.maxValue(max, integerFault(min, max)),
-  )
-
 /** `true` or `false` in a query. */
 export const queryFlag = v.pipe(
   v.picklist(['true', 'false'], 'must be true or false'),
@@ -169,17 +126,3 @@ export const ordering = (what: string) =>
 
 /** What a listing is searched for. */
 export const searchText = v.pipe(v.string(), v.trim(), v.maxLength(256, 'is too long'))
-
-/** A text in the form of a timestamp, to compare timestamps with. */
-export const timestampText = v.pipe(
-  v.string('must be YYYY-MM-DDTHH:MM:SS'),
-  v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/, 'must be YYYY-MM-DDTHH:MM:SS'),
-)
-
-/** A timestamp of a day that exists. */
-export const timestamp = v.pipe(
-  timestampText,
-  v.check((text) => formatTimestamp(parseTimestamp(text)) === text, 'must be a time that exists'),
-)
-
-export const flag = v.boolean('must be true or false')

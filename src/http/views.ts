@@ -1,19 +1,13 @@
 /** Row -> JSON, one function per record: the list of what may leave the service. */
+import type { AdminSession } from '#db/admin-schema.ts'
 import type { ListedAdmin } from '#db/admins.ts'
 import type { EventResult } from '#db/event-log.ts'
 import type { ListedGift } from '#db/gifts.ts'
-import type {
-  AdminSession,
-  AuditEntry,
-  Device,
-  Event,
-  Node,
-  Plan,
-  RetiredNode,
-} from '#db/schema.ts'
+import type { AuditEntry, Device, Event, Node, Plan, RetiredNode } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { ListedUser } from '#db/user-listing.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
+import { outdatedProgram } from '#src/domain/programs.ts'
 import type { activeStats, currentStats } from '#src/domain/stats.ts'
 import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'
 import { daysLeft, parseTimestamp } from '#src/lib/time.ts'
@@ -70,8 +64,9 @@ export function adminPlanView(plan: Plan, currency: string) {
 const fingerprintsOf = (keys: string | null): string | null =>
   keys && splitHostKeys(keys).map(fingerprintOf).join(' ')
 
-/** Every field of a node but its private key and its provision token. */
+/** Every field of a node but its private key and its provision token; `outdated` only where it runs a former node program. */
 export function nodeView(node: Node) {
+  const outdated = outdatedProgram(node)
   return {
     code: node.code,
     label: node.label,
@@ -101,6 +96,7 @@ export function nodeView(node: Node) {
     last_error: node.lastError,
     sync_blocked: node.syncBlocked,
     created_at: node.createdAt,
+    ...(outdated && { outdated }),
   }
 }
 
@@ -150,6 +146,18 @@ export function adminView(admin: ListedAdmin) {
   }
 }
 
+/** The account of a session; `must_enrol`: it has to set up a second factor before anything else. */
+export function accountView(admin: ListedAdmin, isRequired: boolean) {
+  const secondFactor = admin.totpEnabled
+  return {
+    id: admin.id,
+    username: admin.username,
+    role: 'owner' as const,
+    second_factor: secondFactor,
+    must_enrol: isRequired && !secondFactor,
+  }
+}
+
 export function sessionView(session: AdminSession, currentId: number) {
   return {
     id: session.id,
@@ -192,7 +200,7 @@ export function giftView(gift: ListedGift, link: string | null) {
   }
 }
 
-export function statsView(stats: ReturnType<typeof currentStats>) {
+export function statsView(stats: Awaited<ReturnType<typeof currentStats>>) {
   const { payments, revenue } = stats
   return {
     users: stats.users,
@@ -215,7 +223,7 @@ export function statsView(stats: ReturnType<typeof currentStats>) {
   }
 }
 
-export function activeView(stats: ReturnType<typeof activeStats>) {
+export function activeView(stats: Awaited<ReturnType<typeof activeStats>>) {
   return {
     by_plan: stats.byPlan.map(({ plan, planLabel, active }) => ({
       plan,

@@ -3,7 +3,8 @@ import type { Hono } from 'hono'
 import { findByExternalId, findPayment, findPaymentOf, type ProviderName } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { lookUpUnknown } from '#src/domain/orphan-payments.ts'
-import { askAgainSoon, recheckPayment } from '#src/domain/payment-checks.ts'
+import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payment-checks.ts'
+import type { PaidState } from '#src/domain/payment-rules.ts'
 import { confirmPayment } from '#src/domain/payments.ts'
 import { providerB } from '#src/domain/providers.ts'
 import { readSettings } from '#src/domain/settings.ts'
@@ -14,12 +15,14 @@ import {
 } from '#src/domain/signatures.ts'
 import { ApiError, badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
 import { isJsonObject, type JsonObject, jsonObject } from '#src/lib/json.ts'
-import type { PaymentState } from '#src/services.ts'
+import { inTime } from '#src/lib/pause.ts'
 import type { Asking } from './asking.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { readBody } from './validate.ts'
 
 const LIMIT_BYTES = 262_144
+/** Who sends a notice waits some seconds for the answer, and sends it again. */
+const GATEWAY_MS = 3000
 
 /** An id as notices have them: text, or a number. */
 function idText(value: unknown): string {
@@ -81,7 +84,7 @@ function requireEvent(s: Http, asking: Asking, notice: JsonObject, object: JsonO
 }
 
 async function fromProviderA(s: Http, asking: Asking, c: Context): Promise<Response> {
-  const notice = jsonObject(await readBody(c.req.raw, LIMIT_BYTES))
+  const notice = jsonObject(await readBody(c, LIMIT_BYTES))
   if (!notice) throw badRequest('invalid JSON')
   const object = isJsonObject(notice.object) ? notice.object : {}
   requireEvent(s, asking, notice, object)
@@ -122,8 +125,30 @@ function toldIdOf(payment: Payment, ids: string[]): { externalId?: string } {
   return payment.externalId === '' && theirs !== undefined ? { externalId: theirs } : {}
 }
 
-async function fromProviderB(s: Http, c: Context): Promise<Response> {
-  const body = await readBody(c.req.raw, LIMIT_BYTES)
+/**
+ * What is known of a payment for which provider B signed: its own answer where the notice leaves the amount open and the gateway
+ * counts the payment as paid, too. Anything else it answers changes nothing, and no answer is waited for long: the signature counts.
+ */
+async function wordOfProviderB(
+  s: Http,
+  asking: Asking,
+  payment: Payment,
+  told: PaidState,
+): Promise<PaidState> {
+  const { amount, test } = told
+  if (amount !== undefined || payment.externalId === '' || payment.status === 'paid') return told
+  if (!asking.mayAsk(payment)) return told
+  const answer = askProvider(s, payment, asking.limited).catch((error) => {
+    // Enough is asked at the moment.
+    if (error instanceof ApiError) return null
+    throw error
+  })
+  const found = await inTime(answer, GATEWAY_MS, null)
+  return found?.state === 'paid' ? { ...found, test: found.test ?? test } : told
+}
+
+async function fromProviderB(s: Http, asking: Asking, c: Context): Promise<Response> {
+  const body = await readBody(c, LIMIT_BYTES)
   const { secret, preset } = providerB(readSettings(s))
   const signature = c.req.header('x-signature') || c.req.header('signature') || null
   if (!isSignedByProviderB(secret, body, signature)) throw unauthorized('bad signature')
@@ -134,12 +159,13 @@ async function fromProviderB(s: Http, c: Context): Promise<Response> {
   const payment = findNamed(s, 'provider_b', ids)
   if (payment) {
     const cispay = preset === 'cispay'
-    const found: PaymentState = {
+    const told: PaidState = {
       state: 'paid',
       amount: amountOf(notice, cispay),
       currency: typeof notice.currency === 'string' ? notice.currency : undefined,
       test: cispay ? notice.is_sandbox === true : undefined,
     }
+    const found = await wordOfProviderB(s, asking, payment, told)
     await confirmPayment(s, payment.id, found, toldIdOf(payment, ids))
   }
   return c.json({ ok: true })
@@ -153,14 +179,14 @@ async function fromPlatega(s: Http, asking: Asking, c: Context): Promise<Respons
     secret: c.req.header('x-secret') ?? null,
   }
   if (!isPlategaCallback(shop, sent)) throw unauthorized('bad signature')
-  const notice = jsonObject(await readBody(c.req.raw, LIMIT_BYTES))
+  const notice = jsonObject(await readBody(c, LIMIT_BYTES))
   const payment = notice && findNamed(s, 'provider_b', [notice.id, notice.payload].map(idText))
   if (payment) await recheckOpen(s, asking, payment)
   return c.json({ ok: true })
 }
 
 async function fromCryptobot(s: Http, asking: Asking, c: Context): Promise<Response> {
-  const body = await readBody(c.req.raw, LIMIT_BYTES)
+  const body = await readBody(c, LIMIT_BYTES)
   const token = readSettings(s).text('CRYPTOBOT_TOKEN')
   const signature = c.req.header('crypto-pay-api-signature') ?? null
   if (!isSignedByCryptobot(token, body, signature)) throw unauthorized('bad signature')
@@ -176,7 +202,7 @@ async function fromCryptobot(s: Http, asking: Asking, c: Context): Promise<Respo
 export function mountWebhooks(app: Hono<AppEnv>, s: Http, asking: Asking): void {
   const base = '/payments/webhook'
   app.post(`${base}/provider_a`, (c) => fromProviderA(s, asking, c))
-  app.post(`${base}/provider_b`, (c) => fromProviderB(s, c))
+  app.post(`${base}/provider_b`, (c) => fromProviderB(s, asking, c))
   app.post(`${base}/platega`, (c) => fromPlatega(s, asking, c))
   app.post(`${base}/cryptobot`, (c) => fromCryptobot(s, asking, c))
 }

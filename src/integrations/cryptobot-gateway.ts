@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { cut } from '#src/lib/format.ts'
 import type { JsonObject } from '#src/lib/json.ts'
 import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
+import { webLink } from '#src/lib/values.ts'
 import type { Created, Order, PaymentGateway, PaymentState } from '#src/services.ts'
 import {
   callGateway,
@@ -12,7 +13,7 @@ import {
   idSchema,
   isId,
   isRefusal,
-  linkSchema,
+  momentOf,
   moneySchema,
   NO_ID,
   REJECTED,
@@ -38,7 +39,7 @@ const invoiceSchema = v.object({
   fiat: v.optional(v.string()),
   asset: v.optional(v.string()),
   amount: moneySchema,
-  bot_invoice_url: v.optional(linkSchema),
+  bot_invoice_url: v.optional(webLink),
   expiration_date: v.optional(v.string()),
   payload: v.optional(v.string()),
 })
@@ -75,12 +76,11 @@ function readCreated(invoice: Invoice): Created {
   if (invoice.bot_invoice_url === undefined) {
     return { outcome: 'refused', reason: 'the gateway gave no link to pay by' }
   }
-  const end = Date.parse(invoice.expiration_date ?? '')
   return {
     outcome: 'created',
     externalId: invoice.invoice_id,
     payUrl: invoice.bot_invoice_url,
-    expiresAt: Number.isNaN(end) ? null : new Date(end),
+    expiresAt: momentOf(invoice.expiration_date),
   }
 }
 

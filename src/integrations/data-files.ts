@@ -1,14 +1,15 @@
 /** The installation as a whole: archives of it, and restores from them. A worker thread does the work (src/data-worker.ts). */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
+import { mkdirSync } from 'node:fs'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { Config } from '#src/config.ts'
 import { badRequest, errorCode, unauthorized, unavailable } from '#src/lib/errors.ts'
 import type { Log } from '#src/lib/log.ts'
+import type { PassphraseKey } from '#src/lib/passphrase-key.ts'
+import { type LEAVE, startThread } from '#src/lib/thread.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
-import type { DataFiles, RestoreOutcome, RestoreRequest } from '#src/services.ts'
+import type { DataFiles, RestoreOutcome, RestoreRequest, WrongValue } from '#src/services.ts'
 import { freeBytes } from './disk.ts'
 
 interface Place {
@@ -18,27 +19,49 @@ interface Place {
   folder: string
 }
 
+interface Asked {
+  request: RestoreRequest
+  /** What the environment says before the restore. */
+  live: Config['live']
+  /** Live keys that no env file changes. */
+  fixed: Config['fixedKeys']
+}
+
 /** What a worker is started for. */
 export type DataTask =
-  | (Place & { kind: 'pack'; at: Date })
-  | (Place & { kind: 'pack-into'; at: Date; path: string })
-  | (Place & { kind: 'check'; archive: string; maxBytes: number; request: RestoreRequest })
-  | (Place & { kind: 'replace'; checked: Checked; request: RestoreRequest; safetyFolder: string })
+  | (Place & { kind: 'pack'; at: Date; key: PassphraseKey | null })
+  | (Place & {
+      kind: 'pack-into'
+      at: Date
+      key: PassphraseKey | null
+      path: string
+      check: boolean
+    })
+  | (Place & Asked & { kind: 'check'; archive: string; maxBytes: number })
+  | (Place &
+      Asked & { kind: 'replace'; checked: Checked; safety: { folder: string; maxBytes: number } })
 
 /** What is known of an upload that may be restored; its rows lie ready in the work folder. */
 export interface Checked {
   env: string | null
   instanceId: string | null
-  /** Settings in its database that are not taken. */
+  /** Settings in its database that are taken. */
+  taken: string[]
+  /** Those that are not. */
   dropped: string[]
+  /** The key that it was opened with, in its text, where it may encrypt this machine's backups (lib/new-passphrase.ts); else null. */
+  adoptable: string | null
 }
 
 /** What a task gives. */
-export type TaskResult = RestoreOutcome | Checked | null
+export type TaskResult = RestoreOutcome | Checked | WrongValue | null
 
 export type TaskOf<K extends DataTask['kind']> = Extract<DataTask, { kind: K }>
 
-/** What a worker says; it waits for the word `next` before each chunk. */
+/** What a worker that packs hears: before each chunk, and that nobody wants more. */
+export type DataWord = 'next' | typeof LEAVE
+
+/** What a worker says. */
 export type DataMessage =
   | { type: 'step'; name: string }
   | { type: 'ready' }
@@ -69,7 +92,7 @@ function faultOf(message: DataMessage): Error {
 
 /** Runs a task in a thread of its own; `hear` gets what it says before its end. */
 function startTask(task: DataTask, hear: (message: DataMessage) => void) {
-  const worker = new Worker(WORKER, { workerData: task, resourceLimits: MEMORY })
+  const { worker, leave } = startThread(WORKER, { workerData: task, resourceLimits: MEMORY })
   const finished = new Promise<TaskResult>((resolve, reject) => {
     worker.on('message', (message: DataMessage) => {
       if (message.type === 'done') resolve(message.result)
@@ -82,7 +105,7 @@ function startTask(task: DataTask, hear: (message: DataMessage) => void) {
   })
   // Whoever waits for it sees it; a download that was given up does not.
   finished.catch(() => {})
-  return { worker, finished }
+  return { worker, leave, finished }
 }
 
 /** The bytes that a worker packs, each piece when it is asked for. `close` runs once, however it ends. */
@@ -144,19 +167,28 @@ function streamOf(
   )
 }
 
-type Deps = { config: Pick<Config, 'databasePath' | 'envFile' | 'dataDir'>; log: Log }
+type Deps = {
+  config: Pick<
+    Config,
+    'databasePath' | 'envFile' | 'dataDir' | 'snapshotMaxBytes' | 'live' | 'fixedKeys'
+  >
+  log: Log
+}
 
-/** Removes folders whose process was killed in the middle of its work. */
-function sweep(parent: string, at: Date): void {
-  for (const name of readdirSync(parent)) {
+/** Removes folders whose process was killed in the middle of its work. Others' may go meanwhile: their tasks have ended. */
+async function sweep(parent: string, at: Date): Promise<void> {
+  const modified = async (path: string) => (await stat(path).catch(() => null))?.mtimeMs ?? 0
+  for (const name of await readdir(parent)) {
     const folder = join(parent, name)
-    const times = [folder, ...readdirSync(folder).map((file) => join(folder, file))].map(
-      (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
-    )
-    if (at.getTime() - Math.max(...times) > HOUR_MS)
-      rmSync(folder, { recursive: true, force: true })
+    const files = await readdir(folder).catch(() => [])
+    const paths = [folder, ...files.map((file) => join(folder, file))]
+    const newest = Math.max(...(await Promise.all(paths.map(modified))))
+    if (at.getTime() - newest > HOUR_MS) await removeFolder(folder)
   }
 }
+
+// Not in this thread: unlinking a file of 100 MB takes 30 ms.
+const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true })
 
 /** The DataFiles of a process. */
 export function createDataFiles({ config, log }: Deps): DataFiles {
@@ -169,15 +201,13 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return folder
   }
-  // Not in this thread: unlinking a file of 100 MB takes 30 ms.
-  const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true })
-  const prepare = (at: Date): Place => {
-    mkdirSync(workFolder, { recursive: true, mode: 0o700 })
-    sweep(workFolder, at)
+  const prepare = async (at: Date): Promise<Place> => {
+    await mkdir(workFolder, { recursive: true, mode: 0o700 })
+    await sweep(workFolder, at)
     return { databasePath, envFile, folder: makeFolder() }
   }
   const inFolder = async <T>(at: Date, work: (place: Place) => Promise<T>): Promise<T> => {
-    const place = prepare(at)
+    const place = await prepare(at)
     try {
       return await work(place)
     } finally {
@@ -189,16 +219,19 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
   }
 
   return {
-    async pack(at) {
+    async pack(at, key) {
       if (streams >= MAX_STREAMS) throw unavailable('other backups are under way, try again')
       streams++
-      const place = prepare(at)
+      const place = await prepare(at).catch((error) => {
+        streams--
+        throw error
+      })
       const take = { chunk: (_bytes: Uint8Array<ArrayBuffer>) => {} }
       let isReady = () => {}
       const ready = new Promise<void>((resolve) => {
         isReady = resolve
       })
-      const task = startTask({ ...place, kind: 'pack', at }, (message) => {
+      const task = startTask({ ...place, kind: 'pack', at, key }, (message) => {
         if (message.type === 'ready') isReady()
         if (message.type === 'chunk') take.chunk(message.bytes)
       })
@@ -206,7 +239,7 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
       const close = async () => {
         if (!open) return
         open = false
-        await task.worker.terminate()
+        await task.leave()
         await removeFolder(place.folder)
         streams--
       }
@@ -218,23 +251,25 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
         throw error
       }
     },
-    packInto: (path, at) =>
+    packInto: (path, at, key, check) =>
       inFolder(at, async (place) => {
-        await startTask({ ...place, kind: 'pack-into', at, path }, () => {}).finished
+        const task = { ...place, kind: 'pack-into', at, key, path, check } as const
+        return (await startTask(task, () => {}).finished) as WrongValue | null
       }),
     async withUpload(receive, work) {
       const folder = makeFolder()
       const archive = join(folder, 'upload.tar.gz')
       try {
         const file = await open(archive, 'wx', 0o600)
+        let received: Awaited<ReturnType<typeof receive>>
         try {
-          await receive(async (bytes) => {
+          received = await receive(async (bytes) => {
             for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
           })
         } finally {
           await file.close()
         }
-        return await work(archive)
+        return await work(archive, received)
       } catch (error) {
         if (errorCode(error) === 'ENOSPC')
           throw unavailable('the disk is full, nothing can be changed')
@@ -246,10 +281,11 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
     restore: (archive, request) =>
       inFolder(request.at, async (place) => {
         const maxBytes = Math.min(MAX_INFLATED_BYTES, Math.floor(freeBytes(dataDir) / 3))
-        const check = { ...place, kind: 'check', archive, maxBytes, request } as const
+        const asked = { request, live: { ...config.live }, fixed: config.fixedKeys }
+        const check = { ...place, ...asked, kind: 'check', archive, maxBytes } as const
         const checked = (await startTask(check, hearSteps).finished) as Checked
-        const safetyFolder = join(dataDir, 'safety')
-        const replace = { ...place, kind: 'replace', checked, request, safetyFolder } as const
+        const safety = { folder: join(dataDir, 'safety'), maxBytes: config.snapshotMaxBytes }
+        const replace = { ...place, ...asked, kind: 'replace', checked, safety } as const
         return (await startTask(replace, hearSteps).finished) as RestoreOutcome
       }),
   }

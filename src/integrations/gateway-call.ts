@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import { cut } from '#src/lib/format.ts'
 import { type JsonObject, jsonObject } from '#src/lib/json.ts'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
+import { HOUR_MS, LAST_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { failureReason, type Outbound } from './outbound.ts'
 
 const ANSWER_LIMIT_BYTES = 256 * 1024
@@ -127,9 +127,6 @@ export const idSchema = v.pipe(
   v.regex(ID),
 )
 
-/** A link that a buyer is sent to. */
-export const linkSchema = v.pipe(v.string(), v.maxLength(4096), v.url(), v.regex(/^https?:\/\//i))
-
 /** A decimal number as `199.00`: at least two digits after the point, none rounded away. */
 export function moneyText(value: string | number): string | null {
   const [, whole, fraction = ''] = /^(\d{1,15})(?:\.(\d{1,18}))?$/.exec(String(value)) ?? []
@@ -147,6 +144,15 @@ export const moneySchema = v.pipe(
     return NEVER
   }),
 )
+
+/** A currency as a gateway names it: stored as it is where a payment is none of ours. */
+export const currencySchema = v.pipe(v.string(), v.maxLength(64))
+
+/** The moment of a gateway's text, or `laterMs` after it; null for one that no timestamp can say. */
+export function momentOf(text: string | null | undefined, laterMs = 0): Date | null {
+  const ms = Date.parse(text ?? '') + laterMs
+  return ms >= 0 && ms <= LAST_MS ? new Date(ms) : null
+}
 
 /** Whole units as a gateway takes them. */
 export const wholeUnits = (amount: number): string => `${amount}.00`

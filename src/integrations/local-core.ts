@@ -16,6 +16,7 @@ import type { Config } from '#src/config.ts'
 import type { Log } from '#src/lib/log.ts'
 import { pause } from '#src/lib/pause.ts'
 import { findXray, type LocalCorePaths, prepareLocalNode } from './local-node.ts'
+import { nodeEnvironment } from './node-shell.ts'
 
 const RESTART_FIRST_MS = 200
 const RESTART_LONGEST_MS = 10_000
@@ -96,12 +97,20 @@ function lastLine(file: string): string {
   }
 }
 
+/** The core has this process's rights: of root there is no lesser user as whom the node program could test what it is given. */
+function warnOfRoot(log: Log): void {
+  if (process.getuid?.() !== 0) return
+  log.warn(
+    'the core runs as root, and its configurations are put in place untested: run Subpanel as a user of its own (docs/deploying.md)',
+  )
+}
+
 /**
  * Runs the core until `stop`. A core that died is started again at once, one that fails at its start with growing pauses. A
  * core that answers on the socket already — left by a process that was killed — is watched instead of started twice.
  */
 export function superviseCore({ config, paths, program, log, prepare }: LocalCoreOptions) {
-  const pidFile = join(paths.directory, 'core.pid')
+  const { pidFile } = paths
   const configFile = join(paths.directory, 'config.json')
   let stopping = false
   let child: ChildProcess | null = null
@@ -140,13 +149,14 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
 
   const runOnce = async (xray: string) => {
     // Removes an API socket on which nobody answers: with it there, the core can't bind and ends.
-    const env = { PATH: config.searchPath, SUBPANEL_NODE_DIR: paths.directory }
+    const env = nodeEnvironment(paths, config.searchPath)
     await runToEnd('bash', [program, 'prestart'], env, PRESTART_MS)
     if (stopping) return
     if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`)
     // A file and no pipe: a core that outlives this process would die of a broken one.
     const output = openSync(logFile, 'a', 0o600)
-    const core = spawn(xray, ['run', '-c', configFile], { stdio: ['ignore', output, output] })
+    // Not this process's environment: secrets stand there, and the core meets strangers.
+    const core = spawn(xray, ['run', '-c', configFile], { env, stdio: ['ignore', output, output] })
     closeSync(output)
     child = core
     if (core.pid) writeFileSync(pidFile, `${core.pid}\n`, { mode: 0o600 })
@@ -207,6 +217,7 @@ export function superviseCore({ config, paths, program, log, prepare }: LocalCor
   }
 
   const loop = async () => {
+    warnOfRoot(log)
     prepareLocalNode(paths, findXray(config))
     await settle()
     const xray = await waitForXray()

@@ -1,5 +1,13 @@
 /** What the node program of this machine works with: the Xray binary, its folder, its settings. */
-import { accessSync, constants, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Config } from '#src/config.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
@@ -30,33 +38,41 @@ export function findXray(
 }
 
 export interface LocalCorePaths {
+  /** The node program's state. */
   directory: string
+  /** The node program's settings: beside its state, where it writes nothing. */
+  conf: string
   socket: string
+  /** Holds the pid of the core that this process runs. */
+  pidFile: string
 }
 
-/** Where the node program of this machine keeps its state. A socket's path is plain and fits into 107 bytes (unix(7)). */
+/** Where things of this machine's core are. A socket's path is plain and fits into 107 bytes (unix(7)). */
 export function localCorePaths(dataDir: string): LocalCorePaths {
   const directory = join(dataDir, 'node')
   const socket = join(directory, 'api.sock')
   return {
     directory,
+    conf: join(dataDir, 'node.conf'),
+    pidFile: join(directory, 'core.pid'),
     socket: /^[A-Za-z0-9._/@-]{1,100}$/.test(socket)
       ? socket
       : `/tmp/subpanel-${sha256Hex(directory).slice(0, 16)}.sock`,
   }
 }
 
-/** Writes the node program's settings for a core that this process runs. */
+/** Writes the node program's settings for a core that this process runs and starts anew when it ends. */
 export function prepareLocalNode(paths: LocalCorePaths, xray: string | null): void {
   mkdirSync(paths.directory, { recursive: true, mode: 0o700 })
-  const pidFile = join(paths.directory, 'core.pid')
   const lines = [
     `XRAY_BIN=${xray ?? 'xray'}`,
     `API_SOCK=${paths.socket}`,
-    `CORE_RESTART=kill -TERM "$(cat '${pidFile.replaceAll("'", `'\\''`)}')"`,
+    'SUPERVISOR=pidfile',
+    `CORE_PID=${paths.pidFile}`,
     '',
   ]
-  const file = join(paths.directory, 'node.conf')
-  writeFileSync(`${file}.new`, lines.join('\n'), { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  writeFileSync(`${paths.conf}.new`, lines.join('\n'), { mode: 0o600 })
+  renameSync(`${paths.conf}.new`, paths.conf)
+  // Where program 1 had them.
+  rmSync(join(paths.directory, 'node.conf'), { force: true })
 }

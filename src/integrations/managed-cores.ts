@@ -5,6 +5,7 @@ import { managedCoreName } from '#src/lib/core-name.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
 import type { Core, Cores } from '#src/services.ts'
 import { nodeProgram } from './node-program.ts'
+import type { Connect } from './outbound-connect.ts'
 import { type SshShell, sshShell } from './ssh.ts'
 import type { HostKeys, SshServer } from './ssh-connection.ts'
 
@@ -13,6 +14,7 @@ const DEFAULT_USER = 'subpanel'
 
 interface Deps {
   clock: Clock
+  connect: Connect
   privateKey(): Promise<string>
   hostKeysOf(code: string): HostKeys
 }
@@ -43,7 +45,7 @@ function retiredHostKeys({ hostKey }: RetiredNode): HostKeys {
 }
 
 /** `of` gives the same core for a node until its address, SSH port or user changes. */
-export function createManagedCores({ clock, privateKey, hostKeysOf }: Deps): Cores {
+export function createManagedCores({ clock, connect, privateKey, hostKeysOf }: Deps): Cores {
   const cores = new Map<string, Kept>()
   const visits = new Set<SshShell>()
 
@@ -54,7 +56,7 @@ export function createManagedCores({ clock, privateKey, hostKeysOf }: Deps): Cor
     const known = cores.get(code)
     if (known?.place === place) return known.core
     known?.shell.close()
-    const shell = sshShell({ server, hostKeys: hostKeysOf(code), privateKey }, clock)
+    const shell = sshShell({ connect, server, hostKeys: hostKeysOf(code), privateKey }, clock)
     const core: Core = {
       name: managedCoreName(code),
       program: nodeProgram(shell.run),
@@ -76,7 +78,8 @@ export function createManagedCores({ clock, privateKey, hostKeysOf }: Deps): Cor
     forget,
     // A deleted node is visited rarely, and what was known of it must be nobody else's: a connection for each call.
     retired(node) {
-      const access = { server: serverOf(node), hostKeys: retiredHostKeys(node), privateKey }
+      const hostKeys = retiredHostKeys(node)
+      const access = { connect, server: serverOf(node), hostKeys, privateKey }
       return nodeProgram(async (...call) => {
         const shell = sshShell(access, clock)
         visits.add(shell)

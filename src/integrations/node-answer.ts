@@ -3,10 +3,11 @@
  * read in slices, between which all else has its turn, and what is left of the answer is short or no answer.
  */
 import { NodeError } from '#src/lib/errors.ts'
+import { nextTurn } from '#src/lib/turn.ts'
 
 /**
- * The longest line of `list` is `["UUID","GROUP","AUTH"],` with a group of 32 and an AUTH of 43 characters: 122 bytes, so that
- * 100,000 clients are at most 12.2 MB, commonly 5; their counters of both cores, 100 million bytes each, 13 MB.
+ * The longest line of `list` is `["UUID","GROUP","auth=AUTH"],` with a group of 32 and an AUTH of 43 characters: 127 bytes, so that
+ * 100,000 clients are at most 12.7 MB, commonly 5; their counters of both cores, 100 million bytes each, 13 MB.
  */
 export const LONGEST_ANSWER = 16 * 1024 * 1024
 /** In one list: of 100,000 clients, and of as many who have left since the core's start. */
@@ -33,8 +34,6 @@ export interface Answer<T> {
 /** That an answer is nothing which the program says. */
 export const garbage = (verb: string, what: string) =>
   new NodeError('garbage', `the node program's answer to "${verb}" ${what}`)
-
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** Where the entries from `begin` on end, at most SLICE of them; null when one is malformed. */
 function endOfSlice(text: string, begin: number, entry: RegExp) {
@@ -64,7 +63,7 @@ async function readList<T>(text: string, begin: number, { entry, read }: ListFor
     if (text[end] === ']') return { list, end: end + 1 }
     if (text[end] !== ',') return null
     at = end + 1
-    await turn()
+    await nextTurn()
   }
   return null
 }

@@ -2,15 +2,21 @@
 import * as v from 'valibot'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
+import { asciiLine } from '#src/lib/format.ts'
+import { coreText, programNumber } from '#src/lib/values.ts'
 import type { Counters, NodeProgram } from '#src/services.ts'
 import { garbage, type ListForm, readAnswer } from './node-answer.ts'
-import type { NodeShell } from './node-shell.ts'
+import { type NodeShell, WORD } from './node-shell.ts'
 
 const UUID = '"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"'
 const BYTES = '(?:0|[1-9][0-9]{0,15})'
 const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const sha = v.pipe(v.string(), v.regex(/^([0-9a-f]{64})?$/))
-const short = v.pipe(v.string(), v.maxLength(200))
+const short = v.pipe(
+  coreText,
+  v.transform((text) => asciiLine(text, 200)),
+)
+const word = v.pipe(v.string(), v.regex(WORD))
 
 /** The number of a list that was read before. */
 const list = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -24,11 +30,18 @@ const counterForm: ListForm<Counters[number]> = {
 }
 const lineForm: ListForm<[uuid: string, value: string]> = {
   key: 'lines',
-  entry: new RegExp(`\\[${UUID},"[A-Za-z0-9_-]{1,32}"(?:,"[A-Za-z0-9_-]{16,64}")?\\]`, 'y'),
+  // Beside the group a word of program 1, or at most six of program 2, which have no quote, backslash or space.
+  entry: new RegExp(`\\[${UUID},"[A-Za-z0-9._-]{1,64}"(?:,"[!#-[\\]-~]{1,800}"){0,6}\\]`, 'y'),
   read: ([id, ...value]: string[]) => [`${id}`, value.join(' ')],
+}
+const blockForm: ListForm<string> = {
+  key: 'blocks',
+  entry: /"(?:[0-9a-f]{64})?"/y,
+  read: (hash: string) => hash,
 }
 
 const statusAnswer = v.object({
+  program: v.optional(programNumber, 1),
   owner: short,
   config: sha,
   clients: sha,
@@ -40,7 +53,8 @@ const statusAnswer = v.object({
     uptime_s: v.nullable(v.number()),
     epoch: v.nullable(short),
   }),
-  reading: short,
+  // It goes back as the word of an acknowledgement.
+  reading: v.union([v.literal(''), word]),
   counters: list,
   hysteria: v.optional(
     v.nullable(
@@ -51,6 +65,8 @@ const statusAnswer = v.object({
 })
 
 const listAnswer = v.object({ clients: sha, lines: list })
+
+const blocksAnswer = v.object({ clients: sha, count: bytes, blocks: list })
 
 const applyAnswer = v.object({
   clients: sha,
@@ -75,8 +91,20 @@ const metricsAnswer = v.object({
 const refusal = v.object({
   ok: v.literal(false),
   error: short,
-  message: v.optional(v.string(), ''),
+  message: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => asciiLine(text, 300)),
+    ),
+    '',
+  ),
 })
+
+/** How many blocks there are: one for each first two digits of a UUID. */
+const BLOCKS = 256
+
+/** Beside the 20 s for the lock. */
+const LIST_MS = 30_000
 
 /** The program waits up to 20 s for its lock; a busy machine takes 10 ms for a client. */
 const APPLY_BASE_MS = 25_000
@@ -85,16 +113,16 @@ const APPLY_MS_PER_CLIENT = 10
 /** The program's own limits: 20 s for the lock, 30 s for the command that restarts, 10 s until the core answers. */
 const CONFIGURE_MS = 60_000
 
-/** A configuration as `configure` and `hysteria` read it. */
-function configuration(owner: string, base: string): string {
-  const header = { owner, config: sha256Hex(base), lines: base.split('\n').length - 1 }
-  return `${JSON.stringify(header)}\n${base}`
+/** A text as `configure` and `hysteria` read it. */
+function configuration(owner: string, text: string): string {
+  const header = { owner, config: sha256Hex(text), lines: text.split('\n').length - 1 }
+  return `${JSON.stringify(header)}\n${text}`
 }
 
 function checkAnswer<T>(schema: v.GenericSchema<unknown, T>, verb: string, json: unknown): T {
   const refused = v.safeParse(refusal, json)
   if (refused.success) {
-    throw new NodeError(refused.output.error, `${verb}: ${refused.output.message.slice(0, 300)}`)
+    throw new NodeError(refused.output.error, `${verb}: ${refused.output.message}`)
   }
   const parsed = v.safeParse(schema, json)
   if (!parsed.success) throw garbage(verb, 'is not understood')
@@ -129,7 +157,8 @@ export function nodeProgram(shell: NodeShell): NodeProgram {
   ) => (await ask(words, schema, null, timeoutMs, input)).answer
   return {
     async status(acknowledge, timeoutMs) {
-      const words = ['status', acknowledge || 'none']
+      // Earlier versions stored what is no word: the node tells everything again.
+      const words = ['status', v.is(word, acknowledge) ? acknowledge : 'none']
       const { answer, lists } = await ask(words, statusAnswer, counterForm, timeoutMs)
       const { uptime_s: uptimeS, ...core } = answer.core
       const { hysteria } = answer
@@ -140,25 +169,31 @@ export function nodeProgram(shell: NodeShell): NodeProgram {
         hysteria: hysteria && { ...hysteria, counters: named('status', lists, hysteria.counters) },
       }
     },
-    async list() {
-      const { answer, lists } = await ask(['list'], listAnswer, lineForm, 30_000)
-      return { clients: answer.clients, lines: new Map(named('list', lists, answer.lines)) }
+    async list(blocks = []) {
+      const { answer, lists } = await ask(['list', ...blocks], listAnswer, lineForm, LIST_MS)
+      return { clients: answer.clients, lines: named('list', lists, answer.lines) }
+    },
+    async blocks() {
+      const { answer, lists } = await ask(['blocks'], blocksAnswer, blockForm, LIST_MS)
+      const blocks = named('blocks', lists, answer.blocks)
+      if (blocks.length !== BLOCKS) throw garbage('blocks', 'is not understood')
+      return { ...answer, blocks }
     },
     async apply({ owner, from, to, force, add, remove }) {
       const header = { owner, from, to, force, lines: add.length + remove.length }
       const lines = [
         JSON.stringify(header),
         ...remove.map((id) => `["-","${id}"]`),
-        ...add.map(([id, value]) => `["+","${id}","${value.replace(' ', '","')}"]`),
+        ...add.map(([id, value]) => `["+","${id}","${value.replaceAll(' ', '","')}"]`),
       ]
       const limit = APPLY_BASE_MS + APPLY_MS_PER_CLIENT * header.lines
       return call(['apply'], applyAnswer, limit, `${lines.join('\n')}\n`)
     },
-    async configure(owner, base) {
-      await call(['configure'], v.object({}), CONFIGURE_MS, configuration(owner, base))
+    async configure(owner, text) {
+      await call(['configure'], v.object({}), CONFIGURE_MS, configuration(owner, text))
     },
-    async hysteria(owner, base) {
-      await call(['hysteria'], v.object({}), CONFIGURE_MS, configuration(owner, base))
+    async hysteria(owner, text) {
+      await call(['hysteria'], v.object({}), CONFIGURE_MS, configuration(owner, text))
     },
     async retire(owner, timeoutMs) {
       await call(['retire', owner], v.object({}), timeoutMs)

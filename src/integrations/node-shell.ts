@@ -2,10 +2,14 @@
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { NodeError } from '#src/lib/errors.ts'
+import { asciiLine } from '#src/lib/format.ts'
 import { LONGEST_ANSWER } from './node-answer.ts'
 
 /** Sends the words and the input, and gives what came back on stdout. Throws NodeError `unreachable` or `timeout`. */
 export type NodeShell = (words: string[], input: string, timeoutMs: number) => Promise<string>
+
+/** As the node program takes them. Where it runs, an account may have another shell than the forced command, so nothing of one's syntax. */
+export const WORD = /^[A-Za-z0-9._:-]{1,200}$/
 
 /** That no answer came in time. */
 export const timedOut = (words: string[], timeoutMs: number) =>
@@ -16,16 +20,33 @@ export const timedOut = (words: string[], timeoutMs: number) =>
 
 /** That the program ended with something else than 0; with what it wrote to stderr. */
 export const endedWith = (code: number | string | null, complaint: string) =>
-  new NodeError('garbage', `the node program ended with ${code}: ${complaint.trim().slice(0, 300)}`)
+  new NodeError(
+    'garbage',
+    `the node program ended with ${code}: ${asciiLine(complaint.trim(), 300)}`,
+  )
 
-/** The program as a child of this process, with its state in `directory`. */
-export function localShell(program: string, directory: string, searchPath: string): NodeShell {
+/** Where the program of this machine has its state, its settings, and the tools that it calls. */
+export const nodeEnvironment = (
+  { directory, conf }: { directory: string; conf: string },
+  searchPath: string,
+): NodeJS.ProcessEnv => ({
+  PATH: searchPath,
+  SUBPANEL_NODE_DIR: directory,
+  SUBPANEL_NODE_CONF: conf,
+})
+
+/** The program as a child of this process. */
+export function localShell(
+  program: string,
+  paths: { directory: string; conf: string },
+  searchPath: string,
+): NodeShell {
   return (words, input, timeoutMs) =>
     new Promise((resolve, reject) => {
       const child = spawn('bash', [program, ...words], {
         detached: true,
         stdio: ['pipe', 'pipe', 'pipe'],
-        env: { PATH: searchPath, SUBPANEL_NODE_DIR: directory },
+        env: nodeEnvironment(paths, searchPath),
       })
       const chunks: Buffer[] = []
       let size = 0

@@ -1,13 +1,14 @@
-/**
- * Requests to addresses that an admin may have set: resolved once, checked, and sent to that very address, so that a name which
- * answers differently the second time leads nowhere else. `node:http`, because `fetch` can't be given the address to connect to.
- */
-import { lookup as lookUp } from 'node:dns/promises'
+/** HTTP to addresses that an admin may have set. `node:http`, because `fetch` can't be given the address to connect to. */
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
 import { isAllowedAddress, literalAddress } from '#src/lib/address-policy.ts'
 import { errorCode } from '#src/lib/errors.ts'
+import {
+  ADDRESS_REFUSED,
+  addressRefused,
+  allowedLookup,
+  type OutboundPolicy,
+} from './outbound-connect.ts'
 
 export interface OutboundRequest {
   method: 'GET' | 'POST' | 'DELETE'
@@ -33,14 +34,6 @@ export interface OutboundAnswer {
 /** Sends one request. Rejects when there is no answer: refused address, no connection, time over. */
 export type Outbound = (request: OutboundRequest) => Promise<OutboundAnswer>
 
-type Resolve = (host: string) => Promise<string[]>
-
-const resolveAll: Resolve = async (host) =>
-  (await lookUp(host, { all: true })).map(({ address }) => address)
-
-const refused = () =>
-  Object.assign(new Error('the address is not allowed'), { code: 'EADDRREFUSED' })
-
 function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<OutboundAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -65,33 +58,14 @@ function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<Outbound
   })
 }
 
-/** A sender that keeps to the policy of lib/address-policy.ts. `resolve` gives the addresses of a host name. */
-export function createOutbound({
-  denyPrivate,
-  resolve = resolveAll,
-}: {
-  denyPrivate: boolean
-  resolve?: Resolve
-}): Outbound {
-  const lookup: LookupFunction = (host, options, callback) => {
-    resolve(host).then(
-      (found) => {
-        const usable = found
-          .filter((address) => isAllowedAddress(address, denyPrivate))
-          .map((address) => ({ address, family: isIP(address) }))
-        const [first] = usable
-        if (!first) callback(refused(), '', 0)
-        else if (options.all) callback(null, usable)
-        else callback(null, first.address, first.family)
-      },
-      (error) => callback(error, '', 0),
-    )
-  }
+/** A sender that keeps to the policy of lib/address-policy.ts. */
+export function createOutbound(policy: OutboundPolicy): Outbound {
+  const lookup = allowedLookup(policy)
   return ({ method, url: text, headers, body, signal, maxBytes }) =>
     new Promise((done, fail) => {
       const url = new URL(text)
       const literal = literalAddress(url)
-      if (literal !== null && !isAllowedAddress(literal, denyPrivate)) throw refused()
+      if (literal !== null && !isAllowedAddress(literal, policy.denyPrivate)) throw addressRefused()
       const send = url.protocol === 'https:' ? requestHttps : requestHttp
       // No kept connection: the next request would reach it without a look-up.
       const sent = send(url, { method, headers: { ...headers }, lookup, agent: false, signal })
@@ -102,7 +76,7 @@ export function createOutbound({
 }
 
 const FAILURES: Record<string, string> = {
-  EADDRREFUSED: 'the address is not allowed',
+  [ADDRESS_REFUSED]: 'the address is not allowed',
   ECONNREFUSED: 'connection refused',
   ConnectionRefused: 'connection refused',
   ECONNRESET: 'the connection was closed',

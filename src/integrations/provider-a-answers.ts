@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import type { JsonObject } from '#src/lib/json.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
+import { webLink } from '#src/lib/values.ts'
 import type {
   Created,
   Order,
@@ -11,10 +12,11 @@ import type {
   SucceededPayment,
 } from '#src/services.ts'
 import {
+  currencySchema,
   type GatewayAnswer,
   gatewayWords,
   idSchema,
-  linkSchema,
+  momentOf,
   moneySchema,
   REJECTED,
   UNREADABLE,
@@ -22,7 +24,10 @@ import {
 
 /** "Payment methods": a link that nobody confirms lives for an hour. */
 const LINK_LIFE_MS = HOUR_MS
-const money = v.object({ value: moneySchema, currency: v.string() })
+const money = v.object({ value: moneySchema, currency: currencySchema })
+
+/** What we gave the payment when it was made. Other programs of the same shop write what they like. */
+const metadata = v.record(v.string(), v.unknown())
 
 export const paymentSchema = v.object({
   id: idSchema,
@@ -32,7 +37,8 @@ export const paymentSchema = v.object({
   paid: v.nullish(v.boolean()),
   test: v.nullish(v.boolean()),
   refunded_amount: v.nullish(money),
-  confirmation: v.nullish(v.object({ confirmation_url: v.nullish(linkSchema) })),
+  metadata: v.nullish(metadata),
+  confirmation: v.nullish(v.object({ confirmation_url: v.nullish(webLink) })),
   cancellation_details: v.nullish(v.object({ party: v.string(), reason: v.string() })),
 })
 type YooPayment = v.InferOutput<typeof paymentSchema>
@@ -43,7 +49,7 @@ export const listSchema = v.object({
       id: idSchema,
       amount: money,
       refunded_amount: v.nullish(money),
-      metadata: v.nullish(v.record(v.string(), v.unknown())),
+      metadata: v.nullish(metadata),
     }),
   ),
   next_cursor: v.nullish(v.pipe(v.string(), v.nonEmpty(), v.maxLength(200))),
@@ -91,10 +97,7 @@ function cancellationReason({ cancellation_details: details }: YooPayment): stri
 }
 
 /** The life of a link counts from the payment's creation: asked again, they give the same payment. */
-function linkEnd(createdAt: string | null | undefined): Date | null {
-  const created = Date.parse(createdAt ?? '')
-  return Number.isNaN(created) ? null : new Date(created + LINK_LIFE_MS)
-}
+const linkEnd = (createdAt: string | null | undefined) => momentOf(createdAt, LINK_LIFE_MS)
 
 /** What came of a creation. */
 export function readCreated(order: Order, payment: YooPayment): Created {
@@ -133,8 +136,10 @@ export function readState(payment: YooPayment): PaymentState {
     return { state: 'unknown', reason: 'succeeded, but not paid', retryAfterMs: null }
   }
   const { value, currency } = payment.amount
+  const own = payment.metadata?.payment_id
   return {
     state: 'paid',
+    paymentId: own == null ? undefined : String(own),
     amount: value,
     currency,
     test: payment.test ?? undefined,

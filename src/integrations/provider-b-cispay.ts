@@ -3,14 +3,15 @@
 import * as v from 'valibot'
 import { cut } from '#src/lib/format.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
+import { webLink } from '#src/lib/values.ts'
 import type { PaymentState } from '#src/services.ts'
-import { idSchema, isId, linkSchema, moneyText } from './gateway-call.ts'
+import { idSchema, isId, moneyText } from './gateway-call.ts'
 import type { Preset } from './provider-b-preset.ts'
 
 /** An invoice that nobody pays expires after this. */
 const LIFE_MS = 30 * MINUTE_MS
 
-const createdSchema = v.object({ id: idSchema, payment_url: v.nullish(linkSchema) })
+const createdSchema = v.object({ id: idSchema, payment_url: v.nullish(webLink) })
 
 const stateSchema = v.object({
   id: idSchema,

@@ -2,11 +2,12 @@
 
 import * as v from 'valibot'
 import { cut } from '#src/lib/format.ts'
+import { webLink } from '#src/lib/values.ts'
 import type { PaymentState } from '#src/services.ts'
-import { idSchema, isId, linkSchema, moneySchema, wholeUnits } from './gateway-call.ts'
+import { idSchema, isId, moneySchema, wholeUnits } from './gateway-call.ts'
 import type { Preset } from './provider-b-preset.ts'
 
-const createdSchema = v.object({ id: idSchema, payment_url: v.nullish(linkSchema) })
+const createdSchema = v.object({ id: idSchema, payment_url: v.nullish(webLink) })
 
 const stateSchema = v.object({
   id: idSchema,

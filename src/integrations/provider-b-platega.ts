@@ -3,14 +3,15 @@
 import * as v from 'valibot'
 import { cut } from '#src/lib/format.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
+import { webLink } from '#src/lib/values.ts'
 import type { PaymentState } from '#src/services.ts'
-import { idSchema, isId, linkSchema, moneySchema } from './gateway-call.ts'
+import { idSchema, isId, moneySchema } from './gateway-call.ts'
 import type { Preset } from './provider-b-preset.ts'
 
 /** "CreateTransactionResponse" of the second version, where the buyer chooses how to pay. */
 const createdSchema = v.object({
   transactionId: idSchema,
-  url: v.nullish(linkSchema),
+  url: v.nullish(webLink),
   expiresIn: v.nullish(v.string()),
 })
 

@@ -54,11 +54,11 @@ export function createSnapshots(
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       return readdirSync(folder).map((name) => ({ name, bytes: statSync(join(folder, name)).size }))
     },
-    async make(name, at) {
+    async make(name, at, key, check) {
       if (freeBytes(config.dataDir) < statSync(config.databasePath).size * ROOM) {
         throw unavailable('too little space on the disk')
       }
-      await dataFiles.packInto(join(folder, name), at)
+      return dataFiles.packInto(join(folder, name), at, key, check)
     },
     remove: (name) => rmSync(join(folder, name), { force: true }),
     freeBytes: () => freeBytes(config.dataDir),

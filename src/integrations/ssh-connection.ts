@@ -1,12 +1,13 @@
 /** One SSH connection to a node: opened within 5 s, its host key proven and admitted before anything is asked. */
 import { createRequire } from 'node:module'
-import { connect as connectSocket, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Client, ServerHostKeyAlgorithm } from 'ssh2'
 import { errorMessage, NodeError } from '#src/lib/errors.ts'
 import { fingerprintOf, hostKeyOf } from '#src/lib/host-key.ts'
+import { ADDRESS_REFUSED, type Connect } from './outbound-connect.ts'
 
 const load = createRequire(import.meta.url)
-/** Loaded with the first connection: an installation without managed nodes does without its memory. */
+/** Loaded with the first server that answers: it takes 15 MB, and nobody needs it for nodes out of reach. */
 const loadSsh2 = () => load('ssh2') as typeof import('ssh2')
 
 const CONNECT_MS = 5000
@@ -30,6 +31,7 @@ export interface HostKeys {
 }
 
 export interface SshAccess {
+  connect: Connect
   server: SshServer
   hostKeys: HostKeys
   /** OpenSSH's format. */
@@ -78,7 +80,8 @@ function explain({ address, port, user }: SshServer, error: Error & { level?: st
     )
   }
   const code = (error as { code?: unknown }).code
-  const reason = error.level === 'client-socket' && typeof code === 'string' ? code : undefined
+  const isOwnWord = error.level === 'client-socket' && typeof code === 'string'
+  const reason = isOwnWord && code !== ADDRESS_REFUSED ? code : undefined
   return new NodeError(
     'unreachable',
     `no SSH connection to ${place}: ${reason ?? printable(error)}`,
@@ -103,8 +106,7 @@ export async function openConnection(access: SshAccess): Promise<SshConnection> 
   const { address: host, port, user: username } = server
   const privateKey = await access.privateKey()
   const pinned = hostKeys.pinned()
-  const client = new (loadSsh2().Client)()
-  const socket = connectSocket({ host, port, noDelay: true })
+  const socket = access.connect({ host, port, noDelay: true })
   let hostKey = ''
   return new Promise((resolve, reject) => {
     const fail = (error: NodeError) => {
@@ -129,37 +131,44 @@ export async function openConnection(access: SshAccess): Promise<SshConnection> 
       () => failWith(new Error(`no answer in ${CONNECT_MS / 1000} s`)),
       CONNECT_MS,
     )
-    // Both stay after `ready`, when they concern nobody: without a listener an error would end the process.
-    client.on('error', failWith)
-    client.on('close', () => failWith(new Error('it was closed')))
-    client.setMaxListeners(0)
-    client.once('ready', () => {
-      client.setNoDelay(true)
-      // ssh2 shows the key before its signature is checked; by now it is.
-      void isAdmitted().then((admitted) => {
-        if (!admitted) return
-        clearTimeout(timer)
-        resolve({ client, socket, hostKey, calls: 0, isWorn: false })
+    const unreached = (error: Error) => failWith(Object.assign(error, { level: 'client-socket' }))
+    const greet = () => {
+      socket.off('error', unreached)
+      const client = new (loadSsh2().Client)()
+      // Both stay after `ready`, when they concern nobody: without a listener an error would end the process.
+      client.on('error', failWith)
+      client.on('close', () => failWith(new Error('it was closed')))
+      client.setMaxListeners(0)
+      client.once('ready', () => {
+        client.setNoDelay(true)
+        // ssh2 shows the key before its signature is checked; by now it is.
+        void isAdmitted().then((admitted) => {
+          if (!admitted) return
+          clearTimeout(timer)
+          resolve({ client, socket, hostKey, calls: 0, isWorn: false })
+        })
       })
-    })
-    try {
-      client.connect({
-        sock: socket,
-        username,
-        privateKey,
-        authHandler: ['publickey'],
-        readyTimeout: 0,
-        keepaliveInterval: KEEPALIVE_MS,
-        keepaliveCountMax: KEEPALIVES,
-        algorithms: { serverHostKey: hostKeyAlgorithms(pinned) },
-        hostVerifier: (blob: Buffer, verify: (permitted: boolean) => void) => {
-          hostKey = hostKeyOf(blob)
-          if (pinned.length === 0 || pinned.includes(hostKey)) verify(true)
-          else void isAdmitted().then(verify)
-        },
-      })
-    } catch (error) {
-      failWith(error as Error)
+      try {
+        client.connect({
+          sock: socket,
+          username,
+          privateKey,
+          authHandler: ['publickey'],
+          readyTimeout: 0,
+          keepaliveInterval: KEEPALIVE_MS,
+          keepaliveCountMax: KEEPALIVES,
+          algorithms: { serverHostKey: hostKeyAlgorithms(pinned) },
+          hostVerifier: (blob: Buffer, verify: (permitted: boolean) => void) => {
+            hostKey = hostKeyOf(blob)
+            if (pinned.length === 0 || pinned.includes(hostKey)) verify(true)
+            else void isAdmitted().then(verify)
+          },
+        })
+      } catch (error) {
+        failWith(error as Error)
+      }
     }
+    socket.on('error', unreached)
+    socket.once('connect', greet)
   })
 }

@@ -3,9 +3,9 @@ import type { ClientChannel } from 'ssh2'
 import type { Clock } from '#src/lib/clock.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
-import { pause } from '#src/lib/pause.ts'
+import { orAborted, pause } from '#src/lib/pause.ts'
 import { LONGEST_ANSWER } from './node-answer.ts'
-import { endedWith, type NodeShell, timedOut } from './node-shell.ts'
+import { endedWith, type NodeShell, timedOut, WORD } from './node-shell.ts'
 import {
   endConnection,
   openConnection,
@@ -16,6 +16,8 @@ import {
 /** sshd allows 10 sessions on a connection (MaxSessions, sshd_config(5)); what hangs there keeps its one. */
 const MAX_CHANNELS = 8
 const MAX_COMPLAINT = 500
+/** What the program says on the side is a few lines; a server that says more than this is cut off. */
+const LONGEST_COMPLAINT = 1024 * 1024
 /** A connection that nobody uses for as long is ended: its node may be gone. */
 const IDLE_MS = 10 * 60_000
 /** How long a kept connection may be silent when it is used again; then it counts as dead, and another one is opened. */
@@ -26,9 +28,6 @@ const REFUSED_PAUSES_MS = [30, 150]
 /** After a failed attempt to connect calls fail at once for as long: 1 s, then 2 s, then 4 s each time. */
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 4000
-
-/** As the node program takes them. The account may have another shell than the forced command, so nothing of one's syntax. */
-const WORD = /^[A-Za-z0-9._:-]{1,200}$/
 
 export interface SshShell {
   run: NodeShell
@@ -41,27 +40,20 @@ class ConnectionLost extends Error {}
 /** The same, because it opens no more channels on this one for now. */
 class ChannelRefused extends Error {}
 
-/** What `work` resolves to; rejects with the signal's reason as soon as it is aborted. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
-}
-
-function collect(channel: ClientChannel, tooLong: () => void) {
+function collect(channel: ClientChannel, tooLong: (limit: number) => void) {
   const chunks: Buffer[] = []
   let size = 0
+  let asideSize = 0
   let complaint = ''
   let ended: number | string | null = null
   channel.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > LONGEST_ANSWER) tooLong()
+    if (size > LONGEST_ANSWER) tooLong(LONGEST_ANSWER)
     else chunks.push(chunk)
   })
   channel.stderr.on('data', (chunk: Buffer) => {
+    asideSize += chunk.length
+    if (asideSize > LONGEST_COMPLAINT) tooLong(LONGEST_COMPLAINT)
     if (complaint.length < MAX_COMPLAINT) complaint += chunk.toString('utf8', 0, MAX_COMPLAINT)
   })
   channel.on('exit', (code: number | null, signal?: string) => {
@@ -118,9 +110,9 @@ function execute(
         return
       }
       channel = opened
-      const collected = collect(opened, () => {
+      const collected = collect(opened, (limit) => {
         socket.destroy()
-        fail(new NodeError('garbage', `the answer is longer than ${LONGEST_ANSWER} bytes`))
+        fail(new NodeError('garbage', `the answer is longer than ${limit} bytes`))
       })
       opened.on('error', () => {})
       opened.on('close', () => {

@@ -5,6 +5,7 @@ import { sha256Hex } from '#src/lib/crypto.ts'
 import { cut } from '#src/lib/format.ts'
 import type { JsonObject } from '#src/lib/json.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
+import { webLink } from '#src/lib/values.ts'
 import type { Order, PaymentGateway, PaymentState } from '#src/services.ts'
 import { callBotApi, retryAfterMs } from './bot-api.ts'
 import {
@@ -12,7 +13,6 @@ import {
   gatewayWords,
   isRefusal,
   LIST_LIMIT_BYTES,
-  linkSchema,
   REJECTED,
   readAnswer,
   type Unanswered,
@@ -33,7 +33,7 @@ interface Options {
   timeoutMs?: number
 }
 
-const linkAnswer = v.object({ ok: v.literal(true), result: linkSchema })
+const linkAnswer = v.object({ ok: v.literal(true), result: webLink })
 
 const pageSchema = v.object({
   ok: v.literal(true),

@@ -1,4 +1,5 @@
 /** Password hashes, token digests and comparisons. */
+import { createHash } from 'node:crypto'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url, fromBase64, hex, utf8 } from './encoding.ts'
@@ -8,6 +9,17 @@ const PBKDF2_ITERATIONS = 200_000
 
 /** Hex SHA-256 of text: what the database keeps of session and pending-login tokens. */
 export const sha256Hex = (text: string): string => hex(sha256(utf8(text)))
+
+/** SHA-256 of text, or its bytes, that comes in pieces; `hex` ends it. */
+export function createSha256() {
+  const sum = createHash('sha256')
+  return {
+    add(piece: string | Uint8Array): void {
+      sum.update(piece)
+    },
+    hex: () => sum.digest('hex'),
+  }
+}
 
 /** SHA-256 of text, as bytes. */
 export const sha256Bytes = (text: string): Uint8Array => sha256(utf8(text))

@@ -4,9 +4,17 @@
 export class ApiError extends Error {
   readonly status: number
   readonly headers: Record<string, string>
+  /** For a program that can do something about it. */
+  readonly code: string | undefined
 
-  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+  constructor(
+    status: number,
+    message: string,
+    headers: Record<string, string> = {},
+    code?: string,
+  ) {
     super(message)
+    this.code = code
     this.name = 'ApiError'
     this.status = status
     this.headers = headers
@@ -18,7 +26,18 @@ export const unauthorized = (message = 'unauthorized') => new ApiError(401, mess
 export const forbidden = (message: string) => new ApiError(403, message)
 export const notFound = (message = 'not found', headers?: Record<string, string>) =>
   new ApiError(404, message, headers)
-export const tooLarge = () => new ApiError(413, 'request body too large')
+/** What is left of the body is not waited for. */
+const CLOSE = { Connection: 'close' }
+export const tooLarge = () => new ApiError(413, 'request body too large', CLOSE)
+export const tooSlow = () => new ApiError(408, 'the body took too long', CLOSE)
+
+/** The client went away in the middle of its body: nobody gets this answer. */
+export class CutOff extends ApiError {
+  constructor() {
+    super(400, 'the upload is cut off')
+  }
+}
+
 export const tooMany = (retryAfterSeconds: number) =>
   new ApiError(429, 'too many attempts, try again later', {
     'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))),

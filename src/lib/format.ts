@@ -40,6 +40,10 @@ export function formatPrice(price: number, currency: string, lang: string): stri
   }).format(price)
 }
 
+/** What another machine says, as one line for people and logs: what is no printable ASCII becomes a space. */
+export const asciiLine = (text: string, characters: number): string =>
+  text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, characters)
+
 /** The first characters (UTF-16 units, as gateways and Telegram count them), none of them halved. */
 export const cut = (text: string, characters: number): string =>
   text.slice(0, characters).replace(/[\ud800-\udbff]$/, '')

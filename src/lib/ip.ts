@@ -95,3 +95,40 @@ export function attemptKey(ip: string): string {
   }
   return `${(value >> 64n).toString(16).padStart(16, '0')}::/64`
 }
+
+/** Texts between two, both included. */
+export interface Span {
+  from: string
+  to: string
+}
+
+const exactly = (text: string): Span => ({ from: text, to: text })
+const beginning = (text: string): Span => ({ from: text, to: `${text}\u{10ffff}` })
+
+/** The beginnings of all texts of a /64, with `::` for none of its zeros and for each run of them. */
+function beginningsOf(prefix: bigint): string[] {
+  const groups = [48n, 32n, 16n, 0n].map((shift) => ((prefix >> shift) & 0xffffn).toString(16))
+  const texts = [`${groups.join(':')}:`]
+  for (let start = 0; start < groups.length; start++) {
+    if (groups[start] !== '0' || groups[start - 1] === '0') continue
+    const end = groups.findIndex((group, at) => at > start && group !== '0')
+    const after = end < 0 ? '' : `${groups.slice(end).join(':')}:`
+    texts.push(`${groups.slice(0, start).join(':')}::${after}`)
+  }
+  return texts
+}
+
+/**
+ * Where in the order of texts the addresses of an attempt key are, in the forms of RFC 5952 and of Node; the given text first.
+ * Others may lie there too.
+ */
+export function spansOf(ip: string): Span[] {
+  const value = parseIp(ip)
+  if (value === null) return [exactly(ip)]
+  if (value >> 32n !== 0xffffn) {
+    return [exactly(ip), ...beginningsOf(value >> 64n).map(beginning)]
+  }
+  const dotted = attemptKey(ip)
+  const hex = `${((value >> 16n) & 0xffffn).toString(16)}:${(value & 0xffffn).toString(16)}`
+  return [ip, dotted, `::ffff:${dotted}`, `::ffff:${hex}`].map(exactly)
+}

@@ -24,6 +24,16 @@ export async function inTime<T>(work: Promise<T>, timeoutMs: number, late: T): P
   }
 }
 
+/** What `work` resolves to; rejects with the signal's reason as soon as it is aborted, and `work` goes on by itself. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
 /** True as soon as `work` has ended, false after `ms`. Rejects as `work` does. */
 export const within = (ms: number, work: Promise<unknown>): Promise<boolean> =>
   inTime(

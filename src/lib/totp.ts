@@ -8,14 +8,15 @@ const DIGITS = 6
 const CODE = /^\d{6}$/
 /** 160 bits, as RFC 4226, section 4 wants; a multiple of eight characters, so no app stumbles over missing padding. */
 const SECRET_CHARACTERS = 32
-const SECRET = /^[A-Z2-7]{16,128}$/
+/** The form in which a secret is stored. */
+export const TOTP_SECRET = /^[A-Z2-7]{16,128}$/
 
 export const generateTotpSecret = (): string => randomBase32(SECRET_CHARACTERS)
 
 /** A secret as people and apps write it (small letters, groups, padding) in the one form that is stored; null when it is none. */
 export function parseTotpSecret(text: string): string | null {
   const secret = text.replace(/[\s=-]/g, '').toUpperCase()
-  return SECRET.test(secret) ? secret : null
+  return TOTP_SECRET.test(secret) ? secret : null
 }
 
 /**

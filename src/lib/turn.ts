@@ -1,5 +1,16 @@
 /** A share of each turn of the event loop, for synchronous work that comes in bursts. */
 
+/** Resolves in the next turn of the event loop, when all else that was ready has had its own. */
+export const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** The items in slices, between which all else has its turn. */
+export async function* slices<T>(items: T[], size: number): AsyncGenerator<T[]> {
+  for (let start = 0; start < items.length; start += size) {
+    if (start > 0) await nextTurn()
+    yield items.slice(start, start + size)
+  }
+}
+
 export interface Turn {
   /** Whether the share of this turn is used up. */
   isOver(): boolean

@@ -20,7 +20,8 @@ export interface PanelBoot {
   /** IANA zone that times are shown in. */
   timezone: string
   currency: string
-  version: string
+  /** Null without a session: strangers need not know which faults to try. */
+  version: string | null
 }
 
 export interface PanelPageInput {

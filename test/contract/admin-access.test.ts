@@ -47,11 +47,16 @@ const ROUTES: [method: string, path: string][] = [
   ['POST', '/settings/brand'],
   ['GET', '/settings/apps'],
   ['POST', '/settings/apps'],
+  ['GET', '/settings/backup'],
+  ['POST', '/settings/backup'],
+  ['POST', '/backup'],
   ['GET', '/settings/webhook'],
   ['POST', '/settings/webhook'],
   ['POST', '/settings/webhook/rotate-secret'],
   ['GET', '/settings/alerts'],
   ['POST', '/settings/alerts'],
+  ['GET', '/settings/security'],
+  ['POST', '/settings/security'],
   ['GET', '/settings/receipts'],
   ['POST', '/settings/receipts'],
   ['GET', '/payments'],
@@ -85,7 +90,11 @@ const ROUTES: [method: string, path: string][] = [
   ['GET', '/sessions'],
   ['DELETE', '/sessions'],
   ['DELETE', '/sessions/1'],
+  ['GET', '/account'],
+  ['POST', '/reauth'],
   ['GET', '/2fa/status'],
+  ['GET', '/2fa/recovery-codes'],
+  ['POST', '/2fa/recovery-codes'],
   ['POST', '/2fa/setup'],
   ['POST', '/2fa/enable'],
   ['POST', '/2fa/disable'],
@@ -261,10 +270,25 @@ describe('cross-site requests', () => {
     }
   })
 
-  test('without Sec-Fetch-Site an Origin passes whose host is the one asked', async () => {
+  test('a download of a backup, a GET that does something, is refused like an unsafe one', async () => {
+    for (const [site, origin, passes] of TABLE) {
+      const headers = headersOf(site, origin)
+      const before = w.dump()
+      const answer = await w.admin('/admin/api/backup', { method: 'HEAD', headers })
+      expect(answer.status, `${site} ${origin}`).toBe(passes ? 200 : 403)
+      if (passes) continue
+      const refused = await w.admin('/admin/api/backup', { headers })
+      expect([refused.status, refused.json]).toEqual([403, { error: 'cross-site request' }])
+      expect(w.dump()).toBe(before)
+    }
+  })
+
+  test('without Sec-Fetch-Site an Origin passes that is the host asked, by our scheme', async () => {
     const ask = (host: string, origin: string) =>
       w.admin('/admin/api/nodes/reorder', { raw: '{', host, headers: { origin } })
-    expect((await ask('10.0.0.5:3000', 'http://10.0.0.5:3000')).status).toBe(400)
+    expect((await ask('10.0.0.5:3000', 'https://10.0.0.5:3000')).status).toBe(400)
+    expect((await ask('10.0.0.5:3000', 'http://10.0.0.5:3000')).status).toBe(403)
+    expect((await ask('panel.test', 'http://panel.test')).status).toBe(403)
     expect((await ask('OTHER.test', 'https://other.test')).status).toBe(400)
     expect((await ask('10.0.0.5:3000', 'http://10.0.0.5:3001')).status).toBe(403)
     expect((await ask('sub.test', 'https://site.test.evil.test')).status).toBe(403)

@@ -2,16 +2,19 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findNode } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
+import { type Alert, alertText } from '#src/domain/alert-texts.ts'
 import { alertState } from '#src/domain/alerts.ts'
 import { watchDisk } from '#src/domain/disk-alert.ts'
 import { createNodeAlerts } from '#src/domain/node-alerts.ts'
 import { createNodeSync } from '#src/domain/sync.ts'
 import {
+  addAdmin,
   codeNow,
   codeStep,
   logIn,
   passwordStep,
   pendingToken,
+  SECRET,
   turnTotpOn,
 } from '#test/support/admins.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'
@@ -19,12 +22,14 @@ import { BOT_TOKEN, sendMessages } from '#test/support/messages.ts'
 import { addNode, addSubscription, addUser, nowOf, putSettings } from '#test/support/records.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
 
-const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot' })
+const OTHER_BOT = '987654321:AAE-Token_of_a_bot_that_nobody_knows_yet'
+const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot', [OTHER_BOT]: 'other_bot' })
 afterAll(() => telegram.close())
 
 let w: World
 beforeEach(async () => {
   telegram.reset()
+  telegram.bots[BOT_TOKEN] = 'shop_bot'
   w = await createWorld({
     outsideTimeoutMs: 1000,
     environment: { TELEGRAM_API_URL: telegram.url, BOT_TOKEN, ADMIN_TG_IDS: '501 502' },
@@ -84,6 +89,179 @@ test('two-factor login that is switched off', async () => {
   await post('/2fa/disable', { password: PASSWORD })
   await post('/2fa/disable', { password: PASSWORD })
   expect(told()).toEqual([off])
+})
+
+const BY = { admin: 'admin', ip: '127.0.0.1' }
+/** Whom the bots told, in the order of the ids. */
+const sentBy = (token: string) =>
+  telegram.sent
+    .filter((message) => message.token === token)
+    .map(({ chat_id, text }) => [chat_id, text])
+    .sort(([a], [b]) => Number(a) - Number(b))
+
+describe('other recipients', () => {
+  const change = (...ids: number[]) => post('/settings/alerts', { admin_tg_ids: ids })
+  const told = (...ids: number[]) => ids.map((id) => [id, { about: 'recipients-changed', ...BY }])
+
+  test('the former ones are told too, each once', async () => {
+    expect((await change(502, 503)).status).toBe(200)
+    expect(alerts()).toEqual(told(501, 502, 503))
+  })
+
+  test('the same ones are no news, in whatever order', async () => {
+    await change(502, 501, 502)
+    expect(alerts()).toEqual([])
+  })
+
+  test('none at all: the last ones hear of it', async () => {
+    await change()
+    await sendMessages(w)
+    expect(sentBy(BOT_TOKEN)).toEqual(
+      [501, 502].map((id) => [
+        id,
+        '🚨 Alerts now go to other people (changed by admin, 127.0.0.1)',
+      ]),
+    )
+  })
+
+  test('one who is a user is told also when that user is deleted at once', async () => {
+    addUser(w, 501)
+    await change(666)
+    expect((await w.admin('/admin/api/users/501', { method: 'DELETE' })).status).toBe(200)
+    expect(alerts()).toEqual(told(501, 502, 666))
+  })
+})
+
+describe('another token of the bot', () => {
+  const change = (token = OTHER_BOT) => post('/settings/bot', { token })
+  const CHANGED =
+    '🚨 The bot has another token: <b>@other_bot</b>, before <b>@shop_bot</b> (changed by admin, 127.0.0.1)'
+  beforeEach(() => putSettings(w, { BOT_USERNAME: 'shop_bot' }))
+
+  test('is told by the former bot', async () => {
+    expect((await change()).status).toBe(200)
+    await sendMessages(w)
+    expect([sentBy(BOT_TOKEN), sentBy(OTHER_BOT)]).toEqual([
+      [
+        [501, CHANGED],
+        [502, CHANGED],
+      ],
+      [],
+    ])
+    expect(w.rows('select bot_token from outbox where bot_token is not null')).toEqual([])
+  })
+
+  test('is told by the present one where Telegram refuses the former one', async () => {
+    telegram.revoke(BOT_TOKEN)
+    await change()
+    await sendMessages(w)
+    await sendMessages(w)
+    expect(sentBy(OTHER_BOT)).toEqual([
+      [501, CHANGED],
+      [502, CHANGED],
+    ])
+  })
+
+  test('takes no alert along that is not sent yet: whoever changes both is not hidden by it', async () => {
+    await post('/settings/alerts', { admin_tg_ids: [666] })
+    await change()
+    await sendMessages(w)
+    const [recipients] = sentBy(BOT_TOKEN)
+    expect(recipients).toEqual([501, expect.stringContaining('Alerts now go to other people')])
+    expect(sentBy(BOT_TOKEN).map(([id]) => id)).toEqual([501, 502, 666, 666])
+    expect(sentBy(OTHER_BOT)).toEqual([])
+  })
+
+  test('the same one is no news', async () => {
+    await change(BOT_TOKEN)
+    expect(alerts()).toEqual([])
+  })
+
+  test('the first one tells those who are alerted, by itself', async () => {
+    putSettings(w, { BOT_TOKEN: '', BOT_USERNAME: '' })
+    await change()
+    await sendMessages(w)
+    expect(sentBy(OTHER_BOT)).toEqual(
+      [501, 502].map((id) => [id, expect.stringContaining('before <b>-</b>')]),
+    )
+  })
+})
+
+describe('what a thief of a session would change first is told', () => {
+  const OWN_PASSWORD = { current_password: PASSWORD, password: 'a better one than before' }
+  const addressAt = (host: string) => ({ url: `https://${host}.example/hook` })
+  const CHANGES: [what: string, path: string, body: unknown, alert: Record<string, unknown>][] = [
+    ['the own password', '/password', OWN_PASSWORD, { about: 'password-changed' }],
+    [
+      'the address of the webhook',
+      '/settings/webhook',
+      addressAt('evil'),
+      { about: 'webhook-changed' },
+    ],
+    [
+      'its secret',
+      '/settings/webhook/rotate-secret',
+      undefined,
+      { about: 'webhook-secret-changed' },
+    ],
+    [
+      'the credentials of a gateway',
+      '/payments/provider-b-settings',
+      { merchant_id: 'm-2', secret: 'other' },
+      { about: 'gateway-changed', gateway: 'Platega' },
+    ],
+  ]
+  test.each(CHANGES)('%s', async (_what, path, body, alert) => {
+    const answer = await w.admin(`/admin/api${path}`, { method: 'POST', body })
+    expect(answer.status, answer.text).toBe(200)
+    expect(told()).toEqual([{ ...alert, ...BY }])
+  })
+
+  test('two-factor login that is switched on, and an admin who is removed', async () => {
+    await post('/2fa/enable', { secret: SECRET, code: codeNow(w) })
+    const id = addAdmin(w, 'second')
+    await w.admin(`/admin/api/admins/${id}`, { method: 'DELETE' })
+    expect(told()).toEqual([
+      { about: 'two-factor-on', ...BY },
+      { about: 'admin-removed', username: 'second', ...BY },
+    ])
+  })
+
+  test('what is saved as it was before is no news, nor is a switch', async () => {
+    const credentials = { merchant_id: 'm-1', secret: 'one' }
+    await post('/payments/provider-b-settings', credentials)
+    await post('/settings/webhook', addressAt('own'))
+    expect(told()).toHaveLength(2)
+    await post('/payments/provider-b-settings', credentials)
+    await post('/settings/webhook', addressAt('own'))
+    await post('/payments/providers/provider_b', { enabled: false })
+    await post('/password', { ...OWN_PASSWORD, current_password: 'wrong password' })
+    expect(told()).toHaveLength(2)
+  })
+})
+
+test('every alert has its words in both languages', () => {
+  const abouts = [
+    'admin-removed',
+    'password-changed',
+    'two-factor-on',
+    'recipients-changed',
+    'bot-changed',
+    'gateway-changed',
+    'webhook-changed',
+    'webhook-secret-changed',
+    'events-unticked',
+  ]
+  for (const about of abouts) {
+    const alert = { about, username: 'a<b', before: '', gateway: 'G', ...BY } as Alert
+    const [en, ru] = [alertText('en', alert), alertText('ru', alert)]
+    expect([en, ru], about).toEqual([
+      expect.stringContaining('admin, 127.0.0.1'),
+      expect.stringContaining('admin, 127.0.0.1'),
+    ])
+    expect(ru, about).toMatch(/[а-я]{5}/)
+    expect(`${en}${ru}`, about).not.toContain('a<b')
+  }
 })
 
 describe('a login', () => {

@@ -67,7 +67,7 @@ describe('GET /admin/api/backup', () => {
   })
 
   test('503 for a fourth download at a time', async () => {
-    const open = await Promise.all([1, 2, 3].map(() => w.s.dataFiles.pack(w.clock.now())))
+    const open = await Promise.all([1, 2, 3].map(() => w.s.dataFiles.pack(w.clock.now(), null)))
     expect((await w.admin(BACKUP)).status).toBe(503)
     expect(w.files('work')).toHaveLength(3)
     await Promise.all(open.map((stream) => stream.cancel()))
@@ -79,7 +79,7 @@ describe('GET /admin/api/backup', () => {
   test('a download that ends with a piece on its way leaves nothing behind and harms nobody', async () => {
     addUser(w, 1)
     w.change('update users set note = hex(randomblob(4000000))')
-    const reader = (await w.s.dataFiles.pack(w.clock.now())).getReader()
+    const reader = (await w.s.dataFiles.pack(w.clock.now(), null)).getReader()
     await reader.read()
     await setTimeout(20)
     const next = reader.read()
@@ -121,12 +121,12 @@ describe('POST /admin/api/backup/restore', () => {
     expect(w.env()).toContain('INSTANCE_ID=11111111-2222-3333-4444-555555555555\n')
   })
 
-  test('the safety copies hold what was there, owner-only; the last five stay', async () => {
+  test('the safety copies hold what was there, owner-only; those of the last 7 days stay', async () => {
     const archive = await download()
     addUser(w, 2)
     for (let i = 0; i < 7; i++) {
       w.change(
-        'insert into admin_sessions select null, token || ?, admin_id, created_at, expires_at, last_seen_at, ip, user_agent from admin_sessions limit 1',
+        'insert into admin_sessions (token, admin_id, created_at, expires_at, last_seen_at, ip) select token || ?, admin_id, created_at, expires_at, last_seen_at, ip from admin_sessions limit 1',
         i,
       )
       const cookie = i === 0 ? undefined : await login()
@@ -134,10 +134,17 @@ describe('POST /admin/api/backup/restore', () => {
       w.clock.advance(1000)
     }
     const names = w.files('safety')
-    expect(names.filter((name) => name.endsWith('.db'))).toHaveLength(5)
-    expect(names.filter((name) => name.endsWith('.env'))).toHaveLength(5)
+    expect(names.filter((name) => name.endsWith('.db'))).toHaveLength(7)
+    expect(names.filter((name) => name.endsWith('.env'))).toHaveLength(7)
     for (const name of names) expect(statSync(join(w.dir, 'safety', name)).mode & 0o777).toBe(0o600)
-    expect(names[0]).toBe('before-restore-20260301-120002.db')
+    expect(names[0]).toBe('before-restore-20260301-120000.db')
+    w.clock.advance(8 * 86_400_000)
+    await w.admin(RESTORE, { ...upload(archive), cookie: await login() })
+    expect(w.files('safety').filter((name) => name.endsWith('.db'))).toEqual([
+      ...[3, 4, 5, 6].map((second) => `before-restore-20260301-12000${second}.db`),
+      'before-restore-20260309-120007.db',
+    ])
+    expect(w.files('safety')).toHaveLength(10)
   })
 
   test('the first safety copy has the rows that the restore took away', async () => {
@@ -310,7 +317,7 @@ describe('POST /admin/api/backup/restore', () => {
   })
 
   test('a second factor that was used after the backup works no second time', async () => {
-    w.change("update admins set totp_secret = 'SECRET', totp_last_step = 5")
+    w.change("update admins set totp_secret = 'SECRETSECRETSECR', totp_last_step = 5")
     const archive = await download()
     w.change('update admins set totp_last_step = 9')
     await restore(archive)

@@ -71,7 +71,7 @@ scenarios('POST /admin/api/nodes/{code}/trust-host-key', [
     },
   },
   {
-    name: '200 and the next other key is alerted of again',
+    name: '200 and that is alerted of, and the next other key again',
     given: async (w) => {
       putSettings(w, { ADMIN_TG_IDS: '501' })
       managed(w)
@@ -81,7 +81,15 @@ scenarios('POST /admin/api/nodes/{code}/trust-host-key', [
     status: 200,
     effects: async (w) => {
       await admitHostKey(w.s, 'nl', RSA)
-      expect(w.rows('select payload from outbox')).toHaveLength(2)
+      const told = w
+        .rows('select payload from outbox order by id')
+        .map((row) => JSON.parse(row.payload))
+      const by = { admin: 'admin', ip: '127.0.0.1' }
+      expect(told).toEqual([
+        { about: 'host-key-changed', node: 'Label of nl' },
+        { about: 'host-key-trusted', node: 'Label of nl', fingerprint: NEW_PRINT, ...by },
+        { about: 'host-key-changed', node: 'Label of nl' },
+      ])
     },
   },
   {

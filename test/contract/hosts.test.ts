@@ -80,6 +80,9 @@ scenarios('the admin page', [
   serves('on every host', 'site.test', '/admin', ADMIN),
   serves('at the custom path', 'panel.test', '/hid', ADMIN, { ADMIN_PATH: '/hid/' }),
   serves('at the custom path with a slash', 'panel.test', '/hid/', ADMIN, { ADMIN_PATH: 'hid' }),
+  ...['metrics', 'status', 'tls-allowed', 'rules'].map((path) =>
+    serves(`at /${path}, which it wins`, 'panel.test', `/${path}`, ADMIN, { ADMIN_PATH: path }),
+  ),
   serves('at a nested path', 'panel.test', '/a/b', ADMIN, { ADMIN_PATH: 'a/b' }),
   serves('at a nested path with a slash', 'panel.test', '/a/b/', ADMIN, { ADMIN_PATH: '//a/b//' }),
   serves('404 at the first part of a nested path', 'panel.test', '/a', 404, { ADMIN_PATH: 'a/b' }),

@@ -89,9 +89,6 @@ const guided = (body: object) =>
     body: { label: 'x', address: 'nl.test', ...body },
   })
 
-/** The head of a script: what is before its first function. */
-const headOf = (script: string) => script.slice(0, script.indexOf('\nsay()'))
-
 describe('from the guide', () => {
   test.each(CORPUS)(
     '%j as a label is refused, or the command and the script are harmless',
@@ -122,7 +119,7 @@ describe('from the guide', () => {
 })
 
 describe('from a row that no rule has seen', () => {
-  test.each(CORPUS)('%j in all its texts is inert in sh and bash', async (text) => {
+  test.each(CORPUS)('%j in all its texts makes no script', async (text) => {
     addNode(w, `c${text}`, {
       ...{ kind: 'managed', label: text, address: text, sni: text, private_key: text },
       ...{ provision_token: TOKEN, provision_expires_at: inSeconds(w, 60), provisioning: 'first' },
@@ -134,16 +131,7 @@ describe('from a row that no rule has seen', () => {
       hysteria_obfs_password: text,
     })
     const answer = await w.call(`/install/${TOKEN}.sh`)
-    expect(answer.status).toBe(200)
-    for (const shell of SHELLS) {
-      // -E and pipefail are bash's own; the values are read by both.
-      const head = headOf(answer.text).replace('set -Eeuo pipefail', 'set -eu')
-      const values = head.slice(0, head.indexOf('\nreadonly LIB='))
-      expect(run(shell, `${values}\nprintf '%s|%s|%s' "$CODE" "$SNI" "$TOKEN"`)).toBe(
-        `c${text}|dl.google.com|${TOKEN}`,
-      )
-    }
-    execFileSync('bash', ['-n'], { input: answer.text })
+    expect(answer).toMatchObject({ status: 500, json: { error: 'internal error' } })
     expect(existsSync(CANARY)).toBe(false)
   })
 })

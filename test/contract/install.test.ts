@@ -111,9 +111,9 @@ scenarios('GET /install/{token}.sh', [
       expect(variableOf(text, 'HYSTERIA_AMD64')).toBe('')
       // A file for another machine than its folder says.
       expect(variableOf(text, 'HYSTERIA_ARM64')).toBe('')
-      expect(textOf(text, 'XRAY_CONFIG')).toContain('"port":8443')
-      expect(textOf(text, 'XRAY_CONFIG')).toContain(nodeOf(w).private_key)
-      expect(textOf(text, 'HYSTERIA_CONFIG')).toContain(nodeOf(w).hysteria_obfs_password)
+      expect(textOf(text, 'XRAY_PARAMS')).toContain('\nport 8443\n')
+      expect(textOf(text, 'XRAY_PARAMS')).toContain(nodeOf(w).private_key)
+      expect(textOf(text, 'HYSTERIA_PARAMS')).toContain(nodeOf(w).hysteria_obfs_password)
       expect(textOf(text, 'AGENT')).toMatch(/^#!\/usr\/bin\/env bash\n/)
     },
   },
@@ -138,7 +138,7 @@ scenarios('GET /install/{token}.sh', [
     request: (token) => ({ path: `/install/${token}.sh` }),
     status: 200,
     effects: (_w, _token, { text }) => {
-      expect(variableOf(text, 'HYSTERIA_CONFIG')).toBe('')
+      expect(variableOf(text, 'HYSTERIA_PARAMS')).toBe('')
       expect(variableOf(text, 'PINNED')).toBe('')
       expect(variableOf(text, 'PORTS')).toBe('443/tcp')
     },
@@ -155,7 +155,7 @@ scenarios('GET /install/{token}.sh', [
     status: 200,
     effects: (_w, before, { text }) => {
       expect(variableOf(text, 'FRESH')).toBe('')
-      for (const name of ['XRAY_CONFIG', 'HYSTERIA_CONFIG', 'AGENT']) {
+      for (const name of ['XRAY_PARAMS', 'HYSTERIA_PARAMS', 'AGENT']) {
         expect(variableOf(text, name)).toBe(variableOf(before.text, name))
       }
     },

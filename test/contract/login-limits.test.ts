@@ -138,7 +138,9 @@ describe('who is counted', () => {
     ['2001:db8:1:2::1', '2001:0DB8:0001:0002::5', true],
     ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
     ['2001:db8::1', '2001:db8:0:1::1', false],
-    ['some-name', 'other-name', false],
+    ['some-name', 'other-name', true],
+    ['192.0.2.1', '::ffff:192.0.2.1', true],
+    ['192.0.2.1', '192.000.002.001', true],
     ['  192.0.2.1 ', '192.0.2.1', true],
   ]
 
@@ -200,8 +202,14 @@ describe('who is counted', () => {
 
   test.each([
     ['a b', LOCAL],
-    ['x'.repeat(64), 'x'.repeat(64)],
-    ['x'.repeat(65), LOCAL],
+    ['some-name', LOCAL],
+    ['"><img/src=x>', LOCAL],
+    ['fe80::1%eth0', LOCAL],
+    ['fe80::1%"><img/src=x>', LOCAL],
+    ['1.2.3', LOCAL],
+    ['1.2.3.4:5', LOCAL],
+    ['[2001:db8::7]', LOCAL],
+    ['2001:db8::7', '2001:db8::7'],
     ['', LOCAL],
     ['   ', LOCAL],
     ['é', LOCAL],
@@ -217,6 +225,18 @@ describe('who is counted', () => {
     const headers = { 'x-forwarded-for': '198.51.100.7', forwarded: 'for=198.51.100.7' }
     await w.call('/admin/api/login', { body: wrong, peer: LOCAL, headers })
     expect(w.rows('select ip from audit_log')[0].ip).toBe(LOCAL)
+  })
+
+  test.each([
+    [LOCAL, LOCAL],
+    ['::1', '::1'],
+    ['10.1.2.3', '10.1.2.3'],
+    [undefined, 'unknown'],
+    ['', 'unknown'],
+  ])('with TRUSTED_PROXIES=none nobody is believed: from %s', async (peer, seen) => {
+    w = await createWorld({ environment: { TRUSTED_PROXIES: 'none' } })
+    expect(await seenAs(peer, '198.51.100.7')).toBe(seen)
+    expect(warnings()).toEqual([])
   })
 
   const warnings = () => w.log.filter((line) => line.includes('TRUSTED_PROXIES'))

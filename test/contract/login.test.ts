@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { sha256Hex } from '#src/lib/crypto.ts'
+import { isAlive, logIn } from '#test/support/admins.ts'
 import { auditOf } from '#test/support/records.ts'
 import { scenarios } from '#test/support/scenario.ts'
 import { PASSWORD, type World } from '#test/support/world.ts'
@@ -55,6 +56,26 @@ scenarios('POST /admin/api/login', [
     headers: { 'set-cookie': COOKIE },
     effects: (_w, _given, { headers }) =>
       expect(headers.get('set-cookie')).not.toContain('chosen-by-another'),
+  },
+  {
+    name: '200 ends the session that the browser had',
+    given: (w) => logIn(w),
+    request: (cookie) => ({ ...login(correct), cookie }),
+    status: 200,
+    effects: async (w, cookie, { headers }) => {
+      const next = headers.get('set-cookie') ?? ''
+      expect([await isAlive(w, cookie), await isAlive(w, next.split(';')[0] ?? '')]).toEqual([
+        false,
+        true,
+      ])
+    },
+  },
+  {
+    name: '401 leaves the browser the session that it had',
+    given: (w) => logIn(w),
+    request: (cookie) => ({ ...login({ username: 'admin', password: 'wrong one' }), cookie }),
+    status: 401,
+    effects: async (w, cookie) => expect(await isAlive(w, cookie)).toBe(true),
   },
   {
     name: '401 for a wrong password, noted without it',
@@ -232,7 +253,7 @@ scenarios('POST /admin/api/logout', [
     given: newSession,
     request: logout,
     status: 200,
-    headers: { 'set-cookie': REMOVED },
+    headers: { 'set-cookie': REMOVED, 'clear-site-data': '"cache", "storage"' },
     body: { ok: true },
     effects: async (w, cookie) => {
       expect((await w.call('/admin/api/me', { cookie })).json).toEqual(NOBODY)

@@ -304,3 +304,62 @@ test('two thousand are moved off a node that is down, and the brake lets them go
   expect(result).toMatchObject({ code: 'a', ok: true, removed: 2000, error: null })
   w.close()
 })
+
+/** 60 subscriptions of the node `a` that run and three that are revoked, in the order of their coming. */
+async function givenMany(w: World): Promise<string[]> {
+  await given(w, { active: 0 })
+  const uuids: string[] = []
+  for (let i = 0; i < 60; i++) {
+    uuids.push(addSubscription(w, 7, { node: 'a' }))
+    if (i % 30 === 0) addSubscription(w, 7, { node: 'a', active: 0 })
+  }
+  await w.s.nodeSync.syncAll({ force: false, remove: true })
+  return uuids
+}
+
+const movedTo = (w: World, code: string) =>
+  w.rows('select count(*) as n from subscriptions where node = ? and active = 1', code)[0].n
+const auditedMoves = (w: World) =>
+  w.rows("select detail from audit_log where action = 'node.move'").map((row) => row.detail)
+
+test('others are answered while many are moved, which is one entry of the audit log', async () => {
+  const w = await createWorld()
+  await givenMany(w)
+  const moving = w.admin(`${NODES}/a/move`, { body: { to: 'b' } })
+  const between = new Set<number>()
+  let isOver = false
+  void moving.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    expect((await w.admin(NODES)).status).toBe(200)
+    expect(auditedMoves(w).length).toBe(Math.min(1, movedTo(w, 'b')))
+    between.add(movedTo(w, 'b'))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect((await moving).json).toEqual({ moved: 60 })
+  expect(between.size).toBeGreaterThan(2)
+  expect(auditedMoves(w)).toEqual(['to=b moved=60'])
+  expect(w.rows("select active from subscriptions where node = 'a'")).toHaveLength(3)
+  expect([clientsOf(w, 'a').length, clientsOf(w, 'b').length]).toEqual([0, 60])
+  w.close()
+})
+
+test('a move that fails on its way has moved some, whose nodes know it, and goes on when it is asked for again', async () => {
+  const w = await createWorld()
+  const uuids = await givenMany(w)
+  w.change(`create trigger stop before update of node on subscriptions when old.uuid = '${uuids[40]}'
+    begin select raise(abort, 'not this one'); end`)
+  expect((await w.admin(`${NODES}/a/move`, { body: { to: 'b' } })).status).toBe(500)
+  const moved = movedTo(w, 'b')
+  expect(moved).toBeGreaterThan(0)
+  expect(moved).toBeLessThanOrEqual(40)
+  expect(auditedMoves(w)).toEqual([`to=b moved=${moved}`])
+  expect([clientsOf(w, 'a').length, clientsOf(w, 'b').length]).toEqual([60 - moved, moved])
+  w.change('drop trigger stop')
+  expect((await w.admin(`${NODES}/a/move`, { body: { to: 'b' } })).json).toEqual({
+    moved: 60 - moved,
+  })
+  expect(movedTo(w, 'b')).toBe(60)
+  w.close()
+})

@@ -61,7 +61,7 @@ test.each([
   ],
 ])('a pass over %s, whose server has no core, says what brings it', async (code, kind, error) => {
   const w = await createWorld()
-  if (kind === 'managed') addNode(w, code, { kind, private_key: 'k' })
+  if (kind === 'managed') addNode(w, code, { kind, private_key: 'K'.repeat(43) })
   const program = kind === 'managed' ? w.remote(code) : w.node
   program.up = false
   const { json } = await w.admin('/admin/api/sync', { method: 'POST', body: {} })
@@ -181,6 +181,16 @@ scenarios('POST /admin/api/nodes/{code}/check', [
     request: check('down'),
     status: 200,
     body: { alive: false },
+  },
+  {
+    name: 'is written down, with where it went',
+    given: (w) => addNode(w, 'down', { address: 'dead.test', port: 2222 }),
+    request: check('down'),
+    status: 200,
+    effects: (w) =>
+      expect(w.rows('select admin, action, object, detail from audit_log')).toEqual([
+        { admin: 'admin', action: 'node.check', object: 'down', detail: 'dead.test port 2222' },
+      ]),
   },
   { name: '200 for the local node', request: check('de1'), status: 200, body: { alive: false } },
   {

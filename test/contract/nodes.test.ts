@@ -395,7 +395,7 @@ scenarios('what a change of nodes leaves alone', [
     given: (w) => {
       addUser(w, 7)
       w.change("update nodes set enabled = 1 where code = 'de1'")
-      addNode(w, 'l2', { kind: 'local', port: 8443, private_key: 'x' })
+      addNode(w, 'l2', { kind: 'local', port: 8443, private_key: 'K'.repeat(43) })
       return addSubscription(w, 7, { node: 'l2' })
     },
     request: patch('l2', { enabled: false }),

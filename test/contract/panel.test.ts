@@ -51,10 +51,14 @@ describe('the page of the panel', () => {
       siteUrl: 'https://site.test',
       timezone: 'UTC',
       currency: 'RUB',
-      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      version: null,
     })
     expect(open.text).not.toContain('<b>')
-    expect(bootOf((await w.admin('/admin')).text).authenticated).toBe(true)
+    const inside = bootOf((await w.admin('/admin')).text)
+    expect([inside.authenticated, inside.version]).toEqual([
+      true,
+      expect.stringMatching(/^\d+\.\d+\.\d+/),
+    ])
   })
 
   test.each([0, 29, 255])(

@@ -176,7 +176,9 @@ describe('POST /admin/api/payments/{id}/check', () => {
     expect(await check(pending.id)).toEqual({ status: 'pending' })
     expect(shop.w.dump()).toBe(before)
     expect(shop.sold()).toHaveLength(1)
-    expect(shop.w.rows('select admin, action from audit_log where admin is not null')).toEqual([
+    expect(
+      shop.w.rows('select admin, action from audit_log where admin is not null order by id'),
+    ).toEqual([
       { admin: 'admin', action: 'payment.grant' },
       { admin: 'admin', action: 'payment.fail' },
     ])

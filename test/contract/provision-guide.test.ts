@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { addNode, auditOf, eventsOf } from '#test/support/records.ts'
+import { type Alert, alertText } from '#src/domain/alert-texts.ts'
+import { addNode, auditOf, eventsOf, putSettings } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
@@ -221,10 +222,14 @@ const managed =
 scenarios('POST /admin/api/nodes/{code}/provision', [
   {
     name: '200 with a new command for a pending node, and the old token stops',
-    given: async (w) => (await w.admin(GUIDE, { body: NEW })).json.command,
+    given: async (w) => {
+      putSettings(w, { ADMIN_TG_IDS: '501' })
+      return (await w.admin(GUIDE, { body: NEW })).json.command
+    },
     request: again('amsterdam'),
     status: 200,
     effects: async (w, before, { json }) => {
+      expect(w.rows('select payload from outbox')).toEqual([])
       const [old, fresh] = [before, json.command].map((text) => COMMAND.exec(text)?.[1] ?? '')
       expect(old).not.toBe(fresh)
       expect((await w.call(`/install/${old}.sh`)).status).toBe(404)
@@ -235,6 +240,34 @@ scenarios('POST /admin/api/nodes/{code}/provision', [
         provision_expires_at: json.provision_expires_at,
       })
       expect(auditOf(w)).toEqual(['node.provision', 'node.provision'])
+    },
+  },
+  {
+    name: '200 for a node that is active without keys of ours, and nobody is told',
+    given: (w) => {
+      putSettings(w, { ADMIN_TG_IDS: '501' })
+      managed({ private_key: '' })(w)
+    },
+    request: again('nl'),
+    status: 200,
+    effects: (w) => expect(w.rows('select payload from outbox')).toEqual([]),
+  },
+  {
+    name: '200 for an active node, whose keys go out again, which is told',
+    given: (w) => {
+      putSettings(w, { ADMIN_TG_IDS: '501' })
+      managed()(w)
+    },
+    request: again('nl'),
+    status: 200,
+    effects: (w) => {
+      const [row] = w.rows('select tg_id, payload from outbox')
+      const by = { admin: 'admin', ip: '127.0.0.1' }
+      const alert = { about: 'command-reissued', node: 'Label of nl', ...by }
+      expect([row.tg_id, JSON.parse(row.payload)]).toEqual([501, alert])
+      for (const lang of ['en', 'ru'] as const) {
+        expect(alertText(lang, alert as Alert)).toContain('<b>Label of nl</b>')
+      }
     },
   },
   {

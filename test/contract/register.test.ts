@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { recordHealth } from '#db/nodes.ts'
 import type { Core } from '#src/services.ts'
@@ -14,6 +15,18 @@ import {
 import { addNode, auditOf, nowOf } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
 import { createWorld } from '#test/support/world.ts'
+
+/** A certificate in one line, as long as a report takes. */
+const LONG_CERT = execFileSync(
+  'openssl',
+  [
+    ...'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout /dev/null'.split(
+      ' ',
+    ),
+    ...['-subj', '/CN=x', '-addext', `nsComment=${'x'.repeat(11_750)}`],
+  ],
+  { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+).replace(/(?<=[\w+/=])\n(?!-)/g, '')
 
 const ANOTHER_KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDTC55uxBOGQeuSKIBl8ur1WHJyklQbO+Y1dWN6A78pG'
@@ -177,6 +190,8 @@ scenarios('POST /nodes/register/{token}', [
         { transports: [{ type: 'ws', cert: CERT_PEM.replace('MII', 'AII') }] },
         /^transports\.0\.cert /,
       ],
+      // Broken into lines it is longer than a restore takes.
+      [{ transports: [{ type: 'ws', cert: LONG_CERT }] }, /^transports\.0\.cert /],
       [{ transports: [{ type: 'grpc', cert: CERT_PEM }] }, /^transports\.0\.type /],
     ] as const
   ).map(

@@ -89,6 +89,60 @@ describe('settings of a restored backup', () => {
     })
   })
 
+  test('a row that is longer or of more lines than the panel takes is dropped and named', async () => {
+    const bad = {
+      BRAND_NAME: 'x'.repeat(65),
+      LEGAL_NAME: 'a\nb',
+      BOT_TOKEN: 'a b',
+      LEGAL_INN: '\u001b[31m',
+    }
+    const archive = await archiveOf((other) =>
+      putSettings(other, { ...bad, APP_CATALOGUE: '[{}]', PREVIOUS_CREDENTIALS: '{}' }),
+    )
+    expect((await restoreInto(w, archive)).dropped).toEqual(
+      ['APP_CATALOGUE', 'PREVIOUS_CREDENTIALS', ...Object.keys(bad)].sort(),
+    )
+  })
+
+  const ADDRESS = 'https://evil.test'
+  const led = { PROVIDER_B_API_URL: ADDRESS, PROVIDER_B_PRESET: 'generic' }
+  const SECRET = { PROVIDER_B_SECRET: 'theirs' }
+  const keys = Object.keys(led)
+  const lines = (values: Record<string, string>) =>
+    Object.entries(values).map(([key, value]) => `${key}=${value}\n`)
+  const [fixed, unfixed] = [{ PROVIDER_B_SECRET: 'ours' }, {}] as Record<string, string>[]
+
+  test.each<
+    [name: string, fixed: object | undefined, rows: object, env: object, dropped: string[]]
+  >([
+    ['in rows without a secret goes', fixed, led, {}, keys],
+    ['in rows without a secret goes, beside one of the env file', unfixed, led, SECRET, keys],
+    ['in rows with their secret comes', fixed, { ...led, ...SECRET }, {}, []],
+    ['in the env file without a secret goes', unfixed, {}, led, keys],
+    ['in the env file with its secret comes', unfixed, {}, { ...led, ...SECRET }, []],
+    ['in the env file goes where ours is fixed', fixed, {}, { ...led, ...SECRET }, keys],
+    ['in the env file comes beside a secret in rows', fixed, SECRET, led, []],
+    [
+      'over http goes, from the env file as from a row',
+      unfixed,
+      {},
+      { ...SECRET, PROVIDER_B_API_URL: 'http://evil.test' },
+      ['PROVIDER_B_API_URL'],
+    ],
+  ])('an address of provider B %s', async (_name, own, rows, env, dropped) => {
+    w.close()
+    w = await createFileWorld({ environment: own as Record<string, string> })
+    const archive = await archiveOf((other) => {
+      putSettings(other, rows as Record<string, string>)
+      writeFileSync(other.envFile, lines(env as Record<string, string>).join(''))
+    })
+    expect((await restoreInto(w, archive)).dropped).toEqual(dropped)
+    const { json } = await w.admin('/admin/api/payments/provider-b-settings', {
+      cookie: await logInTo(w),
+    })
+    expect(json.api_url === ADDRESS).toBe(dropped.length === 0)
+  })
+
   test('of a setting that the backup has twice, this machine keeps its own', async () => {
     w.close()
     w = await createFileWorld({ env: 'LEGAL_INN=7\nLEGAL_NAME=Mine\n' })

@@ -57,6 +57,14 @@ test('no answer, no log line and no other table holds a secret that was saved', 
       said.push((await w.call(path, { host: 'site.test' })).text)
     }
     for (const one of [...Object.values(SECRETS), secret]) expectKept(w, one, ...said)
+    const [installation] = w.rows('select secret from installation')
+    const key = Buffer.from(installation.secret, 'hex')
+    for (const form of ['hex', 'base64', 'base64url'] as const) {
+      for (const text of said)
+        expect(text.toLowerCase()).not.toContain(key.toString(form).toLowerCase())
+      expect(w.log.join('\n')).not.toContain(key.toString(form))
+      expect(w.dump('installation')).not.toContain(key.toString(form))
+    }
   } finally {
     w.close()
   }

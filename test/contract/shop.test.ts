@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ownIdOf } from '#src/domain/installation.ts'
 import {
   addDevice,
   addNode,
@@ -80,10 +81,12 @@ describe('GET /api/cabinet/{token}/shop', () => {
     const expired = addSubscription(shop.w, 1, { expires_at: inSeconds(shop.w, -1) })
     const heldAt = nowOf(shop.w)
     const held = addSubscription(shop.w, 1, { held_at: heldAt, node: 'gone', plan: 'gone' })
+    const idOf = (uuid: string) => ownIdOf(shop.w.s, uuid)
+    expect(idOf(active)).toMatch(/^[\w-]{22}$/)
     const { subscriptions } = await read()
     expect(subscriptions).toEqual([
       {
-        uuid: held,
+        uuid: idOf(held),
         node: 'gone',
         node_label: 'gone',
         plan_label: 'gone',
@@ -91,9 +94,9 @@ describe('GET /api/cabinet/{token}/shop', () => {
         held_at: heldAt,
         state: 'held',
       },
-      expect.objectContaining({ uuid: expired, state: 'expired', held_at: null }),
+      expect.objectContaining({ uuid: idOf(expired), state: 'expired', held_at: null }),
       expect.objectContaining({
-        uuid: active,
+        uuid: idOf(active),
         state: 'active',
         node_label: 'Local',
         plan_label: '30 days',

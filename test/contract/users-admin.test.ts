@@ -172,7 +172,7 @@ const rowsOf = (w: World, tgId: number) =>
       table === 'counters'
         ? 'uuid in (select uuid from subscriptions where tg_id = ?)'
         : 'tg_id = ?'
-    return w.rows(`select * from ${table} where ${own}`, tgId)
+    return w.rows(`select * from ${table} where ${own} order by rowid`, tgId)
   })
 
 scenarios('DELETE /admin/api/users/{tg_id}', [

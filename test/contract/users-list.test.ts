@@ -313,6 +313,17 @@ describe('GET /admin/api/users?format=csv', () => {
     w.close()
   })
 
+  test('goes on where the row of a user is not found', async () => {
+    const w = await createWorld()
+    crowd(w, 1203)
+    const [gone] = await walk(w, `${USERS}?limit=1000`)
+    w.change('drop trigger fact_users_delete')
+    w.change('delete from users where tg_id = ?', gone)
+    const { text } = await w.admin(`${USERS}?format=csv`)
+    expect(text.trimEnd().split('\r\n')).toHaveLength(1 + 1202)
+    w.close()
+  })
+
   test('lets other requests through between its batches', async () => {
     const w = await createWorld()
     crowd(w, 5000)

@@ -17,6 +17,11 @@ const OK = { ok: true }
 
 describe('provider A', () => {
   const MISMATCHES: [what: string, paid: object, reason: string][] = [
+    [
+      'the id of another payment',
+      { paymentId: 'another' },
+      'the provider knows it as another payment',
+    ],
     ['another amount', { amount: '198.99' }, 'paid with another amount'],
     ['an amount that is none', { amount: 'NaN' }, 'paid with another amount'],
     ['another currency', { currency: 'USD' }, 'paid in another currency'],

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import type { PaymentState } from '#src/services.ts'
 import { addNode, addPayment, eventsOf, putSettings } from '#test/support/records.ts'
 import { B_SECRET, closeShop, createShop, type Shop, signB } from '#test/support/shop.ts'
 import type { CallOptions } from '#test/support/world.ts'
@@ -207,6 +208,57 @@ describe('provider B', () => {
     expect(shop.payment(id)).toMatchObject({
       status: reason === null ? 'paid' : 'pending',
       review_reason: reason,
+    })
+  })
+
+  describe('without an amount', () => {
+    const notice = { status: 'paid' }
+    const asked = () => shop.b.calls.filter(({ method }) => method === 'check').length
+
+    test.each([
+      ['the right amount', { amount: '199.00' }, null],
+      ['another amount', { amount: '19.00' }, 'paid with another amount'],
+      ['another currency', { currency: 'USD' }, 'paid in another currency'],
+      ['a test', { test: true }, 'paid as a test'],
+      ['a refund', { refunded: true }, 'refunded at the provider'],
+    ])('the gateway is asked, and what it says is compared: %s', async (_what, paid, reason) => {
+      const { id, externalId } = await shop.buy({ provider: 'provider_b' })
+      shop.b.pay(externalId, paid)
+      expect((await shop.noticeB({ ...notice, id })).json).toEqual(OK)
+      expect(shop.payment(id)).toMatchObject({
+        status: reason === null ? 'paid' : 'pending',
+        review_reason: reason,
+      })
+      expect(asked()).toBe(1)
+    })
+
+    test.each<[string, PaymentState]>([
+      ['that it is not paid yet', { state: 'pending' }],
+      ['that it failed', { state: 'failed', reason: 'expired' }],
+      ['nothing', { state: 'unknown', reason: 'no answer in time', retryAfterMs: null }],
+    ])('the signature counts where the gateway says %s', async (_what, answer) => {
+      const { id } = await shop.buy({ provider: 'provider_b' })
+      shop.b.answer = answer
+      expect((await shop.noticeB({ ...notice, id })).json).toEqual(OK)
+      expect(shop.payment(id)).toMatchObject({ status: 'paid', review_reason: null })
+      expect(asked()).toBe(1)
+    })
+
+    test('a gateway that says nothing at all is not waited for', async () => {
+      const { id } = await shop.buy({ provider: 'provider_b' })
+      const release = shop.b.hold()
+      const began = performance.now()
+      expect((await shop.noticeB({ ...notice, id })).json).toEqual(OK)
+      expect(performance.now() - began).toBeGreaterThan(2500)
+      expect(shop.payment(id).status).toBe('paid')
+      release()
+    })
+
+    test('what says its amount is not asked about', async () => {
+      const { id } = await shop.buy({ provider: 'provider_b' })
+      await shop.noticeB({ ...notice, id, amount: 199 })
+      expect(shop.payment(id).status).toBe('paid')
+      expect(asked()).toBe(0)
     })
   })
 

@@ -1,9 +1,11 @@
 /** The operator's commands, and archives between them, the panel, GNU tar and the sqlite3 program. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { gnuTar, gnuUntar } from '#test/support/archives.ts'
+import { readEvent, SECRET } from '#test/support/events.ts'
+import { startFakeSystem } from '#test/support/fake-system.ts'
 import {
   type Area,
   createArea,
@@ -103,6 +105,137 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect((await next.stop()).code).toBe(0)
   })
 
+  test('whoever restores in a shell hides nothing by it either', async () => {
+    const receiver = await startFakeSystem(() => ({ status: 204 }))
+    const settle = (at: Area, settings: Record<string, string>) => {
+      for (const [key, value] of Object.entries(settings)) {
+        at.write('insert or replace into settings (key, value) values (?, ?)', key, value)
+      }
+    }
+    const webhook = (path: string, secret: string) => ({
+      WEBHOOK_URL: `${receiver.url}${path}`,
+      WEBHOOK_SECRET: secret,
+      WEBHOOK_EVENTS: 'backup.restored',
+    })
+    const evil = await running()
+    await evil.server.stop()
+    settle(evil.a, { ADMIN_TG_IDS: '666', BOT_TOKEN: '666:evil', ...webhook('/evil', 'evil') })
+    evil.a.write('delete from audit_log')
+    const archive = (await script(evil.a, 'backup')).stdout.trim()
+
+    const { a, server } = await running()
+    await server.stop()
+    settle(a, { ADMIN_TG_IDS: '777', BOT_TOKEN: '777:own', ...webhook('/own', SECRET) })
+    const at = new Date().toISOString().slice(0, 19)
+    a.write(
+      `insert into outbox (tg_id, kind, payload, next_try_at, created_at) values (777, 'alert', '{"about":"new-address"}', ?, ?)`,
+      ...[at, at],
+    )
+    a.write('update users set note = ?', 'as it was before')
+    const audited = () =>
+      a.query("select at, admin, action, object from audit_log where action <> 'backup.restore'")
+    const before = audited()
+    expect(before.length).toBeGreaterThan(0)
+    const copies = () =>
+      readdirSync(join(a.dir, 'data', 'safety'))
+        .filter((name) => name.endsWith('.db'))
+        .sort()
+
+    expect((await script(a, 'restore', archive)).code).toBe(0)
+    expect(
+      a.query(
+        "select tg_id, status, bot_token, payload ->> 'about' as about from outbox order by id",
+      ),
+    ).toEqual([
+      { tg_id: 777, status: 'ready', bot_token: '777:own', about: 'new-address' },
+      { tg_id: 777, status: 'ready', bot_token: '777:own', about: 'restored' },
+      { tg_id: 666, status: 'ready', bot_token: null, about: 'restored' },
+    ])
+    expect(audited()).toEqual(before)
+    expect(a.query("select admin, ip from audit_log where action = 'backup.restore'")).toEqual([
+      { admin: null, ip: 'local' },
+    ])
+    expect(receiver.asked.map(({ path }) => path)).toEqual(['/own'])
+    expect(readEvent(receiver.asked[0])).toMatchObject({
+      event: 'backup.restored',
+      data: { admin: null, ip: 'local' },
+    })
+    expect(
+      a.query("select status from events where event = 'backup.restored' order by rowid"),
+    ).toEqual([{ status: 'ready' }, { status: 'done' }])
+    await receiver.close()
+
+    const first = copies()
+    for (let i = 0; i < 5; i++) expect((await script(a, 'restore', archive)).code).toBe(0)
+    expect(copies()).toHaveLength(6)
+    // The second copy of a second has a number, which sorts before it.
+    expect(copies()).toEqual(expect.arrayContaining(first))
+    expect(
+      sqlite(join(a.dir, 'data', 'safety', first[0] as string), 'select note from users'),
+    ).toBe('as it was before')
+    const env = { SNAPSHOT_MAX_MB: '1' }
+    const command = [runtimeBinary(runtime), join(ROOT, 'scripts/restore.ts'), archive]
+    const refused = await a.run({ command, env })
+    expect([refused.code, refused.output]).toEqual([
+      1,
+      expect.stringContaining('the safety copies of the last 7 days fill SNAPSHOT_MAX_MB'),
+    ])
+    expect(copies()).toHaveLength(6)
+  })
+
+  test('an encrypted backup from one machine to another, its passphrase from stdin or a file', async () => {
+    const { a, server } = await running()
+    const ask = (at: Area, name: string, args: string[], stdin: string, env = {}) => {
+      const command = [runtimeBinary(runtime), join(ROOT, 'scripts', `${name}.ts`), ...args]
+      return at.run({ command, stdin, env })
+    }
+    const passphrase = 'staple correct horse'
+    const refused = await ask(a, 'backup', ['--encrypt'], 'too short\n')
+    expect([refused.code, refused.output]).toEqual([
+      1,
+      'the passphrase must have at least 12 characters\n',
+    ])
+    const made = await ask(a, 'backup', ['--encrypt'], `${passphrase}\n`)
+    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/\.tar\.gz\.enc\n$/)])
+    const archive = made.stdout.trim()
+    expect(statSync(archive).mode & 0o777).toBe(0o600)
+    expect(readFileSync(archive).toString('latin1', 0, 8)).toBe('SPBACKUP')
+
+    await server.admin('/settings/backup', { passphrase: 'another one altogether' })
+    // By its own name: one by the second would be refused within the second of the first.
+    const standing = join(a.dir, 'standing')
+    expect((await ask(a, 'backup', [standing], '')).code).toBe(0)
+    const plain = join(a.dir, 'plain.tar.gz')
+    expect((await ask(a, 'backup', [plain, '--plain'], '')).code).toBe(0)
+    expect(Object.keys(gnuUntar(readFileSync(plain)))).toEqual(['panel.db', '.env'])
+    expect((await ask(a, 'verify', [standing], passphrase)).output).toContain('wrong passphrase\n')
+    expect((await ask(a, 'verify', [standing], 'another one altogether')).code).toBe(0)
+
+    const other = area({ ...PLAIN, PANEL_PASSWORD: '' })
+    for (const [stdin, fault] of [
+      ['', 'no passphrase was given: it is typed'],
+      ['Staple correct horse\n', 'wrong passphrase\n'],
+    ] as const) {
+      const answer = await ask(other, 'restore', [archive], stdin)
+      expect([answer.code, answer.output]).toEqual([1, expect.stringContaining(fault)])
+      expect(existsSync(other.database)).toBe(false)
+    }
+    const file = join(other.dir, 'passphrase')
+    writeFileSync(file, `${passphrase}\r\n`)
+    const env = { BACKUP_PASSPHRASE_FILE: file }
+    expect((await ask(other, 'verify', [archive], '', env)).stdout).toBe('all is well\n')
+    const restored = await ask(other, 'restore', [archive], '', env)
+    expect([restored.code, restored.stdout]).toEqual([
+      0,
+      expect.stringContaining('encrypted to this passphrase from now on'),
+    ])
+    expect(other.query('select tg_id from users')).toEqual([{ tg_id: 1 }])
+    const next = await ask(other, 'backup', [], '')
+    expect((await ask(other, 'verify', [next.stdout.trim()], passphrase)).code).toBe(0)
+    const missing = { BACKUP_PASSPHRASE_FILE: '/nowhere' }
+    expect((await ask(other, 'verify', [archive], '', missing)).output).toMatch(/can't be read/)
+  })
+
   test('verify names the rows that are not as they must be', async () => {
     const { a, server } = await running()
     await server.stop()
@@ -110,7 +243,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       "insert into payments (id, tg_id, node, plan, provider, status, amount, currency, days, created_at, paid_at, source) values ('p1', 1, 'de1', '1m', 'provider_a', 'paid', 1, 'RUB', 30, datetime('now'), strftime('%Y-%m-%dT%H:%M:%S'), 'bot')"
     a.write(paid.replace("datetime('now')", "strftime('%Y-%m-%dT%H:%M:%S')"))
     a.write(
-      "update subscriptions set held_at = created_at, active = 0, payment_id = 'gone', gift_code = 'G'",
+      "update subscriptions set held_at = created_at, active = 0, payment_id = 'gone', gift_code = 'ABCDEFGHIJKLMNOP'",
     )
     const found = await script(a, 'verify')
     expect(found.code).toBe(1)
@@ -126,6 +259,33 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     )
     expect((await script(a, 'verify', 'nowhere.db')).code).toBe(1)
     expect((await script(a, 'verify', '--what')).code).toBe(1)
+  })
+
+  test('verify --rebuild makes anew what lists and statistics are counted by, and nothing else', async () => {
+    const { a, server } = await running()
+    await server.stop()
+    const facts = ['user_summaries', 'ending_counts', 'tallies'] as const
+    const keptIn = () => facts.map((table) => a.query(`select * from ${table} order by 1, 2`))
+    const kept = keptIn()
+    expect(kept.every((rows) => rows.length > 0)).toBe(true)
+    a.write('delete from user_summaries')
+    a.write('update ending_counts set n = n + 1')
+    a.write("update tallies set n = n + 1 where name = 'users'")
+    a.write('drop trigger fact_users_insert')
+    const found = await script(a, 'verify')
+    expect([found.code, found.stdout]).toEqual([1, expect.stringContaining('I9 row of tallies')])
+    const rebuilt = await script(a, 'verify', '--rebuild')
+    expect([rebuilt.code, rebuilt.stdout]).toEqual([0, 'all is well\n'])
+    expect(keptIn()).toEqual(kept)
+    a.write(
+      "insert into users (tg_id, token, created_at) values (9, 'nine', '2026-01-01T00:00:00')",
+    )
+    expect((await script(a, 'verify')).stdout).toBe('all is well\n')
+    const elsewhere = await script(a, 'verify', a.database, '--rebuild')
+    expect([elsewhere.code, elsewhere.output]).toEqual([
+      1,
+      "--rebuild is for the service's own database\n",
+    ])
   })
 
   test('a command that was killed leaves nothing that a later one trips over', async () => {

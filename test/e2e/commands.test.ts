@@ -1,8 +1,18 @@
 /** What the operator's commands say when they are called wrongly or with the wrong file, on both runtimes. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
+import { withConnection } from '#db/snapshot.ts'
 import { type Area, createArea, PLAIN, RUNTIMES } from '#test/support/process.ts'
 
 let a: Area
@@ -39,6 +49,45 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const [name] = readdirSync(made)
     expect(name).toMatch(/^backup-\d{8}-\d{6}\.tar\.gz$/)
     expect(done.stdout).toBe(`${join(made, name as string)}\n`)
+  })
+
+  test('backup writes through nothing that stands in its way', async () => {
+    a = createArea(PLAIN)
+    await (await a.startServer({ runtime })).stop()
+    const file = (name: string) => join(a.dir, name)
+    writeFileSync(file('theirs'), 'theirs')
+    linkSync(file('theirs'), file('linked.tar.gz.part'))
+    symlinkSync(file('theirs'), file('symlinked.tar.gz.part'))
+    for (const name of ['linked.tar.gz', 'symlinked.tar.gz']) {
+      expect((await script('backup', [file(name)])).code).toBe(0)
+      expect(statSync(file(name))).toMatchObject({ mode: 0o100600, nlink: 1 })
+    }
+    expect(readFileSync(file('theirs'), 'utf8')).toBe('theirs')
+  })
+
+  test('verify --rebuild leaves a database of another version alone, and says so', async () => {
+    a = createArea(PLAIN)
+    await (await a.startServer({ runtime })).stop()
+    const again = await script('verify', ['--rebuild'])
+    expect([again.code, again.output]).toEqual([0, 'all is well\n'])
+    a.write('update __drizzle_migrations set created_at = created_at - 1')
+    const { code, output } = await script('verify', ['--rebuild'])
+    expect([code, output]).toEqual([
+      1,
+      'the database has the form of another version: a start of the service brings an older one up to date, and makes all this anew\n',
+    ])
+  })
+
+  test('verify names the row for which no backup could be restored', async () => {
+    a = createArea(PLAIN)
+    await (await a.startServer({ runtime })).stop()
+    expect((await script('verify')).output).toBe('all is well\n')
+    withConnection(a.database, (raw) => raw.exec("UPDATE nodes SET flow = 'a b'"))
+    const { code, output } = await script('verify')
+    expect([code, output]).toEqual([
+      1,
+      'I8 no restore would take it: the column flow of nodes where rowid = 1\n',
+    ])
   })
 
   test('verify says of a file that it is none of ours', async () => {

@@ -316,6 +316,8 @@ describe('deploy/systemd', () => {
     const directory = mkdtempSync(join(folder, 'node-'))
     const socket = join(folder, 'node.sock')
     const state = `SUBPANEL_NODE_DIR=${directory}`
+    const conf = join(mkdtempSync(join(folder, 'conf-')), 'node.conf')
+    writeFileSync(conf, sample('systemd/node.conf'), { mode: 0o600 })
     const program = ['/bin/bash', join(ROOT, 'templates/node-agent.sh')]
     start(lab, activate, [
       '--accept',
@@ -324,6 +326,8 @@ describe('deploy/systemd', () => {
       socket,
       '-E',
       state,
+      '-E',
+      `SUBPANEL_NODE_CONF=${conf}`,
       '-E',
       'PATH',
       ...program,
@@ -338,7 +342,7 @@ describe('deploy/systemd', () => {
       call.on('error', reject).on('close', () => done(text))
       call.write('version\n')
     })
-    expect(JSON.parse(answer)).toMatchObject({ ok: true, program: 1 })
+    expect(JSON.parse(answer)).toMatchObject({ ok: true, program: 2 })
   })
 })
 

@@ -152,9 +152,14 @@ describe.each(['node', 'bun'] as const)('a bare Debian and a panel on %s', (runt
     const state = 'var/lib/subpanel-node'
     expect(modeOf(server, state)).toBe('750 root')
     expect(modeOf(server, `${state}/tls/node.key`)).toBe('640 root')
-    expect(modeOf(server, `${state}/node.conf`)).toBe('600 root')
+    expect(modeOf(server, 'etc/subpanel')).toBe('755 root')
+    expect(modeOf(server, 'etc/subpanel/node.conf')).toBe('600 root')
+    expect(existsSync(join(server.root, state, 'node.conf'))).toBe(false)
     expect(modeOf(server, `${state}/config.json`)).toBe('640 root')
     expect(modeOf(server, 'usr/local/lib/subpanel/agent')).toBe('755 root')
+    expect(modeOf(server, 'usr/local/lib/subpanel/cores.sha256')).toBe('644 root')
+    const listed = await server.run('cd /usr/local/lib/subpanel && sha256sum -c cores.sha256')
+    expect(listed.stdout).toBe('xray: OK\nhysteria: OK\n')
     expect(modeOf(server, 'etc/sudoers.d/subpanel')).toBe('440 root')
     expect(await cores(server)).toMatch(
       /^subpanel-hysteria \d+ hysteria\nsubpanel-xray \d+ xray\n$/,
@@ -166,15 +171,19 @@ describe.each(['node', 'bun'] as const)('a bare Debian and a panel on %s', (runt
     const as = (words: string) => server.run(`setpriv --reuid subpanel --init-groups ${words}`)
     expect((await as('sudo -n id')).code).not.toBe(0)
     expect((await as('sudo -n /usr/local/lib/subpanel/agent retire x')).code).not.toBe(0)
-    expect((await as('cat /var/lib/subpanel-node/node.conf')).code).not.toBe(0)
+    expect((await as('cat /etc/subpanel/node.conf')).code).not.toBe(0)
     const words = 'env SSH_ORIGINAL_COMMAND=version sudo -n /usr/local/lib/subpanel/agent'
-    expect((await as(words)).stdout).toContain('"core_version":"26.7.28"')
+    const version = JSON.parse((await as(words)).stdout)
+    expect(version).toMatchObject({ program: 2, core_version: '26.7.28', tested: true })
     expect(existsSync(join(server.root, 'pwned'))).toBe(false)
   })
 
   test('is left as it is by a second run: nothing starts anew, nothing is made anew', async () => {
-    const files = ['tls/node.crt', 'tls/node.key', 'node.conf', 'clients', 'config.json', 'owner']
-    const state = () => files.map((name) => read(server, `var/lib/subpanel-node/${name}`))
+    const files = ['tls/node.crt', 'tls/node.key', 'core.params', 'clients', 'config.json', 'owner']
+    const state = () => [
+      ...files.map((name) => read(server, `var/lib/subpanel-node/${name}`)),
+      read(server, 'etc/subpanel/node.conf'),
+    ]
     const before = { cores: await cores(server), state: state() }
     expect(before.state[3]).toMatch(/^[0-9a-f-]{36} /)
     const ran = await server.run(command, 'sh')

@@ -1,11 +1,20 @@
 /** The node program against the real Xray, a real client and the tools of a real machine. */
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findCore } from '#test/support/cores.ts'
 import type { ExecOptions, Lab, ProxiedReader, Target } from '#test/support/lab.ts'
 import { createLab, startTarget, startXrayClient, until } from '#test/support/lab.ts'
+import { addStandIn, openForCore, type StandIn } from '#test/support/node-lab.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../templates/node-agent.sh')
 const OWNER = 'panel-1'
@@ -18,11 +27,13 @@ let lab: Lab
 let target: Target
 let xray: string
 let dir: string
+let machine: StandIn
 let keys: { d: string; x: string }
 
 beforeAll(async () => {
   xray = findCore('xray')
   lab = createLab()
+  chmodSync(lab.dir, 0o711)
   target = await startTarget(lab)
   const usages: KeyUsage[] = ['deriveBits']
   const pair = (await crypto.subtle.generateKey('X25519', true, usages)) as CryptoKeyPair
@@ -33,33 +44,31 @@ afterAll(() => lab?.close())
 /** Every test starts with a configured node, a running core and no clients. */
 beforeEach(async () => {
   await stopCore()
-  dir = join(lab.dir, `node-${randomUUID().slice(0, 8)}`)
-  mkdirSync(dir)
-  const restart = `${dir}/restart.sh`
-  writeFileSync(join(dir, 'node.conf'), `XRAY_BIN=${xray}\nCORE_RESTART=sh ${restart}\n`)
-  writeFileSync(
-    restart,
-    `if [ -e ${dir}/core.pid ]; then
-       kill $(cat ${dir}/core.pid) && while kill -0 $(cat ${dir}/core.pid); do sleep 0.05; done
-     fi
-     SUBPANEL_NODE_DIR=${dir} bash ${PROGRAM} prestart
-     setsid ${xray} run -c ${dir}/config.json >>${dir}/core.log 2>&1 &
-     echo $! >${dir}/core.pid`,
-  )
-  expect(await configure(baseConfig())).toMatchObject({ ok: true, restarted: true, live: true })
+  const home = join(lab.dir, `node-${randomUUID().slice(0, 8)}`)
+  dir = join(home, 'state')
+  mkdirSync(join(dir, 'tls'), { recursive: true })
+  copyFileSync(target.certificateFile, join(dir, 'tls/node.crt'))
+  copyFileSync(target.keyFile, join(dir, 'tls/node.key'))
+  openForCore(dir)
+  openForCore(join(dir, 'tls'), 'node.crt', 'node.key')
+  machine = addStandIn(home, dir, [`XRAY_BIN=${xray}`])
+  machine.addUnit('xray', [
+    `ExecStartPre=/bin/bash ${PROGRAM} prestart`,
+    `ExecStart=${xray} run -c ${dir}/config.json`,
+    'Restart=no',
+  ])
+  expect(await configure(parameters())).toMatchObject({ ok: true, restarted: true, live: true })
 })
 
-const corePid = () => Number(readFileSync(join(dir, 'core.pid'), 'utf8'))
+const corePid = () => machine.mainPid('xray')
+const startCore = () => lab.exec(machine.systemctl, ['start', 'subpanel-xray'])
 
 async function stopCore() {
-  if (!dir) return
-  const pid = corePid()
-  process.kill(pid, 'SIGTERM')
-  await until('the core is gone', () => !existsSync(`/proc/${pid}`))
+  if (dir) await lab.exec(machine.systemctl, ['stop', 'subpanel-xray'])
 }
 
 async function call(words: string[], input = '', options: ExecOptions = {}): Promise<Answer> {
-  const env = { SUBPANEL_NODE_DIR: dir, ...options.env }
+  const env = { ...machine.env, ...options.env }
   const result = await lab.exec('bash', [PROGRAM, ...words], { ...options, input, env })
   expect(result).toMatchObject({ code: 0, stderr: '' })
   expect(result.stdout).toMatch(/^[^\n]+\n$/)
@@ -95,37 +104,36 @@ async function usersOf(tag: string): Promise<string[]> {
   return users.map((user: { email: string }) => user.email).toSorted()
 }
 
-function baseConfig(): string {
-  const tls = { certificateFile: target.certificateFile, keyFile: target.keyFile }
-  const reality = {
-    target: target.address,
-    serverNames: [target.serverName],
-    privateKey: keys.d,
-    shortIds: [SHORT_ID],
-    minClientVer: '1.0.0',
-  }
-  const accounting = { statsUserUplink: true, statsUserDownlink: true, statsUserOnline: true }
-  return `{"log":{"loglevel":"warning","access":"none"},
-"api":{"tag":"api","listen":"@api@","services":["HandlerService","StatsService"]},
-"stats":{},
-"policy":{"levels":{"0":${JSON.stringify(accounting)}}},
-"inbounds":[{
-"tag":"vless-reality",
-"port":443,"protocol":"vless","settings":{"decryption":"none","clients":[
-@clients vless xtls-rprx-vision@
-],"fallbacks":[{"dest":"@xhttp","xver":2}]},
-"streamSettings":{"network":"tcp","security":"reality","realitySettings":${JSON.stringify(reality)}}},{
-"tag":"vless-xhttp",
-"listen":"@xhttp","protocol":"vless","settings":{"decryption":"none","clients":[
-@clients vless@
-]},
-"streamSettings":{"network":"xhttp","xhttpSettings":{"path":"/x"},"sockopt":{"acceptProxyProtocol":true}}},{
-"tag":"vless-ws",
-"port":8443,"protocol":"vless","settings":{"decryption":"none","clients":[
-@clients vless@
-]},
-"streamSettings":{"network":"ws","security":"tls","tlsSettings":{"certificates":[${JSON.stringify(tls)}]},"wsSettings":{"path":"/w"}}}],
-"outbounds":[{"protocol":"freedom"}]}
+/** REALITY with XHTTP behind its port, and WS; all hold the group `vless`. */
+function parameters(shortId = SHORT_ID): string {
+  return `xray 2
+inbound vless-reality
+protocol vless
+port 443
+group vless
+flow xtls-rprx-vision
+network raw
+security reality
+target ${target.address}
+server-name ${target.serverName}
+private-key ${keys.d}
+short-id ${shortId}
+fallback vless-xhttp
+inbound vless-xhttp
+protocol vless
+socket xhttp
+group vless
+network xhttp
+path /x
+security none
+inbound vless-ws
+protocol vless
+port 8443
+group vless
+network ws
+path /w
+security tls
+certificate node
 `
 }
 
@@ -157,7 +165,7 @@ test('an added client reads pages and is counted; what is acknowledged is not se
 
   const first = await call(['status'])
   expect(first).toMatchObject({ ok: true, owner: OWNER, clients: to, count: 2, live: true })
-  expect(first.config).toBe(sha256(baseConfig()))
+  expect(first.config).toBe(sha256(parameters()))
   expect(first.core).toMatchObject({ up: true, version: expect.stringMatching(/^\d+\.\d+\.\d+$/) })
   expect(first.counters).toEqual([[uuid, expect.any(Number), expect.any(Number)]])
   expect(first.counters[0][1]).toBeGreaterThan(100)
@@ -205,7 +213,7 @@ test('works without the right to close sockets and without ss; says so without f
   const [uuid, other] = newUuids(2) as [string, string]
   await apply(adds([uuid, other]))
   const stream = await (await startClient(uuid)).openStream()
-  const env = { SUBPANEL_NODE_DIR: dir }
+  const { env } = machine
   // A process of the lab has its own mounts.
   const hide = (tool: string) => `mount --bind /dev/null $(command -v ${tool}) && bash ${PROGRAM}`
   const run = async (script: string, input = ''): Promise<Answer> =>
@@ -224,7 +232,7 @@ test('works without the right to close sockets and without ss; says so without f
 test('refusals change nothing', async () => {
   const [uuid, next] = newUuids(2) as [string, string]
   const clients = (await apply(adds([uuid]))).clients
-  const names = ['clients', 'config.json', 'base.json', 'owner']
+  const names = ['clients', 'config.json', 'core.params', 'owner']
   const state = () => names.map((name) => readFileSync(join(dir, name), 'utf8'))
   const before = state()
   const add = adds([next])
@@ -236,7 +244,7 @@ test('refusals change nothing', async () => {
   expect((await stale).clients).toBe(clients)
   await refused('owner', apply(removes([uuid]), { owner: 'panel-2' }))
   await refused('owner', apply([], { owner: 'panel-2', from: 'none' }))
-  await refused('owner', configure(baseConfig(), { owner: 'panel-2' }))
+  await refused('owner', configure(parameters(), { owner: 'panel-2' }))
   for (const field of [
     { to: sha256('x') },
     { lines: 2 },
@@ -259,9 +267,9 @@ test('refusals change nothing', async () => {
     `["-","${next}\\u0000"]`,
   ])
     await refused('bad-input', apply([...add, line]))
-  await refused('bad-input', configure(baseConfig(), { config: sha256('x') }))
-  await refused('bad-config', configure(baseConfig().replace('"vless"', '"nonsense"')))
-  await refused('bad-config', configure(baseConfig().replace('@clients vless@', '@clients a" b@')))
+  await refused('bad-input', configure(parameters(), { config: sha256('x') }))
+  await refused('bad-config', configure(parameters().replace('ol vless', 'ol nonsense')))
+  await refused('bad-config', configure(parameters().replace('group vless', 'group a" b')))
   await refused('unknown-verb', call(['reboot']))
   await refused('unknown-verb', call(['status', 'a', 'b']))
   await refused('bad-input', call(['status', '$(id)']))
@@ -291,7 +299,7 @@ test('a killed core starts again after prestart, serves at once and is another e
   expect(down).toMatchObject({ live: false, counters: [], count: 2 })
   expect(down.core).toMatchObject({ up: false, uptime_s: null, epoch: null })
   expect(existsSync(join(dir, 'api.sock'))).toBe(true)
-  await lab.exec('sh', [join(dir, 'restart.sh')])
+  await startCore()
   expect(await until('the page is served', () => proxy.read())).toBe('hello')
   const after = await call(['status', down.reading])
   expect(after).toMatchObject({ live: true, core: { up: true } })
@@ -342,13 +350,13 @@ test('a hanging core is reported as down in bounded time and repaired when it go
 
 test('the words also come from a forced command or the first line of a socket left open', async () => {
   const env = { SSH_ORIGINAL_COMMAND: 'version' }
-  expect(await call([], '', { env })).toMatchObject({ ok: true, program: 1 })
+  expect(await call([], '', { env })).toMatchObject({ ok: true, program: 2 })
   const [uuid] = newUuids(1) as [string]
   const input = join(lab.dir, 'input')
   writeFileSync(input, `apply\n${request(adds([uuid]))}`)
   const open = `coproc { exec bash ${PROGRAM} >${input}.out; }; cat ${input} >&"\${COPROC[1]}"; wait`
   const result = await lab.exec('bash', ['-c', open], {
-    env: { SUBPANEL_NODE_DIR: dir },
+    env: machine.env,
     timeoutMs: 5000,
   })
   expect(result.code).toBe(0)
@@ -365,9 +373,9 @@ test('small answers: list, metrics, version, prestart during a locked call, no b
   const lock = lab.spawn('flock', [join(dir, 'lock'), 'sleep', '60'])
   expect(await call(['prestart'])).toMatchObject({ live: true })
   process.kill(-lock.pid, 'SIGKILL')
-  writeFileSync(join(dir, 'node.conf'), 'XRAY_BIN=/nonexistent\n')
+  writeFileSync(machine.conf, 'XRAY_BIN=/nonexistent\n')
   expect(await call(['version'])).toMatchObject({ ok: true, core_version: null })
-  expect(await configure(baseConfig())).toMatchObject({ ok: false, error: 'no-core' })
+  expect(await configure(parameters())).toMatchObject({ ok: false, error: 'no-core' })
   expect(await apply(removes([uuid]))).toMatchObject({ ok: true, count: 0, live: false })
 })
 
@@ -383,8 +391,8 @@ test('10,000 clients', async () => {
   expect(removed).toMatchObject({ removed: 5000, count: 5001, live: true })
   writeFileSync(join(dir, 'dirty'), '')
   const repaired = await call(['status'])
-  expect(await configure(baseConfig())).toMatchObject({ ok: true, restarted: false, live: true })
-  const whole = await configure(`${baseConfig()}\n`)
+  expect(await configure(parameters())).toMatchObject({ ok: true, restarted: false, live: true })
+  const whole = await configure(parameters('ab'))
   expect(whole).toMatchObject({ ok: true, restarted: true, live: true })
   const ms = (answer: Answer) => `${Math.round(answer.ms)} ms`
   console.log(

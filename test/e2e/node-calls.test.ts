@@ -29,6 +29,9 @@ beforeAll(async () => {
   const transportsJson = node.row.transportsJson.filter(({ type }) => type !== 'hysteria2')
   Object.assign(node.row, { transportsJson, hysteriaPort: null, hysteriaPassword: null })
   await node.configure()
+  // Without a group of the cores, to whom each call that writes hands its files by two more programs.
+  const conf = readFileSync(server.conf, 'utf8')
+  writeFileSync(server.conf, conf.replace(/^CONFIG_GROUP=.*\n/m, ''))
 })
 afterAll(() => lab?.close())
 
@@ -38,13 +41,13 @@ const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[numbers.
 
 function request(operation: '+' | '-', uuid: string): string {
   const header = { owner: OWNER, from: 'any', to: '', force: false, lines: 1 }
-  const value = operation === '+' ? valuesOf(node.row)(uuid).split(' ') : []
+  const value = operation === '+' ? valuesOf(node.row, 2)(uuid).split(' ') : []
   return [header, [operation, uuid, ...value]].map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
 /** How many programs a call starts, itself included, and the medians of its processor time and its answer, of one call for each input. */
 async function costOf(words: string, inputs: string[]) {
-  const options = { machine: server.machine, env: { SUBPANEL_NODE_DIR: server.dir } }
+  const options = { machine: server.machine, env: server.env }
   const trace = join(lab.dir, 'trace')
   const watch = `strace -f -qq -e trace=execve -e signal=none -o ${trace}`
   const run = (command: string, input = '') =>
@@ -93,7 +96,7 @@ function wrapXray(version: string, more = '') {
     mode: 0o755,
   })
   renameSync(`${wrapper}.new`, wrapper)
-  const conf = join(server.dir, 'node.conf')
+  const { conf } = server
   writeFileSync(conf, readFileSync(conf, 'utf8').replace(`XRAY_BIN=${xray}`, `XRAY_BIN=${wrapper}`))
 }
 

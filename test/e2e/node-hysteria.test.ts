@@ -1,9 +1,9 @@
 /** Xray and Hysteria side by side on one server, from our own configurations, used by real clients with our own lists. */
 import { randomUUID } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { hysteriaConfig } from '#src/domain/hysteria-config.ts'
+import { hysteriaParameters } from '#src/domain/hysteria-config.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import {
   createLab,
@@ -17,6 +17,7 @@ import { SPOKEN } from '#test/support/list-clients.ts'
 import { bytesOf, type DrivenNode, driveNode, OWNER } from '#test/support/node-driver.ts'
 import { addServer, type NodeServer } from '#test/support/node-lab.ts'
 import { type Client, fetchThrough, openStream } from '#test/support/service.ts'
+import { unchecked } from '#test/support/unchecked.ts'
 
 let lab: Lab
 let target: Target
@@ -24,7 +25,11 @@ let server: NodeServer
 let node: DrivenNode
 
 beforeAll(async () => {
-  lab = createLab({ 'inside.test': '127.0.0.1', 'neighbour-net.test': '192.168.0.7' })
+  lab = createLab({
+    'inside.test': '127.0.0.1',
+    'neighbour-net.test': '192.168.0.7',
+    'azure.test': '168.63.129.16',
+  })
   target = await startTarget(lab)
   server = addServer(lab, 1, { hysteria: true, sni: target.serverName })
   await lab.exec('bash', [join(server.dir, '../systemctl'), 'boot'], { machine: server.machine })
@@ -32,6 +37,12 @@ beforeAll(async () => {
   await node.configure()
 })
 afterAll(() => lab?.close())
+
+/** Addresses that the server answers at as others do elsewhere. */
+const OWN = [
+  ...['45.45.45.99/32', '168.63.129.16/32', '2a00::99/128', '64:ff9b::7f00:1/128'],
+  '2002:7f00:1::1/128',
+]
 
 /** What a test started and what still runs of it. */
 const running = new Set<LabProcess>()
@@ -188,13 +199,22 @@ test('a reading that was lost is told again, of both cores', async () => {
   )
 })
 
-test.each(['hysteria', 'sing-box'] as const)(
-  'nothing behind the server is reached through Hysteria by %s, by address or by name',
-  async (core) => {
+test.each([
+  ['hysteria', 'hysteria2'],
+  ['sing-box', 'hysteria2'],
+  ['xray', 'ws'],
+] as const)(
+  'nothing behind the server is reached by %s through %s, by address or by name',
+  async (...spoken) => {
     const uuid = randomUUID()
     await node.add(uuid)
-    const client = await connected(uuid, core)
-    const args = ['-m', 'http.server', '8000', '--bind', '0.0.0.0']
+    const client = startClient(uuid, spoken)
+    await works(client)
+    for (const address of OWN) {
+      const add = ['-c', `ip address replace ${address} dev lo`]
+      expect((await lab.exec('sh', add, { machine: server.machine })).code).toBe(0)
+    }
+    const args = ['-m', 'http.server', '8000', '--bind', '::']
     endWithTest(lab.spawn('python3', args, { machine: server.machine }))
     const curl = ['-sS', '-m', '4', '--socks5-hostname', `127.0.0.1:${client.socks}`]
     const reached = async (url: string) =>
@@ -204,21 +224,31 @@ test.each(['hysteria', 'sing-box'] as const)(
       return (await lab.exec('curl', args, { outside: true })).code === 0
     })
     expect(await reached(target.pageUrl)).toBe(true)
+    // Neither is private: what is blocked below is so by its address.
+    for (const address of ['45.45.45.99', '[2a00::99]']) {
+      expect([address, await reached(`http://${address}:8000`)]).toEqual([address, true])
+    }
     const urls = [
       '127.0.0.1:8000',
       '127.0.0.1:9999',
       '[::1]:8000',
       '0.0.0.0:8000',
       '127.1.2.3:8000',
+      '168.63.129.16:8000',
+      '[64:ff9b::7f00:1]:8000',
+      '[2002:7f00:1::1]:8000',
     ]
     const names = [
       'inside.test:8000',
       'localhost:8000',
       'neighbour-net.test',
+      'azure.test:8000',
       '[::ffff:127.0.0.1]:8000',
     ]
-    for (const url of [...urls, ...names])
-      expect([url, await reached(`http://${url}`)]).toEqual([url, false])
+    const tried = await Promise.all(
+      [...urls, ...names].map(async (url) => ((await reached(`http://${url}`)) ? [url] : [])),
+    )
+    expect(tried.flat()).toEqual([])
   },
 )
 
@@ -228,30 +258,56 @@ test('a client whose password alone changes keeps its connections to Xray', asyn
   const client = startClient(uuid, ['xray', 'ws'])
   await works(client)
   const stream = (await streams([client]))[0] as LabProcess
-  const add: [string, string][] = [[uuid, `${server.code} ${'x'.repeat(43)}`]]
+  const add: [string, string][] = [[uuid, `${server.code} auth=${'x'.repeat(43)}`]]
   const request = { owner: OWNER, from: 'any', to: '', force: false, add, remove: [] }
   expect(await node.program.apply(request)).toMatchObject({ live: true, dropped: 0 })
   expect(file('hy2-users')).toContain(`${'x'.repeat(43)} ${uuid}`)
   const length = stream.output().length
   await until('the stream goes on', () => stream.output().length > length + 100)
-  expect((await node.program.list()).lines.get(uuid)).toBe(`${server.code} ${'x'.repeat(43)}`)
+  const { lines } = await node.program.list()
+  expect(lines).toContainEqual([uuid, `${server.code} auth=${'x'.repeat(43)}`])
 })
 
 test('a new configuration restarts Hysteria, the same text does not; a damaged file is put right', async () => {
-  const base = hysteriaConfig(node.row) as string
+  const parameters = hysteriaParameters(node.row)
   const before = await status()
-  expect(before.hysteria?.config).toBe(sha256Hex(base))
-  await node.program.hysteria(OWNER, base)
+  expect(before.hysteria?.config).toBe(sha256Hex(parameters))
+  await node.program.hysteria(OWNER, parameters)
   expect((await status()).hysteria?.epoch).toBe(before.hysteria?.epoch)
 
   await lab.exec('sh', ['-c', `echo '#' >>${server.dir}/hysteria.yaml`])
   expect((await status()).hysteria?.config).toBe('')
-  await node.program.hysteria(OWNER, base)
+  await node.program.hysteria(OWNER, parameters)
   const after = await status()
-  expect(after.hysteria).toMatchObject({ config: sha256Hex(base), up: true })
+  expect(after.hysteria).toMatchObject({ config: sha256Hex(parameters), up: true })
   expect(after.hysteria?.epoch).not.toBe(before.hysteria?.epoch)
   expect(file('hysteria.yaml')).not.toMatch(/@(dir|auth|api|secret)@/)
-  await expect(node.program.hysteria('panel-2', base)).rejects.toMatchObject({ failure: 'owner' })
+  await expect(node.program.hysteria('panel-2', parameters)).rejects.toMatchObject({
+    failure: 'owner',
+  })
+})
+
+test('a configuration that a former program made is made anew once, and the core started with it', async () => {
+  const made = () => JSON.parse(file('config.json')).outbounds[0].settings.finalRules
+  const before = await status()
+  const rules = made()
+  expect(rules).toHaveLength(2)
+  // Its log came first.
+  const { log, ...rest } = JSON.parse(file('config.json'))
+  const former = { log, ...rest }
+  former.outbounds[0].settings.finalRules = rules.slice(0, 1)
+  writeFileSync(join(server.dir, 'config.json'), JSON.stringify(former))
+  expect(await status()).toMatchObject({ live: true, config: '' })
+  // Clients that come before the configuration do not hide it.
+  await node.add(randomUUID())
+  expect(made()).toEqual(rules)
+  expect((await status()).config).toBe('')
+  await node.configure()
+  const after = await status()
+  expect(after).toMatchObject({ live: true, config: before.config })
+  expect(after.core.epoch).not.toBe(before.core.epoch)
+  await node.configure()
+  expect((await status()).core.epoch).toBe(after.core.epoch)
 })
 
 test('metrics, version and a dropped client tell of Hysteria too', async () => {
@@ -312,7 +368,7 @@ test('no Hysteria any more: it is stopped, and Xray serves on', async () => {
   await node.add(uuid)
   const client = await connected(uuid)
   const transportsJson = node.row.transportsJson.filter(({ type }) => type !== 'hysteria2')
-  await node.configure({ ...node.row, transportsJson })
+  await node.configure(unchecked({ ...node.row, transportsJson }))
   expect((await status()).hysteria).toBe(null)
   expect(await node.program.metrics(5000)).toMatchObject({ hysteriaUp: null })
   expect(await read(client)).toBe(null)
@@ -336,7 +392,7 @@ test('a retired node lets nobody in, runs nothing and can be taken into use agai
     core: { up: false },
   })
   const left = (await lab.exec('ls', ['-A', server.dir])).stdout.trim().split('\n')
-  expect(left.toSorted()).toEqual(['clients', 'lock', 'node.conf', 'tls'])
+  expect(left.toSorted()).toEqual(['clients', 'lock', 'program', 'tls'])
   await node.configure()
   await node.add(uuid)
   await connected(uuid)

@@ -32,10 +32,27 @@ async function agree(page: Page, name: string): Promise<void> {
   await answer(page, 'Restore')
 }
 
-async function restore(page: Page, name: string, buffer: Buffer): Promise<void> {
+async function choose(page: Page, name: string, buffer: Buffer): Promise<void> {
   const file = { name, mimeType: 'application/gzip', buffer }
   await page.getByLabel('Backup file').setInputFiles(file)
+}
+
+async function restore(page: Page, name: string, buffer: Buffer): Promise<void> {
+  await choose(page, name, buffer)
   await agree(page, name)
+}
+
+async function download(page: Page): Promise<{ name: string; bytes: Buffer }> {
+  const downloads = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download a backup' }).click()
+  const found = await downloads
+  return { name: found.suggestedFilename(), bytes: readFileSync(await found.path()) }
+}
+
+async function logIn(page: Page): Promise<void> {
+  await page.getByLabel('User name').fill('admin')
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await button(page, 'Log in').click()
 }
 
 /** Notes in the window what the bar of an upload shows. */
@@ -92,22 +109,60 @@ test('a file that is no backup is refused in place; a backup brings back what wa
   await page.getByRole('alert').waitFor()
 
   await panel.admin('/settings/brand', { brand_name: 'Harbour' })
-  const downloads = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'Download a backup' }).click()
-  const download = await downloads
-  const name = download.suggestedFilename()
+  const { name, bytes } = await download(page)
   expect(name).toMatch(/\.tar\.gz$/)
   await panel.admin('/settings/brand', { brand_name: 'After the backup' })
-  await restore(page, name, readFileSync(await download.path()))
+  await restore(page, name, bytes)
   await page.getByText('The backup is in place').waitFor()
   expect(await inspect(page, 'backup-restored')).toEqual([])
   await button(page, 'Log in again').click()
-  await page.getByLabel('User name').fill('admin')
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await button(page, 'Log in').click()
+  await logIn(page)
   await visit(page, '/settings/brand')
   await soon(() => page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(
     'Harbour',
   )
+  await close(page)
+})
+
+test('a passphrase is typed twice; the backup asks for it when it is restored, and it can be taken away', async () => {
+  // A restore has ended the session of this file.
+  const page = await panel.open({ hash: '#/backup', theme: 'dark', login: false })
+  await logIn(page)
+  await button(page, 'Set a passphrase').click()
+  const passphrase = dialog(page).getByLabel('Passphrase of the backup')
+  const again = dialog(page).getByLabel('Once more')
+  const encrypt = async (first: string, second: string) => {
+    await passphrase.fill(first)
+    await again.fill(second)
+    await answer(page, 'Encrypt backups')
+  }
+  await encrypt('staple correct horse', 'staple correct house')
+  await dialog(page).getByText('is not the same').waitFor()
+  await encrypt('too short', 'too short')
+  await dialog(page).getByText('must have at least 12 characters').waitFor()
+  expect(await inspect(page, 'backup-passphrase')).toEqual([])
+  await encrypt('staple correct horse', 'staple correct horse')
+  await page.getByText('only the passphrase opens it').waitFor()
+  const { name, bytes } = await download(page)
+  expect(name).toMatch(/\.tar\.gz\.enc$/)
+
+  await button(page, 'Switch off').click()
+  await answer(page, 'Switch off')
+  await button(page, 'Set a passphrase').waitFor()
+  const asked = page.getByLabel('Passphrase of the backup')
+  expect(await asked.count()).toBe(0)
+  await choose(page, 'renamed.tar.gz', bytes)
+  await asked.waitFor()
+  expect(await button(page, 'Restore').isDisabled()).toBe(true)
+  await asked.fill('something else')
+  await agree(page, 'renamed.tar.gz')
+  await page.getByRole('alert').getByText('wrong passphrase').waitFor()
+  expect(await inspect(page, 'backup-encrypted')).toEqual([])
+  await asked.fill('staple correct horse')
+  await agree(page, 'renamed.tar.gz')
+  await page.getByText('Backups are encrypted to this passphrase from now on').waitFor()
+  await button(page, 'Log in again').click()
+  await logIn(page)
+  await page.getByText('only the passphrase opens it').waitFor()
   await close(page)
 })

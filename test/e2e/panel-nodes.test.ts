@@ -1,12 +1,13 @@
 /** Servers in the panel: added by the wizard, followed while they are set up, known by their host key, emptied, cleaned. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { fingerprintOf } from '#src/lib/host-key.ts'
 import { findCore } from '#test/support/cores.ts'
+import { addStandIn, openForCore } from '#test/support/node-lab.ts'
 import {
   act,
   answer,
@@ -64,40 +65,35 @@ afterAll(async () => {
   for (const server of servers) await server.close()
 })
 
-/** Starts the core in a network of its own: it serves nobody here, its API is a socket in the folder. */
-const restartScript = (dir: string, xray: string) => `
-if [ -e ${dir}/core.pid ]; then
-  kill $(cat ${dir}/core.pid) 2>/dev/null && while kill -0 $(cat ${dir}/core.pid) 2>/dev/null; do sleep 0.05; done
-fi
-SUBPANEL_NODE_DIR=${dir} bash ${PROGRAM} prestart
-setsid unshare --net ${xray} run -c ${dir}/config.json >>${dir}/core.log 2>&1 &
-echo $! >${dir}/core.pid
-`
-
 async function startServer(): Promise<TestServer> {
   const publicKey = (await panel.server.call('/mgmt-pubkey.txt')).text.trim()
-  const sshd = await createSshServer(publicKey, `env SUBPANEL_NODE_DIR=$DIR/node bash ${PROGRAM}`)
-  const dir = join(sshd.dir, 'node')
+  const settings = 'SUBPANEL_NODE_DIR=$DIR/node SUBPANEL_NODE_CONF=$DIR/etc/node.conf'
+  const command = `env ${settings} PATH=$DIR:$PATH bash ${PROGRAM}`
+  const sshd = await createSshServer(publicKey, command)
+  const state = join(sshd.dir, 'node')
   const xray = findCore('xray')
-  mkdirSync(dir)
-  writeFileSync(join(dir, 'restart.sh'), restartScript(dir, xray))
-  writeFileSync(join(dir, 'stop.sh'), `kill $(cat ${dir}/core.pid)\n`)
-  writeFileSync(
-    join(dir, 'node.conf'),
-    `XRAY_BIN=${xray}\nCORE_RESTART=sh ${dir}/restart.sh\nCORE_STOP=sh ${dir}/stop.sh\n`,
-  )
+  const { env, addUnit, systemctl } = addStandIn(sshd.dir, state, [`XRAY_BIN=${xray}`])
+  mkdirSync(state)
+  chmodSync(sshd.dir, 0o755)
+  openForCore(state)
+  // In a network of its own: it serves nobody here, its API is a socket in the folder.
+  addUnit('xray', [
+    `ExecStartPre=-/bin/bash ${PROGRAM} prestart`,
+    `ExecStart=/usr/bin/unshare --net ${xray} run -c ${state}/config.json`,
+    'Restart=always',
+  ])
   await sshd.start()
   const server: TestServer = {
     sshd,
     async install(token) {
       const script = (await panel.server.call(`/install/${token}.sh`)).text
       const value = (name: string) => new RegExp(`\\b${name}='([^']*)'`).exec(script)?.[1] ?? ''
-      const base = Buffer.from(value('XRAY_CONFIG'), 'base64').toString()
-      const lines = base.split('\n').length - 1
-      const header = { owner: value('OWNER'), config: sha256Hex(base), lines }
+      const parameters = Buffer.from(value('XRAY_PARAMS'), 'base64').toString()
+      const lines = parameters.split('\n').length - 1
+      const header = { owner: value('OWNER'), config: sha256Hex(parameters), lines }
       const said = execFileSync('bash', [PROGRAM, 'configure'], {
-        input: `${JSON.stringify(header)}\n${base}`,
-        env: { ...process.env, SUBPANEL_NODE_DIR: dir },
+        input: `${JSON.stringify(header)}\n${parameters}`,
+        env: { ...process.env, ...env },
         encoding: 'utf8',
       })
       expect(JSON.parse(said)).toMatchObject({ ok: true })
@@ -106,11 +102,7 @@ async function startServer(): Promise<TestServer> {
       expect(answered).toBe(200)
     },
     async close() {
-      try {
-        process.kill(Number(readFileSync(join(dir, 'core.pid'), 'utf8')), 'SIGKILL')
-      } catch {
-        // There is none, or it has ended.
-      }
+      execFileSync(systemctl, ['halt'])
       await sshd.close()
     },
   }

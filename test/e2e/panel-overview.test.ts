@@ -80,6 +80,33 @@ test('what waits for somebody can be dealt with from the overview', async () => 
   await close(page)
 })
 
+test('a node of the former node program is listed until its install command was run again', async () => {
+  const [node] = panel.area.query<{ code: string; label: string }>(
+    "select code, label from nodes where kind = 'external' limit 1",
+  )
+  if (!node) throw new Error('no external node')
+  const { code, label } = node
+  const become = (fields: string) =>
+    panel.area.write(`update nodes set ${fields} where code = ?`, code)
+  // Nobody is there: a node that is not set up is not called.
+  become("kind = 'managed', status = 'pending', last_seen_at = null, program = 1")
+  const page = await panel.open()
+  const item = page.getByRole('link', { name: `${label} runs a former node program` })
+  await item.waitFor()
+  expect(await inspect(page, 'overview-outdated')).toEqual([])
+  await item.click()
+  await page.waitForURL(`**#/nodes/setup/${code}`)
+  await visit(page, `/nodes?node=${code}`)
+  await page.getByText(/^It runs a former node program, by which/).waitFor()
+  expect(await inspect(page, 'node-card-outdated')).toEqual([])
+  await close(page)
+  become("kind = 'external', status = 'active', program = 2")
+  const later = await panel.open()
+  await later.locator('.node-list li').first().waitFor()
+  expect(await later.getByText('runs a former node program').count()).toBe(0)
+  await close(later)
+})
+
 /** Active subscriptions of the database by the day, UTC as the panel's, on which they end. */
 const endingsByDay = () =>
   new Map(
@@ -228,7 +255,7 @@ test('the windows met runtimes, widths, themes and languages pair by pair', () =
 const KB = 1024
 
 test.each(PANEL_LANGS)(
-  'the panel in %s weighs at most 30 KB at its start and 110 KB in all',
+  'the panel in %s weighs at most 30 KB at its start and 160 KB in all',
   (lang) => {
     const sizeOf = (name: string) => statSync(join(PANEL_FOLDER, 'assets', `${name}.gz`)).size
     const sum = (names: string[]) => names.reduce((total, name) => total + sizeOf(name), 0)
@@ -238,7 +265,7 @@ test.each(PANEL_LANGS)(
     const all = sum(entry?.scripts ?? [])
     console.log(`panel in ${lang}: ${(start / KB).toFixed(1)} KB, all ${(all / KB).toFixed(1)} KB`)
     expect(start).toBeLessThanOrEqual(30 * KB)
-    expect(all).toBeLessThanOrEqual(110 * KB)
+    expect(all).toBeLessThanOrEqual(160 * KB)
     expect(all).toBeGreaterThan(60 * KB)
   },
 )

@@ -130,6 +130,7 @@ describe.each(RUNTIMES)('first start on %s', (runtime) => {
     expect(server.stdout()).toContain('Panel          http://panel.localhost')
     expect(server.stdout()).toContain('the one in PANEL_PASSWORD')
     expect(server.stdout()).not.toContain('ppp')
+    expect(server.stdout()).not.toContain('easy to guess')
     const body = { username: ' ADMIN ', password }
     expect((await server.call('/admin/api/login', { body })).status).toBe(200)
     const blocker = createServer()
@@ -151,6 +152,13 @@ describe.each(RUNTIMES)('first start on %s', (runtime) => {
     expect(de1()).toEqual([{ address: '192.0.2.7', port: 2054, sni: 'www.test', enabled: 1 }])
     await start({})
     expect(de1()).toMatchObject([{ sni: 'dl.google.com', enabled: 0 }])
+  })
+
+  test.runIf(process.getuid?.() === 0)('a core that would be root is warned of', async () => {
+    const env = { LOCAL_NODE: 'on', XRAY_BIN: '/nonexistent/xray' }
+    const server = await area().startServer({ runtime, env })
+    await until('the warning', () => server.output().includes(' warn the core runs as root'))
+    await server.stop()
   })
 })
 

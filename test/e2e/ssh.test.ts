@@ -145,9 +145,11 @@ onBoth('a program that fails, dies or writes too much costs its own call', async
   })
   expect((await node.run('die')).message).toMatch(/^the node program ended with (137|KILL|SIGKILL)/)
   expect(await begun).toMatchObject({ answer: '' })
-  const long = await node.run('flood')
-  expect(long).toMatchObject({ failure: 'garbage' })
-  expect(long.message).toMatch(/^the answer is longer than/)
+  for (const word of ['flood', 'flood-aside']) {
+    const long = await node.run(word)
+    expect(long).toMatchObject({ failure: 'garbage' })
+    expect(long.message).toMatch(/^the answer is longer than/)
+  }
   expect(await node.run('echo on')).toMatchObject({ answer: 'on\n' })
   for (const word of ['$(id)', 'a;b', '', 'a\nb', "'", 'ü', 'x'.repeat(201)]) {
     expect(await node.run(`echo ${word}`)).toMatchObject({ failure: 'bad-input' })
@@ -246,6 +248,19 @@ onBoth(
     expect(all[0]?.message).toContain('no answer in 5 s')
     expect(fake.connections()).toBe(1)
     expect((await node.run('echo x')).ms).toBeLessThan(500)
+  },
+)
+
+onBoth(
+  'a server out of reach is told as such, before the SSH library is loaded',
+  async ({ sshd, node }) => {
+    await sshd.kill()
+    const refused = { failure: 'unreachable', message: expect.stringContaining('ECONNREFUSED') }
+    expect(await node.run('echo x')).toMatchObject(refused)
+    expect((await node.state()).loaded).toBe(false)
+    await sshd.start()
+    await until('an answer', async () => (await node.run('echo x')).answer)
+    expect((await node.state()).loaded).toBe(true)
   },
 )
 

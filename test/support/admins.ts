@@ -53,6 +53,18 @@ export const passwordStep = (w: World, username = 'admin', ip = '127.0.0.1') =>
     headers: { 'x-real-ip': ip, 'user-agent': `Browser of ${username}` },
   })
 
+/** Logs in as the panel's login page does; gives the cookies of session and browser. */
+export async function logInToPanel(w: World, options: { username?: string; cookie?: string } = {}) {
+  const { username = 'admin', cookie } = options
+  const answer = await w.call('/admin/api/login', {
+    body: { username, password: PASSWORD, panel: true },
+    ...(cookie === undefined ? {} : { cookie }),
+  })
+  if (answer.status !== 200) throw new Error(`login: ${answer.status} ${answer.text}`)
+  const [session = '', device = ''] = answer.headers.getSetCookie().map((one) => one.split(';')[0])
+  return { session, device }
+}
+
 /** Logs in by password; gives the cookie of the session. */
 export async function logIn(w: World, username = 'admin', ip?: string): Promise<string> {
   const answer = await passwordStep(w, username, ip)

@@ -96,13 +96,25 @@ export function changedDatabase(database: Uint8Array, sql: string): Buffer {
   })
 }
 
-/** A form with one file field, as a browser sends it. */
-export function upload(archive: Uint8Array, field = 'file'): CallOptions {
+/** A form with one file field, as a browser sends it, and texts behind it. */
+export function upload(
+  archive: Uint8Array,
+  field = 'file',
+  texts: Record<string, string> = {},
+): CallOptions {
   const boundary = '----WebKitFormBoundary7MA4YWxkTrZu0gW'
+  const rest = Object.entries(texts).map(
+    ([name, text]) =>
+      `\r\n--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}`,
+  )
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="backup.tar.gz"\r\nContent-Type: application/gzip\r\n\r\n`
   return {
     method: 'POST',
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    raw: Buffer.concat([Buffer.from(head), archive, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    raw: Buffer.concat([
+      Buffer.from(head),
+      archive,
+      Buffer.from(`${rest.join('')}\r\n--${boundary}--\r\n`),
+    ]),
   }
 }

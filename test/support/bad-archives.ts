@@ -247,7 +247,7 @@ export const BAD_ARCHIVES: [name: string, make: Make, message: RegExp][] = [
   [
     'a row that points nowhere',
     sql(
-      "insert into devices (tg_id, hwid, created_at, last_seen_at) values (1, 'h', '2026-01-01T00:00:00', '2026-01-01T00:00:00')",
+      "insert into devices (tg_id, hwid, created_at, last_seen_at) values (1, 'hhhhhhhhhh', '2026-01-01T00:00:00', '2026-01-01T00:00:00')",
     ),
     /damaged/,
   ],

@@ -9,8 +9,12 @@ export interface FakeNode {
   clients: ClientMap
   /** Bytes since the core's start, by client. */
   counters: Map<string, [up: number, down: number]>
+  /** 1 is the one without blocks, whose clients have their passwords as they are. */
+  version: number
   owner: string
   config: string
+  /** What `configure` was given last. */
+  given: string
   /** Hysteria's configuration and counters; null: the node has none. */
   hysteria: {
     config: string
@@ -27,6 +31,8 @@ export interface FakeNode {
   beforeApply: (() => Promise<unknown>) | null
   /** The core dies and comes back: numbers from zero, a new epoch. */
   restart(): void
+  /** Program 2 takes the place of program 1: the clients stay, the configurations are no more what was given. */
+  upgrade(): void
 }
 
 const listCounters = (counters: Map<string, [up: number, down: number]>): Counters =>
@@ -40,15 +46,23 @@ export function createFakeNode(): FakeNode {
     node.calls.push(request ? { verb, request } : { verb })
     if (node.failure) throw new NodeError(node.failure, `fake ${node.failure}`)
   }
-  const refuse = ({ from, owner, force, remove }: ApplyRequest) => {
-    if (from !== 'any' && from !== revision()) throw new NodeError('stale', 'stale')
+  const refuse = ({ from, owner, force, add, remove }: ApplyRequest) => {
+    const isForm = (word: string) => word.includes('=') === node.version > 1
+    const fits = add.every(([, value]) => value.split(' ').slice(1).every(isForm))
+    if (!fits) throw new NodeError('bad-input', 'operation 1 is malformed')
+    if (from !== 'any' && from !== 'none' && from !== revision())
+      throw new NodeError('stale', 'stale')
     const foreign = node.owner !== '' && node.owner !== owner
     if (foreign && !force && remove.length > 0) throw new NodeError('owner', 'owner')
+  }
+  const needsBlocks = (asked: boolean) => {
+    if (asked && node.version < 2) throw new NodeError('unknown-verb', 'no blocks')
   }
   const program: NodeProgram = {
     async status() {
       enter('status')
       return {
+        program: node.version,
         owner: node.owner,
         config: node.config,
         clients: revision(),
@@ -70,15 +84,30 @@ export function createFakeNode(): FakeNode {
         },
       }
     },
-    async list() {
+    async list(blocks = []) {
       enter('list')
-      return { clients: revision(), lines: new Map(node.clients) }
+      needsBlocks(blocks.length > 0)
+      const isAsked = ([uuid]: [string, string]) =>
+        blocks.length === 0 || blocks.includes(uuid.slice(0, 2))
+      return { clients: revision(), lines: [...node.clients].filter(isAsked) }
+    },
+    async blocks() {
+      enter('blocks')
+      needsBlocks(true)
+      const { clients } = node
+      const perBlock = Map.groupBy(clients, ([uuid]) => uuid.slice(0, 2))
+      const blocks = Array.from({ length: 256 }, (_, i) => {
+        const own = perBlock.get(i.toString(16).padStart(2, '0'))
+        return own ? sha256Hex(joinLines(new Map(own))) : ''
+      })
+      return { clients: revision(), count: clients.size, blocks }
     },
     async apply(request) {
       enter('apply', request)
       await node.beforeApply?.()
       refuse(request)
       if (node.owner === '' || request.force) node.owner = request.owner
+      if (request.from === 'none') node.clients.clear()
       for (const uuid of request.remove) node.clients.delete(uuid)
       for (const [uuid, group] of request.add) node.clients.set(uuid, group)
       if (request.to !== '' && request.to !== revision()) throw new NodeError('bad-input', 'to')
@@ -94,6 +123,7 @@ export function createFakeNode(): FakeNode {
       enter('configure')
       if (node.owner === '') node.owner = owner
       node.config = sha256Hex(base)
+      node.given = base
     },
     async hysteria(owner, base) {
       enter('hysteria')
@@ -126,14 +156,24 @@ export function createFakeNode(): FakeNode {
     program,
     clients: new Map(),
     counters: new Map(),
+    version: 2,
     owner: '',
     config: '',
+    given: '',
     hysteria: null,
     epoch: 'epoch-0',
     up: true,
     failure: null,
     calls: [],
     beforeApply: null,
+    upgrade() {
+      node.version = 2
+      node.config = ''
+      if (node.hysteria) node.hysteria.config = 'of program 1'
+      for (const [uuid, value] of node.clients) {
+        node.clients.set(uuid, value.replace(' ', ' auth='))
+      }
+    },
     restart() {
       node.counters.clear()
       node.epoch = `epoch-${++restarts}`

@@ -61,7 +61,8 @@ export async function startPanel(
       server.trust(key?.public_key ?? '')
       const { privateKey, publicKey } = await generateRealityKeys()
       const path = randomBytes(8).toString('hex')
-      const cert = server.certificate
+      // As a registration stores it.
+      const cert = server.certificate.trim()
       const transports = options.transports
         ? [
             { type: 'ws', port: 8443, path: `/${path}w`, cert },

@@ -1,12 +1,12 @@
 /** A server of the lab driven by the panel's own code: our configurations, clients and lists, without a panel around them. */
 import { join } from 'node:path'
-import type { Node } from '#db/schema.ts'
 import { valuesOf } from '#src/domain/client-values.ts'
 import { renderList } from '#src/domain/connection-list.ts'
-import { coreConfig } from '#src/domain/core-config.ts'
-import { hysteriaConfig } from '#src/domain/hysteria-config.ts'
+import { coreParameters } from '#src/domain/core-config.ts'
+import { hysteriaParameters } from '#src/domain/hysteria-config.ts'
 import { listEntries } from '#src/domain/list-entries.ts'
 import { generateRealityKeys } from '#src/domain/provisioning.ts'
+import { type SoundNode, soundUuid } from '#src/domain/sound.ts'
 import { nodeProgram } from '#src/integrations/node-program.ts'
 import type { NodeShell } from '#src/integrations/node-shell.ts'
 import { NodeError } from '#src/lib/errors.ts'
@@ -16,21 +16,22 @@ import { type ClientCore, type EntryKind, FORMATS, runListClient } from './list-
 import type { NodeServer } from './node-lab.ts'
 import { ROOT } from './process.ts'
 import type { Client } from './service.ts'
+import { unchecked } from './unchecked.ts'
 
 export const OWNER = 'panel-1'
 
 export interface DrivenNode {
-  row: Node
+  row: SoundNode
   program: NodeProgram
   /** Gives both configurations. */
-  configure(row?: Node): Promise<void>
+  configure(row?: SoundNode): Promise<void>
   add(...uuids: string[]): Promise<void>
   remove(...uuids: string[]): Promise<void>
   client(uuid: string, spoken: [ClientCore, EntryKind]): Client
 }
 
 /** A row as provisioning makes it, with every transport. */
-export async function managedRow(server: NodeServer, target: Target): Promise<Node> {
+export async function managedRow(server: NodeServer, target: Target): Promise<SoundNode> {
   const cert = server.certificate
   return {
     code: server.code,
@@ -52,15 +53,14 @@ export async function managedRow(server: NodeServer, target: Target): Promise<No
       { type: 'xhttp', port: 443, path: '/fedcba9876543210' },
       { type: 'hysteria2', port: 443, cert },
     ],
-  } as unknown as Node
+  } as unknown as SoundNode
 }
 
 /** The node program of a server, run in its namespace as sshd would run it. */
 export function labShell(lab: Lab, server: NodeServer): NodeShell {
   const program = join(ROOT, 'templates/node-agent.sh')
   return async (words, input, timeoutMs) => {
-    const env = { SUBPANEL_NODE_DIR: server.dir }
-    const options = { machine: server.machine, input, timeoutMs, env }
+    const options = { machine: server.machine, input, timeoutMs, env: server.env }
     const { code, stdout, stderr } = await lab.exec('bash', [program, ...words], options)
     if (code !== 0 || stderr !== '')
       throw new NodeError('garbage', `${words[0]}: ${code} ${stderr}`)
@@ -73,7 +73,7 @@ export async function driveNode(lab: Lab, server: NodeServer, target: Target): P
   const program = nodeProgram(labShell(lab, server))
   const row = await managedRow(server, target)
   const apply = async (add: string[], remove: string[]) => {
-    const valueFor = valuesOf(row)
+    const valueFor = valuesOf(row, 2)
     const lines = add.map((uuid): [string, string] => [uuid, valueFor(uuid)])
     await program.apply({ owner: OWNER, from: 'any', to: '', force: false, add: lines, remove })
   }
@@ -83,16 +83,15 @@ export async function driveNode(lab: Lab, server: NodeServer, target: Target): P
     async configure(wanted = row) {
       await program.configure(
         OWNER,
-        coreConfig([wanted], () => target.address),
+        coreParameters([wanted], () => target.address),
       )
-      await program.hysteria(OWNER, hysteriaConfig(wanted) ?? '')
+      await program.hysteria(OWNER, hysteriaParameters(wanted))
     },
     add: (...uuids) => apply(uuids, []),
     remove: (...uuids) => apply([], uuids),
     client(uuid, spoken) {
-      const node = { ...row, transports: row.transportsJson }
       const options = { brandName: 'Lab', singboxVersion: '1.13.2', wsAndXhttp: true }
-      const entries = listEntries([{ uuid, planLabel: '', node }])
+      const entries = listEntries([{ uuid: soundUuid(uuid), planLabel: unchecked(''), node: row }])
       return runListClient(lab, renderList(FORMATS[spoken[0]], entries, options), 'Node', spoken)
     },
   }

@@ -90,6 +90,8 @@ export interface StartOptions {
   command?: string[]
   cwd?: string
   umask?: string
+  /** What it reads on stdin; nothing by default. */
+  stdin?: string
 }
 
 /** A process under way. */
@@ -234,9 +236,11 @@ export function createArea(defaults: Record<string, string> = {}, parent = tmpdi
         cwd: options.cwd ?? dir,
         // A group of its own, so that close() reaches what a wrapper leaves behind.
         detached: true,
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
         env: { PATH: process.env.PATH, HOME: dir, ...defaults, ...options.env },
       })
+      // Whoever ends without reading it breaks the pipe.
+      child.stdin?.on('error', () => {}).end(options.stdin)
       const running = watch(child)
       splitLines(child, area.lines)
       started.set(running.pid, running.exited)

@@ -5,8 +5,12 @@ import { createFileWorld, type FileWorld } from './file-world.ts'
 import { PASSWORD } from './world.ts'
 
 /** Restores an archive, waits for what follows, and gives the answer. */
-export async function restoreInto(w: FileWorld, archive: Uint8Array) {
-  const answer = await w.admin('/admin/api/backup/restore', upload(archive))
+export async function restoreInto(
+  w: FileWorld,
+  archive: Uint8Array,
+  texts: Record<string, string> = {},
+) {
+  const answer = await w.admin('/admin/api/backup/restore', upload(archive, 'file', texts))
   expect(answer.status, answer.text).toBe(200)
   await w.s.background.idle()
   return answer.json
@@ -24,7 +28,7 @@ export async function logInTo(w: FileWorld): Promise<string> {
 export async function archiveOf(given: (other: FileWorld) => unknown): Promise<Uint8Array> {
   const other = await createFileWorld()
   try {
-    given(other)
+    await given(other)
     return (await other.admin('/admin/api/backup')).bytes
   } finally {
     other.close()

@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { createConnect } from '#src/integrations/outbound-connect.ts'
 import { sshShell } from '#src/integrations/ssh.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
@@ -15,6 +16,7 @@ let pinned: string[] = []
 const refused: string[] = []
 const shell = sshShell(
   {
+    connect: createConnect({ denyPrivate: false }),
     server: { address: '127.0.0.1', port: Number(port), user: user as string },
     hostKeys: {
       pinned: () => pinned,

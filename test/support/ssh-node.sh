@@ -7,6 +7,7 @@ case ${words[0]} in
   sum) sha256sum ;;
   out) head -c "${words[1]}" /dev/zero | tr '\0' o ;;
   flood) yes ;;
+  flood-aside) yes >&2 ;;
   slow)
     echo + >>"$dir/turns"
     sleep "${words[1]}"

@@ -9,13 +9,14 @@ import { join } from 'node:path'
 
 const [dir, xray, socket, program] = process.argv.slice(2) as [string, string, string, string]
 const config = join(dir, 'config.json')
-const env = { ...process.env, SUBPANEL_NODE_DIR: dir }
+const settings = `${dir}.conf`
+const pidFile = join(settings, 'core.pid')
+const conf = join(settings, 'node.conf')
+const env = { ...process.env, SUBPANEL_NODE_DIR: dir, SUBPANEL_NODE_CONF: conf }
 
 mkdirSync(dir, { recursive: true, mode: 0o750 })
-writeFileSync(
-  join(dir, 'node.conf'),
-  `XRAY_BIN=${xray}\nCORE_RESTART=kill -TERM "$(cat '${join(dir, 'core.pid')}')"\n`,
-)
+mkdirSync(settings, { mode: 0o755 })
+writeFileSync(conf, `XRAY_BIN=${xray}\nSUPERVISOR=pidfile\nCORE_PID=${pidFile}\n`, { mode: 0o600 })
 
 function runCore(): void {
   if (!existsSync(config)) {
@@ -24,7 +25,7 @@ function runCore(): void {
   }
   spawnSync('bash', [program, 'prestart'], { env })
   const core = spawn(xray, ['run', '-c', config], { stdio: 'inherit' })
-  writeFileSync(join(dir, 'core.pid'), `${core.pid}\n`)
+  writeFileSync(pidFile, `${core.pid}\n`)
   core.on('close', () => setTimeout(runCore, 100))
 }
 

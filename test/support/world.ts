@@ -3,6 +3,7 @@
 import { insertAdmin } from '#db/admins.ts'
 import { insertSession } from '#db/logins.ts'
 import { openDatabase } from '#db/open.ts'
+import { read } from '#db/reads.ts'
 import { currentInstanceId, putInstanceId } from '#db/settings.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import { createSeenDevices } from '#src/domain/devices.ts'
@@ -17,6 +18,7 @@ import { createGateways } from '#src/integrations/gateways.ts'
 import { createInstallFiles } from '#src/integrations/install-files.ts'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { createProviderA } from '#src/integrations/provider-a.ts'
+import { createReads } from '#src/integrations/read-thread.ts'
 import { createSnapshots } from '#src/integrations/snapshot-files.ts'
 import { createTelegram } from '#src/integrations/telegram.ts'
 import { createEventSender } from '#src/integrations/webhook.ts'
@@ -35,7 +37,8 @@ export const PASSWORD = 'correct horse battery'
 const passwordHash = hashPassword(PASSWORD)
 
 /** The session that every world has from its start. */
-const SESSION = 'session-of-the-world'
+/** The value of the admin’s cookie. */
+export const SESSION = 'session-of-the-world'
 
 /** The environment of a world unless a test says otherwise. */
 const ENVIRONMENT = {
@@ -159,6 +162,16 @@ function dumpTables(raw: Services['db']['raw'], except: string[]): string {
     .join('\n')
 }
 
+/** A database in memory has no other connection. */
+function readsAtOnce(db: Services['db']): Services['reads'] {
+  const reads: Services['reads'] = {
+    ask: (name, ...input) => read(db, name, ...input),
+    for: () => reads,
+    close: async () => {},
+  }
+  return reads
+}
+
 /** The admin with his password and a session that no clock ends and no request marks as seen. */
 async function seedAdminSession(db: Services['db'], at: string): Promise<void> {
   const hash = await passwordHash
@@ -218,12 +231,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await seedAdminSession(db, formatTimestamp(clock.now()))
   await seedPlans(seed)
   await seedManagementKey(seed, async () => ({
-    privateKey: 'PRIVATE',
+    privateKey:
+      '-----BEGIN OPENSSH PRIVATE KEY-----\nPRIVATE=\n-----END OPENSSH PRIVATE KEY-----\n',
     publicKey: 'ssh-ed25519 AAAA subpanel',
   }))
   await seedLocalNode(seed, async () => true)
   const limiter = createLimiter(4)
   let hashes = 0
+  const hashing: Services['hashing'] = (work) => {
+    hashes++
+    return limiter(work)
+  }
   const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
   const outside = { outbound, log, timeoutMs: options.outsideTimeoutMs ?? OUTSIDE_TIMEOUT_MS }
   const telegram = createTelegram({ ...outside, apiUrl: config.telegramApiUrl })
@@ -231,6 +249,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const s: Services = {
     config,
     db,
+    reads: options.path ? createReads(options.path, log) : readsAtOnce(db),
     clock,
     log,
     background,
@@ -250,10 +269,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     paymentChecks: createSingleFlight(),
     paymentCreations: createSingleFlight(),
     dial: async (address, port) => `${address}:${port}` === 'alive.test:443',
-    hashing: (work) => {
-      hashes++
-      return limiter(work)
-    },
+    hashing,
+    strangersHashing: hashing,
     seenDevices: createSeenDevices({ db, clock, background }, 1_000_000),
     fatal: noteFatal,
     nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
@@ -292,7 +309,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       db.raw.prepare(sql).run(...values)
     },
     dump: (...except) => dumpTables(db.raw, except),
-    close: () => db.close(),
+    close: () => {
+      void s.reads.close()
+      db.close()
+    },
   }
 }
 

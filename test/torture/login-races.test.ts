@@ -105,6 +105,65 @@ test(`of ${GUESSES} parallel wrong guesses at two processes exactly 10 are evalu
   expect(count(a, 'audit_log', "action = 'login.failed' and detail = 'code'")).toBe(10)
 })
 
+/** The attempts at accounts that count now, oldest first, in seconds. */
+const guessesAt = (a: Area, account: string) =>
+  a
+    .query<{ at: string }>(
+      `select at from account_attempts where account ${account} order by at, id`,
+    )
+    .map(({ at }) => Date.parse(`${at}Z`) / 1000)
+
+test(`of ${GUESSES} guesses at one account from as many addresses, at two processes, 30 are free`, async () => {
+  const a = area()
+  const servers = await startBoth(a)
+  const guess = (i: number) =>
+    (servers[i % 2] as Server).call('/admin/api/login', {
+      body: { username: 'admin', password: `wrong guess ${i}` },
+      headers: { 'x-real-ip': `10.2.${i >> 8}.${i & 255}` },
+    })
+  const login = (server: number, ip: string) =>
+    (servers[server] as Server).call('/admin/api/login', {
+      body: { username: 'admin', password: PASSWORD },
+      headers: { 'x-real-ip': ip },
+    })
+  expect((await login(0, '203.0.113.9')).status).toBe(200)
+
+  const answers = await Promise.all(numbers(GUESSES).map(guess))
+  const times = guessesAt(a, "like 'name %'")
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(times.length)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(GUESSES - times.length)
+  expect(count(a, 'audit_log', "action = 'login.failed'")).toBe(times.length)
+  expect(times.length).toBeGreaterThanOrEqual(30)
+  // Each one beyond them has waited for its second, two, four seconds since the one before it, at whichever process that was.
+  const pauses = times.slice(30).map((at, i) => at - (times[i + 29] as number))
+  console.log(
+    `${times.length} of ${GUESSES} evaluated, the waits of the rest ${pauses.join(' ')} s`,
+  )
+  for (const [i, pause] of pauses.entries()) expect(pause).toBeGreaterThanOrEqual(2 ** i)
+
+  // Of those who come together after the longest wait one is evaluated, whatever its process; the owner waits for none of them.
+  a.write("update account_attempts set at = strftime('%Y-%m-%dT%H:%M:%S', at, '-10 minutes')")
+  for (let i = times.length; i < 40; i++) {
+    a.write(
+      "insert into account_attempts (account, at) select account, at from account_attempts where account like 'name %' limit 1",
+    )
+  }
+  const late = Promise.all(numbers(GUESSES).map((i) => guess(GUESSES + i)))
+  const owner = await Promise.all([login(0, '203.0.113.9'), login(1, '203.0.113.9')])
+  expect(owner.map(({ status }) => status)).toEqual([200, 200])
+  const refused = (await late).filter(({ status }) => status === 429)
+  expect([(await late).filter(({ status }) => status === 401).length, refused.length]).toEqual([
+    1,
+    GUESSES - 1,
+  ])
+  for (const { headers } of refused) {
+    const seconds = Number(headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(40)
+    expect(seconds).toBeLessThanOrEqual(60)
+  }
+  expect((await login(0, '203.0.114.1')).status).toBe(429)
+})
+
 interface Seeded {
   id: number
   username: string

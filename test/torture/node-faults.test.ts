@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ProxyOrder } from '#test/support/cut-proxy.ts'
 import { createLab, type Lab, startTarget, until } from '#test/support/lab.ts'
 import { type ManagedPanel, startPanel, startProxy } from '#test/support/managed-panel.ts'
-import { addServer, type NodeServer } from '#test/support/node-lab.ts'
+import { addServer, assignments, type NodeServer } from '#test/support/node-lab.ts'
 import { findProgram } from '#test/support/process.ts'
 import type { Runtime } from '#test/support/service.ts'
 
@@ -71,7 +71,7 @@ describe.each<Runtime>(FULL ? ['node', 'bun'] : ['node'])('on %s', (runtime) => 
   const faketime = (offset: string) => {
     const program = findProgram('faketime')
     const agent = join(import.meta.dirname, '../../templates/node-agent.sh')
-    return `SUBPANEL_NODE_DIR='${victim.dir}' exec '${program}' -f '${offset}' bash '${agent}' "$@"`
+    return `${assignments(victim.env)} exec '${program}' -f '${offset}' bash '${agent}' "$@"`
   }
 
   const faults: Fault[] = [

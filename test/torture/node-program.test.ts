@@ -57,15 +57,14 @@ async function isWhole(): Promise<boolean> {
 
 /** Starts a call of `apply` that replaces all clients by these. */
 function startApply(uuids: string[]) {
-  const valueFor = valuesOf(node.row)
+  const valueFor = valuesOf(node.row, 2)
   const lines = uuids.map((uuid) => JSON.stringify(['+', uuid, ...valueFor(uuid).split(' ')]))
   const header = { owner: OWNER, from: 'none', to: '', force: false, lines: lines.length }
   const file = join(lab.dir, 'request')
   writeFileSync(file, `${[JSON.stringify(header), ...lines].join('\n')}\n`)
-  const env = { SUBPANEL_NODE_DIR: server.dir }
   return lab.spawn('sh', ['-c', `exec bash ${PROGRAM} apply <${file}`], {
     machine: server.machine,
-    env,
+    env: server.env,
   })
 }
 

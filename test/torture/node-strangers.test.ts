@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLab, type Lab, startTarget, type Target, until } from '#test/support/lab.ts'
 import { type ManagedPanel, startPanel } from '#test/support/managed-panel.ts'
-import { addServer, type NodeServer } from '#test/support/node-lab.ts'
+import { addServer, assignments, type NodeServer } from '#test/support/node-lab.ts'
 import type { Runtime } from '#test/support/service.ts'
 
 const FULL = process.env.FULL === '1'
@@ -26,7 +26,7 @@ describe.each(RUNTIMES)(title, (runtime) => {
   let own: ManagedPanel
   let servers: NodeServer[]
   let config: string[]
-  const configs = () => servers.map(({ dir }) => readFileSync(join(dir, 'base.json'), 'utf8'))
+  const configs = () => servers.map(({ dir }) => readFileSync(join(dir, 'core.params'), 'utf8'))
 
   beforeAll(async () => {
     lab = createLab()
@@ -115,7 +115,7 @@ describe.each(RUNTIMES)('a server that lies, on %s', (runtime) => {
   const agent = join(import.meta.dirname, '../../templates/node-agent.sh')
   /** The node program's own answer with its first list of counters replaced. */
   const withCounters = (counters: (string | number)[][]) =>
-    `SUBPANEL_NODE_DIR='${liar.dir}' bash '${agent}' "$@" | sed 's/"counters":\\[[^a-z]*\\]/"counters":${JSON.stringify(counters)}/; s/"counters":\\[\\[[^}]*\\]\\]/"counters":${JSON.stringify(counters)}/'`
+    `${assignments(liar.env)} bash '${agent}' "$@" | sed 's/"counters":\\[[^a-z]*\\]/"counters":${JSON.stringify(counters)}/; s/"counters":\\[\\[[^}]*\\]\\]/"counters":${JSON.stringify(counters)}/'`
 
   const lies: [string, () => string][] = [
     ['100 MB in one line', () => 'head -c 100000000 /dev/zero | tr "\\0" x'],

@@ -34,6 +34,8 @@ describe('with nothing configured', () => {
       publicScheme: 'http',
       defaultDomains: true,
       adminPath: 'admin',
+      coveredPath: null,
+      reauth: true,
       panelPassword: '',
       trustedProxies: null,
       hostIsolation: false,
@@ -55,6 +57,7 @@ describe('with nothing configured', () => {
       restoreMaxBytes: 512 * 1024 ** 2,
       snapshotMaxBytes: 2048 * 1024 ** 2,
       snapshotCopyCommand: '',
+      backupPassphraseFile: '',
       unknownKeys: [],
       xrayBin: '',
       hysteriaBin: '',
@@ -69,6 +72,7 @@ describe('with nothing configured', () => {
       outboundDenyPrivate: false,
       syncIntervalMs: 90_000,
       live: {},
+      fixedKeys: [],
       envInstanceId: '',
     })
   })
@@ -135,6 +139,19 @@ describe('ADMIN_PATH', () => {
   RESERVED.push('healthz', 'assets', 'robots.txt', 'favicon.ico', 'cabinet.html')
   RESERVED.push('mgmt-pubkey.txt', 'admin/api')
 
+  test.each(['metrics', 'status', 'tls-allowed', 'rules'])(
+    '%s came to be reserved later: who has it keeps it, and is told',
+    (path) => {
+      for (const text of [path, `/${path}/`, `${path}/x`]) {
+        const config = load({ ADMIN_PATH: text })
+        expect([config.adminPath, config.coveredPath]).toEqual([text.replace(/^\/|\/$/g, ''), path])
+      }
+      for (const text of ['', `${path}x`, `x/${path}`, path.toUpperCase()]) {
+        expect(load({ ADMIN_PATH: text }).coveredPath).toBeNull()
+      }
+    },
+  )
+
   test.each(RESERVED)('%s is reserved, and so is what is below it', (path) => {
     for (const text of [path, `/${path}/`, `${path}/x`]) {
       expect(() => load({ ADMIN_PATH: text })).toThrow(
@@ -180,7 +197,15 @@ const BAD: Record<string, string[]> = {
   LOCAL_NODE_ADDRESS: ['a b', 'https://x.test', 'x.test:443'],
   LOCAL_NODE_PORT: ['0', '65536', 'https'],
   LOCAL_NODE_SNI: ['a b', 'https://x.test', '*.x.test'],
-  LOCAL_NODE_TARGET: ['x.test', 'a b:443'],
+  LOCAL_NODE_TARGET: [
+    'x.test',
+    'a b:443',
+    'x.test:0',
+    'x.test:65536',
+    '::1:443',
+    '/run/x.sock',
+    '@x',
+  ],
   LOCAL_CORE: ['docker', 'EMBEDDED'],
   CORES_URL: ['github.com', 'ftp://x.test'],
   BOT_LINK_BASE: ['t.me', 'javascript:alert(1)'],

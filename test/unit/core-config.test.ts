@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema.ts'
-import { coreConfig, servedNodes } from '#src/domain/core-config.ts'
+import { coreParameters, servedNodes } from '#src/domain/core-config.ts'
+import { configurationsOf } from '#src/domain/programs.ts'
+import type { SoundNode } from '#src/domain/sound.ts'
 
 const WS = { type: 'ws', port: 8443, path: '/ws' } as const
 const XHTTP = { type: 'xhttp', port: 443, path: '/xh' } as const
+const KEY = 'K'.repeat(43)
 
-const node = (fields: Partial<Node> = {}): Node =>
+/** What came past the rules, as much as what they let in. */
+const node = (fields: Partial<Node> = {}): SoundNode =>
   ({
     code: 'de1',
     port: 443,
-    privateKey: 'PRIVATE',
+    privateKey: KEY,
     publicKey: 'PUBLIC',
     shortId: '0123456789abcdef',
     sni: 'target.test',
@@ -17,115 +21,96 @@ const node = (fields: Partial<Node> = {}): Node =>
     kind: 'managed',
     transportsJson: [],
     ...fields,
-  }) as unknown as Node
+  }) as unknown as SoundNode
 
 const target = (row: Node) => `${row.sni}:443`
 
-/** The text as the node program fills it in. */
-function filled(text: string): { inbounds: Record<string, never>[] } & Record<string, never> {
-  return JSON.parse(
-    text.replace(/^@clients .*@$/gm, '{"id":"x"}').replaceAll('@api@', '/api.sock,0660'),
-  )
-}
+/** The lines of each inbound. */
+const inbounds = (...nodes: SoundNode[]) =>
+  coreParameters(nodes, target)
+    .split(/^inbound /m)
+    .slice(1)
+    .map((text) => `inbound ${text}`.trimEnd().split('\n'))
+const tags = (...nodes: SoundNode[]) => inbounds(...nodes).map(([first]) => first)
 
-describe('coreConfig', () => {
-  test('is what the node program and the core expect', () => {
-    const text = coreConfig([node()], target)
-    expect(text.split('\n').filter((line) => /^("tag"|"port"|@)/.test(line))).toEqual([
-      '"tag":"de1.reality",',
-      '"port":443,',
-      '@clients de1 xtls-rprx-vision@',
+describe('the parameters of a core', () => {
+  test('are what the node program expects', () => {
+    expect(coreParameters([node()], target).split('\n')).toEqual([
+      'xray 2',
+      'inbound de1.reality',
+      'protocol vless',
+      'port 443',
+      'group de1',
+      'flow xtls-rprx-vision',
+      'network raw',
+      'security reality',
+      'target target.test:443',
+      'server-name target.test',
+      `private-key ${KEY}`,
+      'short-id 0123456789abcdef',
+      '',
     ])
-    expect(filled(text)).toMatchObject({
-      log: { access: 'none' },
-      api: { listen: '/api.sock,0660', services: ['HandlerService', 'StatsService'] },
-      policy: {
-        levels: { 0: { statsUserUplink: true, statsUserDownlink: true, statsUserOnline: true } },
-      },
-      inbounds: [
-        {
-          protocol: 'vless',
-          streamSettings: {
-            realitySettings: {
-              target: 'target.test:443',
-              serverNames: ['target.test'],
-              privateKey: 'PRIVATE',
-              shortIds: ['0123456789abcdef'],
-              minClientVer: '1.0.0',
-            },
-          },
-        },
-      ],
-    })
   })
 
-  test('has an inbound per node, and none without nodes', () => {
-    const two = filled(coreConfig([node(), node({ code: 'B_2', port: 8443, flow: '' })], target))
-    expect(two.inbounds.map((inbound) => inbound.tag)).toEqual(['de1.reality', 'B_2.reality'])
-    expect(coreConfig([node({ flow: '' })], target)).toContain('\n@clients de1@\n')
-    expect(filled(coreConfig([], target)).inbounds).toEqual([])
+  test('have an inbound per node, and none without nodes', () => {
+    const two = [node(), node({ code: 'B_2', port: 8443, flow: '' })]
+    expect(tags(...two)).toEqual(['inbound de1.reality', 'inbound B_2.reality'])
+    expect(inbounds(...two)[1]?.join()).not.toContain('flow')
+    expect(coreParameters([], target)).toBe('xray 2\n')
   })
 
-  test('never lets a field out of its string', () => {
-    const nasty = 'a"},{"x":"\n@clients evil@\n'
-    const text = coreConfig([node({ sni: nasty, shortId: nasty })], target)
-    expect(text).not.toMatch(/^@clients evil/m)
-    expect(filled(text).inbounds).toHaveLength(1)
+  test('may have a short id that is empty', () => {
+    expect(coreParameters([node({ shortId: '' })], target)).toMatch(/^short-id ?$/m)
   })
 })
 
 describe('WS and XHTTP', () => {
-  const inbounds = (...nodes: Node[]) =>
-    // biome-ignore lint/suspicious/noExplicitAny: Xray's config is checked field by field
-    filled(coreConfig(nodes, target)).inbounds as any[]
-  const tags = (...nodes: Node[]) => inbounds(...nodes).map(({ tag }) => tag)
-
   test('XHTTP listens behind the REALITY port, on a socket of its own per node, without flow', () => {
     const rows = [node({ transportsJson: [XHTTP] }), node({ code: 'b', port: 444 })]
     const [reality, xhttp, other] = inbounds(...rows)
-    expect(reality.settings.fallbacks).toEqual([{ dest: '@subpanel.de1.xhttp', xver: 2 }])
-    expect(xhttp).toMatchObject({
-      tag: 'de1.xhttp',
-      listen: '@subpanel.de1.xhttp',
-      streamSettings: { xhttpSettings: { path: '/xh' }, sockopt: { acceptProxyProtocol: true } },
-    })
-    expect(xhttp).not.toHaveProperty('port')
-    expect(other.settings).not.toHaveProperty('fallbacks')
-    const clients = coreConfig(rows, target).match(/^@clients.*@$/gm)
-    expect(clients).toEqual([
-      '@clients de1 xtls-rprx-vision@',
-      '@clients de1@',
-      '@clients b xtls-rprx-vision@',
+    expect(reality?.at(-1)).toBe('fallback de1.xhttp')
+    expect(xhttp).toEqual([
+      'inbound de1.xhttp',
+      'protocol vless',
+      'socket de1.xhttp',
+      'group de1',
+      'network xhttp',
+      'path /xh',
+      'security none',
     ])
+    expect(other?.join()).not.toContain('fallback')
   })
 
   test('WS has a port and the certificate of the node', () => {
     const [, ws] = inbounds(node({ transportsJson: [WS] }))
-    expect(ws).toMatchObject({
-      tag: 'de1.ws',
-      port: 8443,
-      streamSettings: {
-        network: 'ws',
-        security: 'tls',
-        tlsSettings: {
-          certificates: [{ certificateFile: '@dir@/tls/node.crt', keyFile: '@dir@/tls/node.key' }],
-        },
-        wsSettings: { path: '/ws' },
-      },
-    })
+    expect(ws).toEqual([
+      'inbound de1.ws',
+      'protocol vless',
+      'port 8443',
+      'group de1',
+      'network ws',
+      'path /ws',
+      'security tls',
+      'certificate node',
+      'alpn http/1.1',
+      'min-version 1.2',
+    ])
   })
 
   test('WS is left out where its port is in use, and where nobody made a certificate', () => {
     const transportsJson = [WS]
-    expect(tags(node({ port: 8443, transportsJson }))).toEqual(['de1.reality'])
-    expect(tags(node({ kind: 'local', transportsJson }))).toEqual(['de1.reality'])
+    const alone = ['inbound de1.reality']
+    expect(tags(node({ port: 8443, transportsJson }))).toEqual(alone)
+    expect(tags(node({ kind: 'local', transportsJson }))).toEqual(alone)
     const two = [node({ transportsJson }), node({ code: 'b', port: 444, transportsJson })]
-    expect(tags(...two)).toEqual(['de1.reality', 'de1.ws', 'b.reality'])
+    expect(tags(...two)).toEqual(['inbound de1.reality', 'inbound de1.ws', 'inbound b.reality'])
   })
 
-  test('a path without its slash is the path of the lists', () => {
-    const [, ws] = inbounds(node({ transportsJson: [{ ...WS, path: 'ws' }] }))
-    expect(ws.streamSettings.wsSettings.path).toBe('/ws')
+  test('a path without its slash is the path of the lists, and a text in every case', () => {
+    const pathOf = (path: string) =>
+      inbounds(node({ transportsJson: [{ ...WS, path }] }))[1]?.find((line) => /^path/.test(line))
+    expect(pathOf('ws')).toBe('path /ws')
+    expect(pathOf('/a b"c%d\\ü')).toBe('path /a%20b%22c%25d%5C%C3%BC')
   })
 })
 
@@ -150,4 +135,65 @@ describe('servedNodes', () => {
       expect(conflicts.map((row) => row.code)).toEqual(['a'])
     },
   )
+
+  const HYSTERIA = {
+    hysteriaPassword: 'x',
+    transportsJson: [{ type: 'hysteria2', port: 9999 }],
+  } as unknown as Partial<Node>
+
+  test("one that wants the port of Hysteria's API keeps no other from being served", () => {
+    const ws = {
+      ...HYSTERIA,
+      transportsJson: [...(HYSTERIA.transportsJson ?? []), { ...WS, port: 9999 }],
+    }
+    const rows = [
+      node({ ...HYSTERIA, code: 'a', port: 9999 }),
+      node({ ...ws, code: 'b', port: 1 } as Partial<Node>),
+      node({ ...HYSTERIA, code: 'c', port: 2 }),
+      node({ code: 'd', port: 9999 }),
+    ]
+    const { served, conflicts } = servedNodes(rows)
+    expect(conflicts.map((row) => row.code)).toEqual(['a', 'b'])
+    expect(served.map((row) => row.code)).toEqual(['c', 'd'])
+  })
+
+  test.each(['abc', 'a\nport 1', '\uFFFEabcd', 'x'.repeat(257)])(
+    'the disguise %j, with which Hysteria would not start, leaves out Hysteria alone',
+    (hysteriaObfsPassword) => {
+      const row = node({ ...HYSTERIA, hysteriaObfsPassword })
+      expect(servedNodes([row]).conflicts).toEqual([])
+      for (const program of [1, 2]) {
+        const { core, hysteria } = configurationsOf(program, [row], target)
+        expect(core).toContain('de1.reality')
+        expect(hysteria).toBe('')
+      }
+    },
+  )
+
+  const LINE = 'x\nport 1'
+  test.each([
+    ['code', { code: LINE }],
+    ['SNI', { sni: LINE }],
+    ['SNI', { sni: 'a b' }],
+    ['key', { privateKey: `${'K'.repeat(42)}"` }],
+    ['short id', { shortId: `ab\nport 1` }],
+    ['flow', { flow: LINE }],
+    ['port', { port: 1.5 }],
+    ['port', { port: '443\nport 1' as unknown as number }],
+    ['path', { transportsJson: [{ ...WS, path: LINE }] }],
+    ['path', { transportsJson: [{ ...XHTTP, path: '/\x1b' }] }],
+    ['port of a transport', { transportsJson: [{ ...WS, port: LINE as unknown as number }] }],
+    ['SNI as a target', { sni: '-.test' }],
+  ] satisfies [string, Partial<Node>][])(
+    'one whose %s is no such thing is not served, and no line is made of it',
+    (_, fields) => {
+      const row = node(fields as Partial<Node>)
+      expect(servedNodes([row]).conflicts).toEqual([row])
+      expect(() => coreParameters([row], target)).toThrow(/^a node's [a-z-]+ is none$/)
+    },
+  )
+
+  test('a target that is none is told to no node', () => {
+    expect(() => coreParameters([node()], () => '/run/x.sock')).toThrow("a node's target is none")
+  })
 })

@@ -11,8 +11,84 @@ test.each([
   ['"', '""""'],
   ['=1', "'=1"],
   ['-1', "'-1"],
-  ['\r=1', `"'\r=1"`],
+  ['\r=1', `"'\r'=1"`],
+  ['\t1', "'\t1"],
+  ['\r1', `"'\r1"`],
+  ['＝1', "'＝1"],
+  ['＋1', "'＋1"],
+  ['－1', "'－1"],
+  ['＠1', "'＠1"],
+  ['  =1', "'  =1"],
+  ['"=1"', `"'""=1"""`],
+  [';=1', `";'=1"`],
+  ['a; @SUM(1)', `"a;' @SUM(1)"`],
+  ['a;"=1"', `"a;'""=1"""`],
+  ['a;b', '"a;b"'],
+  ['a\t=1', "a\t'=1"],
+  ['a\n＝1', `"a\n'＝1"`],
+  ['1+1=2', '1+1=2'],
+  ['a-b@c', 'a-b@c'],
 ])('the cell of %j is %j', (value, cell) => expect(csvCell(value)).toBe(cell))
+
+test('a cell takes a time that grows as it does', () => {
+  const size = 300_000
+  expect(csvCell('\t'.repeat(size))).toHaveLength(2 * size)
+  expect(csvCell(`${'"'.repeat(size)}=`)).toHaveLength(2 * size + 4)
+  expect(csvCell(';"'.repeat(size))).toHaveLength(3 * size + 2)
+}, 5000)
+
+/** The cells of a line where `separator` is what a spreadsheet goes by: a quote counts at the beginning of a cell alone. */
+function cellsBy(separator: string, line: string): string[] {
+  const cells: string[] = []
+  for (let at = 0; at <= line.length; ) {
+    let cell = ''
+    if (line[at] === '"') {
+      for (at++; at < line.length && (line[at] !== '"' || line[at + 1] === '"'); at++) {
+        if (line[at] === '"') at++
+        cell += line[at]
+      }
+      at++
+    }
+    for (; at < line.length && line[at] !== separator && !'\r\n'.includes(line[at] as string); at++)
+      cell += line[at]
+    at++
+    cells.push(cell)
+  }
+  return cells
+}
+
+test.each([',', ';', '\t'])(
+  'whatever is in a note, no cell is a formula where %j separates',
+  (separator) => {
+    const bits = [
+      '',
+      '=1',
+      '＝1',
+      '-1',
+      '@a',
+      ';',
+      ';=1',
+      '\t',
+      '\r',
+      '\n',
+      '"',
+      "'",
+      ' ',
+      ',',
+      'a',
+    ]
+    for (const a of bits) {
+      for (const b of bits) {
+        for (const c of bits) {
+          const line = `7,${csvCell(a + b + c)},x`
+          for (const cell of cellsBy(separator, line)) {
+            expect(cell, JSON.stringify(line)).not.toMatch(/^[\s"]*[=+\-@＝＋－＠]/)
+          }
+        }
+      }
+    }
+  },
+)
 
 test('a download begins with the mark of UTF-8 and reads no further than it is read', async () => {
   let reads = 0

@@ -1,6 +1,7 @@
 /** A node that lies, or is broken: what it says of others is ignored, and told once. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { nodeProgram } from '#src/integrations/node-program.ts'
+import { endedWith } from '#src/integrations/node-shell.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { addNode, addSubscription, addUser } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'
@@ -135,6 +136,29 @@ describe('an answer', () => {
       expect(bytesOf(own)).toEqual([0, 0])
     },
   )
+
+  test('that paints, breaks lines or writes from right to left is one plain line wherever it is told', async () => {
+    const bait = '\u001b[31m<img src=x>\r\n2026-01-01 fake\u202e\u2028\u0000\u009b5m\u{1f600}'
+    const plain = ' [31m<img src=x> 2026-01-01 fake 5m '
+    const { metrics } = nodeProgram(async () =>
+      JSON.stringify({ ok: false, error: 'core-down', message: bait }),
+    )
+    const bad = w.remote('bad').program
+    bad.status = metrics as never
+    bad.metrics = metrics
+    w.clock.advance(90_000)
+    const error = `metrics: ${plain}`
+    expect((await passAll())[1]).toMatchObject({ code: 'bad', error })
+    expect((await w.admin('/admin/api/nodes/bad/metrics')).json.error).toBe(error)
+    expect(w.rows("select last_error from nodes where code = 'bad'")).toEqual([
+      { last_error: error },
+    ])
+    const odd = { ...status, core: { ...status.core, version: bait } }
+    expect((await nodeProgram(async () => JSON.stringify(odd)).status('', 1000)).core.version).toBe(
+      plain,
+    )
+    expect(endedWith(1, bait).message).toBe(`the node program ended with 1: ${plain}`)
+  })
 
   test('that words its failure anew each time is told once', async () => {
     let n = 0

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema.ts'
 import { valuesOf } from '#src/domain/client-values.ts'
-import { hysteriaConfig } from '#src/domain/hysteria-config.ts'
+import { hysteriaParameters } from '#src/domain/hysteria-config.ts'
 import { hysteriaAuth } from '#src/domain/list-entries.ts'
+import { hysteriaConfig } from '#src/domain/program-1.ts'
+import type { SoundNode } from '#src/domain/sound.ts'
 import { UUID } from '#test/fixtures/lists/samples.ts'
 
-const node = (fields: Partial<Node> = {}): Node =>
+/** What came past the rules, as much as what they let in. */
+const node = (fields: Partial<Node> = {}): SoundNode =>
   ({
     code: 'n1',
     kind: 'managed',
@@ -13,11 +16,46 @@ const node = (fields: Partial<Node> = {}): Node =>
     hysteriaObfsPassword: 'obfs password',
     transportsJson: [{ type: 'hysteria2', port: 8444 }],
     ...fields,
-  }) as unknown as Node
+  }) as unknown as SoundNode
 
-describe('hysteriaConfig', () => {
+describe('the parameters of Hysteria', () => {
+  test('are what the node program expects', () => {
+    expect(hysteriaParameters(node())).toBe('hysteria 2\nport 8444\nobfs obfs%20password\n')
+  })
+
+  test('have no obfs where there is none', () => {
+    for (const hysteriaObfsPassword of [null, '']) {
+      expect(hysteriaParameters(node({ hysteriaObfsPassword }))).toBe('hysteria 2\nport 8444\n')
+    }
+  })
+
+  test('let no password out of its line', () => {
+    expect(hysteriaParameters(node({ hysteriaObfsPassword: 'a"}- b: %0A' }))).toBe(
+      'hysteria 2\nport 8444\nobfs a%22}-%20b:%20%250A\n',
+    )
+    for (const hysteriaObfsPassword of ['a\nhop 1-65535', 'abc', 'x'.repeat(257)]) {
+      const broken = node({ hysteriaObfsPassword })
+      expect(() => hysteriaParameters(broken)).toThrow("a node's obfs is none")
+    }
+  })
+
+  test('never hold the password that all others are made of', () => {
+    expect(hysteriaParameters(node())).not.toContain('node')
+  })
+
+  test.each([
+    ['without the transport', { transportsJson: [] }],
+    ['without a password', { hysteriaPassword: null }],
+    ['that is not managed', { kind: 'external' as const }],
+  ])('are empty for a node %s, whose clients have no password either', (_, fields) => {
+    expect(hysteriaParameters(node(fields))).toBe('')
+    expect(valuesOf(node(fields), 2)(UUID)).toBe('n1')
+  })
+})
+
+describe('the configuration for program 1', () => {
   test('is what the node program and Hysteria expect', () => {
-    const lines = (hysteriaConfig(node()) as string).split('\n')
+    const lines = hysteriaConfig(node()).split('\n')
     expect(lines.slice(0, 6)).toEqual([
       'listen: ":8444"',
       'tls: {cert: "@dir@/tls/node.crt", key: "@dir@/tls/node.key", sniGuard: disable}',
@@ -30,39 +68,30 @@ describe('hysteriaConfig', () => {
   })
 
   test('blocks the machine, its networks and mail', () => {
-    const text = hysteriaConfig(node()) as string
+    const text = hysteriaConfig(node())
     for (const what of ['127.0.0.0/8', '10.0.0.0/8', '192.168.0.0/16', 'fc00::/7', 'all, tcp/25']) {
       expect(text).toContain(`    - "reject(${what})"\n`)
     }
     expect(text.endsWith('    - "direct(all)"\n')).toBe(true)
   })
 
-  test('never holds the password that all others are made of', () => {
-    expect(hysteriaConfig(node())).not.toContain('node password')
-  })
-
   test('has a page for strangers where there is no obfs, and lets no password out of its string', () => {
     expect(hysteriaConfig(node({ hysteriaObfsPassword: null }))).toContain('\nmasquerade: ')
-    const nasty = 'a"}\n- b: "c'
-    const text = hysteriaConfig(node({ hysteriaObfsPassword: nasty })) as string
+    const nasty = 'a"}- b: "c'
+    const text = hysteriaConfig(node({ hysteriaObfsPassword: nasty }))
     expect(text).toContain(`{password: ${JSON.stringify(nasty)}}}\n`)
-    expect(text).not.toMatch(/^- b/m)
+    expect(() => hysteriaConfig(node({ hysteriaObfsPassword: 'a\n- b' }))).toThrow('obfs')
   })
 
-  test.each([
-    ['without the transport', { transportsJson: [] }],
-    ['without a password', { hysteriaPassword: null }],
-    ['that is not managed', { kind: 'external' as const }],
-  ])('is null for a node %s, whose clients have no password either', (_, fields) => {
-    expect(hysteriaConfig(node(fields))).toBe(null)
-    expect(valuesOf(node(fields))(UUID)).toBe('n1')
+  test('is empty where there is no Hysteria', () => {
+    expect(hysteriaConfig(node({ transportsJson: [] }))).toBe('')
   })
 })
 
 test('a client has its group and the password of its list as value', () => {
   const auth = hysteriaAuth('node password', UUID)
-  expect(valuesOf(node())(UUID)).toBe(`n1 ${auth}`)
-  expect(valuesOf(node())(UUID)).toBe(`n1 ${auth}`)
-  const other = valuesOf(node({ hysteriaPassword: 'another' }))(UUID)
-  expect(other).not.toBe(`n1 ${auth}`)
+  expect(valuesOf(node(), 2)(UUID)).toBe(`n1 auth=${auth}`)
+  expect(valuesOf(node(), 2)(UUID)).toBe(`n1 auth=${auth}`)
+  const other = valuesOf(node({ hysteriaPassword: 'another' }), 2)(UUID)
+  expect(other).not.toBe(`n1 auth=${auth}`)
 })

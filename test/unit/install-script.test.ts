@@ -20,7 +20,10 @@ import { ROOT } from '#test/support/process.ts'
 const SCRIPT = readFileSync(join(ROOT, 'templates/install.sh'), 'utf8')
 const LAST_LINE = 'main "$@" </dev/null\n'
 /** What the parts need of the machine itself, which has more than some stand for. */
-const TOOLS = ['bash', 'grep', 'sha256sum', 'chmod', 'mv', 'cat', 'mkdir', 'sed', 'tr', 'timeout']
+const TOOLS = [
+  ...['bash', 'grep', 'sha256sum', 'chmod', 'mv', 'cat', 'mkdir', 'sed', 'tr', 'timeout'],
+  ...['base64', 'rm', 'tail'],
+]
 
 const pathOf = (tool: string) =>
   spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).stdout.trim()
@@ -36,6 +39,8 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 /** Puts a program in the only folder of PATH, or another one: it notes how it was called, then does `body`. */
 function standIn(name: string, body = '', folder = 'bin') {
   const file = join(dir, folder, name)
+  // It may be a link to the machine's own program, which would be written to.
+  rmSync(file, { force: true })
   writeFileSync(file, `#!${dir}/bin/bash\necho "${name} $*" >>'${dir}/calls'\n${body}\n`)
   chmodSync(file, 0o755)
 }
@@ -152,7 +157,8 @@ describe('an SNI', () => {
 
 describe('the firewall', () => {
   const PORTS = '443/tcp 8443/tcp 443/udp'
-  const open = () => run('open_firewall', { PORTS })
+  const open = (parameters = '') =>
+    run('open_firewall', { PORTS, HYSTERIA_PARAMS: Buffer.from(parameters).toString('base64') })
 
   test('ufw that is active gets a rule for every port', () => {
     standIn('ufw', '[ "$1" != status ] || printf "Status: active\\n\\nTo Action From\\n"')
@@ -193,6 +199,21 @@ describe('the firewall', () => {
     expect(calls()).toEqual(['firewall-cmd --state', ...ports])
   })
 
+  test.each([
+    ['ufw', 'echo "Status: active"', 'ufw allow 20000:30000/udp'],
+    ['firewall-cmd', '', 'firewall-cmd -q --permanent --add-port=20000-30000/udp'],
+  ])('%s gets the range of ports among which clients of Hysteria hop', (name, body, call) => {
+    standIn(name, body)
+    expect(open('hysteria 2\nport 443\nhop 20000-30000\n')).toMatchObject({ status: 0, said: '' })
+    expect(calls()).toContain(call)
+  })
+
+  test('that nobody knows leaves the range to the operator too', () => {
+    expect(open('hysteria 2\nport 443\nhop 20000-30000\n').said).toContain(
+      `open ${PORTS} 20000-30000/udp, and 2222/tcp`,
+    )
+  })
+
   test('firewalld that does not run counts as none', () => {
     standIn('firewall-cmd', 'exit 252')
     expect(open().said).toContain('none that is known runs')
@@ -217,11 +238,31 @@ describe('the firewall', () => {
   })
 })
 
+test('a node that is given up is retired by its own program, before its files go', () => {
+  const state = join(dir, 'state')
+  mkdirSync(state)
+  writeFileSync(join(state, 'config.json'), '{}')
+  writeFileSync(join(dir, 'lib/node'), 'former-panel nl1\n')
+  standIn('systemctl')
+  standIn(
+    'agent',
+    `[ ! -e '${state}/config.json' ] || echo 'with its files' >>'${dir}/calls'`,
+    'lib',
+  )
+  const values = { OWNER: 'panel', CODE: 'de1', FRESH: 'yes' }
+  const machine = { 'DIR=/var/lib/subpanel-node': `DIR='${state}'` }
+  expect(run('check_owner', values, { machine })).toMatchObject({ status: 1 })
+  expect(calls()).toEqual([])
+  expect(run('REPLACE=1; check_owner', values, { machine }).status).toBe(0)
+  expect(calls().slice(-2)).toEqual(['agent retire former-panel', 'with its files'])
+  expect(existsSync(join(state, 'config.json'))).toBe(false)
+})
+
 describe('missing packages', () => {
   const here = (...tools: string[]) => {
     for (const tool of tools) standIn(tool)
   }
-  const FEDORA = 'dnf install -y curl openssl sudo openssh-server iproute gawk'
+  const FEDORA = 'dnf install -y curl openssl sudo openssh-server iproute gawk util-linux'
   /** ca-certificates is asked for where neither of its files is. */
   const asked = () => calls().map((call) => call.replace(' ca-certificates', ''))
 
@@ -236,12 +277,12 @@ describe('missing packages', () => {
     expect(run('install_packages').status).toBe(0)
     expect(asked()).toEqual([
       'apt-get update -q',
-      'apt-get install -yq --no-install-recommends curl openssl sudo openssh-server iproute2 gawk',
+      'apt-get install -yq --no-install-recommends curl openssl sudo openssh-server iproute2 gawk util-linux',
     ])
   })
 
   test('are those only that are missing', () => {
-    here('dnf', 'curl', 'openssl', 'sudo', 'sshd', 'awk')
+    here('dnf', 'curl', 'openssl', 'sudo', 'sshd', 'awk', 'setpriv')
     expect(run('install_packages').status).toBe(0)
     expect(asked()).toEqual(['dnf install -y iproute'])
   })
@@ -287,7 +328,7 @@ describe('the architecture', () => {
     })
   })
 
-  const install = 'find_arch; place_text() { :; }; base64() { :; }; install_programs'
+  const install = `find_arch; place_text() { cat >"$3"; }; write_conf() { :; }; install_programs`
 
   test('decides which core is asked for, and against which sum it is checked', () => {
     standIn('uname', 'echo aarch64')
@@ -296,6 +337,8 @@ describe('the architecture', () => {
     const [url] = calls().filter((call) => call.startsWith('curl'))
     expect(url).toMatch(/ https:\/\/panel\.test\/install\/t\/core\/xray\?arch=arm64$/)
     expect(readFileSync(join(dir, 'lib/xray'), 'utf8')).toBe(CORE)
+    // No other may take its place.
+    expect(readFileSync(join(dir, 'lib/cores.sha256'), 'utf8')).toBe(`${sha(CORE)}  xray\n`)
   })
 
   test('a core of another sum is not put in place', () => {
@@ -312,4 +355,78 @@ describe('the architecture', () => {
     )
     expect(calls()).toEqual(['uname -m'])
   })
+})
+
+describe('the settings of the node program', () => {
+  const SECRET = 'the_secret-of-the-API'
+  const conf = () => join(dir, 'etc/subpanel/node.conf')
+  const state = () => join(dir, 'state')
+  /** Writes them for a node with Hysteria, on a server that has these files. */
+  function write(files: Record<string, string>, parameters = 'hysteria 2\nport 443\n') {
+    for (const folder of ['state', 'etc', 'etc/subpanel']) {
+      mkdirSync(join(dir, folder), { recursive: true })
+    }
+    for (const [path, text] of Object.entries(files)) writeFileSync(path, text)
+    standIn('openssl', 'echo made-anew-by-openssl')
+    standIn('install')
+    const machine = {
+      'CONF=/etc/subpanel/node.conf': `CONF='${conf()}'`,
+      'DIR=/var/lib/subpanel-node': `DIR='${state()}'`,
+    }
+    const values = { HYSTERIA_PARAMS: Buffer.from(parameters).toString('base64') }
+    const done = run('place() { cat "$3" >"$4"; }; write_conf', values, { machine })
+    expect(done).toEqual({ status: 0, reason: '', said: '' })
+    return readFileSync(conf(), 'utf8').split('\n')
+  }
+  const secretsOf = (lines: string[]) => lines.filter((line) => line.startsWith('HYSTERIA_SECRET='))
+
+  test('are in a folder of root, and name no command', () => {
+    expect(write({})).toEqual([
+      `XRAY_BIN=${dir}/lib/xray`,
+      'API_SOCK=/run/subpanel-xray/api.sock',
+      'SUPERVISOR=systemd',
+      'CORE_USER=subpanel-xray',
+      'CONFIG_GROUP=subpanel-node',
+      `HYSTERIA_BIN=${dir}/lib/hysteria`,
+      'HYSTERIA_SECRET=made-anew-by-openssl',
+      '',
+    ])
+    expect(calls()).toContain(`install -d -m 755 -o root -g root ${dir}/etc/subpanel`)
+    expect(write({}, '').join()).not.toContain('HYSTERIA')
+  })
+
+  test.each([
+    ['program 1 kept it', () => join(state(), 'node.conf')],
+    ['it is now', conf],
+  ])('keep the secret of Hysteria from where %s', (_, file) => {
+    const lines = write({ [file()]: `XRAY_BIN=x\nHYSTERIA_SECRET=${SECRET}\n` })
+    expect(secretsOf(lines)).toEqual([`HYSTERIA_SECRET=${SECRET}`])
+  })
+
+  test('take nothing else over from the folder in which program 1 had them', () => {
+    const former = join(state(), 'node.conf')
+    const lines = write({
+      [former]: `CORE_RESTART=id\nHYSTERIA_SECRET=$(id)\nHYSTERIA_SECRET=x\nHYSTERIA_SECRET=${SECRET}\n`,
+    })
+    expect(secretsOf(lines)).toEqual([`HYSTERIA_SECRET=${SECRET}`])
+    expect(lines.join('\n')).not.toMatch(/RESTART|id$/m)
+    expect(secretsOf(write({ [former]: 'HYSTERIA_SECRET=too;bad\n', [conf()]: '' }))).toEqual([
+      'HYSTERIA_SECRET=made-anew-by-openssl',
+    ])
+  })
+})
+
+test('a node program that cannot test configurations says so, and the script goes on', () => {
+  standIn('sudo', `echo '{"ok":true,"program":2,"tested":false}'`)
+  const warned = {
+    status: 0,
+    said: expect.stringContaining('there is no setpriv (package util-linux)'),
+  }
+  expect(run('check_access')).toMatchObject(warned)
+  rmSync(join(dir, 'bin/sudo'))
+  for (const tool of ['sudo', 'env']) symlinkSync(pathOf('true'), join(dir, 'bin', tool))
+  standIn('setpriv', `echo '{"ok":true,"program":2,"tested":false}'`)
+  expect(run('check_access')).toMatchObject(warned)
+  standIn('setpriv', `echo '{"ok":true,"program":2}'`)
+  expect(run('check_access').said).toBe('')
 })

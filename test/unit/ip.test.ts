@@ -7,6 +7,7 @@ import {
   PRIVATE,
   parseIp,
   parseNetwork,
+  spansOf,
 } from '#src/lib/ip.ts'
 
 const address = (text: string): bigint => {
@@ -118,4 +119,47 @@ test.each([
   ['not an ip', 'not an ip'],
 ])('attempts of %s are counted by %s', (ip, key) => {
   expect(attemptKey(ip)).toBe(key)
+})
+
+describe('spansOf', () => {
+  const covers = (ip: string, text: string) =>
+    spansOf(ip).some(({ from, to }) => text >= from && text <= to)
+  /** As RFC 5952 has it, by the runtime's own writer. */
+  const written = (groups: string[]) =>
+    new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
+
+  test('of an IPv6 address has all of its /64, wherever zeros are left out', () => {
+    for (let bits = 0; bits < 256; bits++) {
+      const own = Array.from({ length: 8 }, (_, at) => (bits & (1 << at) ? `a${at}` : '0'))
+      const text = written(own)
+      for (let tail = 0; tail < 16; tail++) {
+        const other = own.map((group, at) =>
+          at < 4 ? group : tail & (1 << (at - 4)) ? `b${at}` : '0',
+        )
+        expect(covers(text, written(other)), `${text} ${written(other)}`).toBe(true)
+      }
+    }
+    expect(covers('2001:db8:1:2::1', '2001:db8:1:2:0:0:0:9')).toBe(true)
+    expect(covers('2001:db8:1:2::1', '2001:db8:1:20::1')).toBe(false)
+    expect(covers('2001:db8:1:2::1', '2001:db8:1:3::1')).toBe(false)
+  })
+
+  test.each([
+    ['192.0.2.7', '::ffff:192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['192.0.2.7', '::ffff:c000:207'],
+    ['192.0.2.007', '192.0.2.007'],
+    ['192.0.2.007', '192.0.2.7'],
+    ['2001:0DB8::1', '2001:0DB8::1'],
+    ['unknown', 'unknown'],
+  ])('of %s has %s', (ip, text) => {
+    expect(covers(ip, text)).toBe(true)
+    expect(spansOf(ip)[0]).toEqual({ from: ip, to: ip })
+  })
+
+  test.each([
+    ['192.0.2.7', '192.0.2.70'],
+    ['192.0.2.7', '192.0.2.8'],
+    ['unknown', '192.0.2.7'],
+  ])('of %s has not %s', (ip, text) => expect(covers(ip, text)).toBe(false))
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLimiter } from '#src/lib/limiter.ts'
+import { createLimiter, lineBefore } from '#src/lib/limiter.ts'
 
 /** Work that ends when it is told to. */
 function controlled() {
@@ -75,4 +75,50 @@ test('refuses with 503 what would wait behind a full queue', async () => {
   await first
   expect(await second).toBe('second')
   expect(await limit(async () => 'fourth')).toBe('fourth')
+})
+
+test('passes over who has gone while he waited, at once and for good, and keeps his place free', async () => {
+  const { log, work, end } = controlled()
+  const limit = createLimiter(1, 2)
+  const first = limit(work('a'))
+  const gone = new AbortController()
+  const left = limit(work('b'), gone.signal)
+  const patient = limit(work('c'), new AbortController().signal)
+  await expect(limit(work('d'))).rejects.toMatchObject({ status: 503 })
+  gone.abort(new Error('gone'))
+  await expect(left).rejects.toThrow('gone')
+  const later = limit(work('e'))
+  end('a')
+  await first
+  end('c')
+  expect(await patient).toBe('c')
+  end('e')
+  await later
+  expect(log).toEqual(['start a', 'end a', 'start c', 'end c', 'start e', 'end e'])
+})
+
+test('does not begin for who is gone already, nor stop for who goes later', async () => {
+  const { log, work, end } = controlled()
+  const limit = createLimiter(1)
+  await expect(limit(work('a'), AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
+  const going = new AbortController()
+  const begun = limit(work('b'), going.signal)
+  going.abort()
+  end('b')
+  expect(await begun).toBe('b')
+  expect(log).toEqual(['start b', 'end b'])
+})
+
+test('who comes by the line before it is waited for by nobody but those beside him', async () => {
+  const { log, work, end } = controlled()
+  const limit = createLimiter(1)
+  const late = lineBefore(limit, 1, 2)
+  const all = ['a', 'b', 'c'].map((name) => late(work(name)))
+  const first = limit(work('first'))
+  await expect(late(work('d'))).rejects.toMatchObject({ status: 503 })
+  for (const name of ['a', 'first', 'b', 'c']) {
+    await expect.poll(() => log.at(-1)).toBe(`start ${name}`)
+    end(name)
+  }
+  expect(await Promise.all([...all, first])).toEqual(['a', 'b', 'c', 'first'])
 })

@@ -29,9 +29,11 @@ const literalsIn = (node: Tree): string[] =>
 /** `login`, `plan.edit`: an action of the log; those of bulk requests and Xray's rules are words without a dot. */
 const ACTION = /^(?:login|[a-z0-9]+\.[a-z-]+)$/
 /** What reaches its entry as an argument looks like this wherever it stands. */
-const PASSED = /^(?:2fa|admin|backup|node|payment|plan|session|subscription|user)\.[a-z-]+$/
+const PASSED =
+  /^(?:2fa|admin|backup|code|node|password|payment|plan|session|subscription|user)\.[a-z-]+$/
 /** Outbound events look alike. */
-const EVENT = /^(?:payment\.paid|subscription\.(?:revoked|held|resumed)|node\.added)$/
+const EVENT =
+  /^(?:payment\.paid|subscription\.(?:revoked|held|resumed)|node\.added|admin\.(?:added|removed)|backup\.(?:downloaded|restored))$/
 const INSERTED = /INSERT INTO audit_log .*'([a-z0-9]+\.[a-z-]+)'/g
 
 function actionsIn(file: string): string[] {

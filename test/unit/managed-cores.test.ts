@@ -4,11 +4,13 @@ import { afterEach, expect, test } from 'vitest'
 import type { Node, RetiredNode } from '#db/schema.ts'
 import { createManagedCores } from '#src/integrations/managed-cores.ts'
 import { generateManagementKey } from '#src/integrations/management-key.ts'
+import { createConnect } from '#src/integrations/outbound-connect.ts'
 import { systemClock } from '#src/lib/clock.ts'
 
 const management = await generateManagementKey()
 const cores = createManagedCores({
   clock: systemClock,
+  connect: createConnect({ denyPrivate: false }),
   privateKey: async () => management.privateKey,
   hostKeysOf: () => ({ pinned: () => [], admit: async () => false }),
 })

@@ -87,14 +87,18 @@ const ALERTS: Alert[] = [
   { about: 'removals-held-back', node: HOSTILE },
   { about: 'server-not-cleaned', node: HOSTILE, address: HOSTILE },
   { about: 'snapshot-failed', reason: HOSTILE },
+  { about: 'snapshot-unsound', table: HOSTILE, column: HOSTILE },
   { about: 'disk-low', freePercent: 9 },
   { about: 'host-key-changed', node: HOSTILE },
   { about: 'payment-in-review', payment: HOSTILE, reason: HOSTILE },
   { about: 'restored', ...by },
+  { about: 'restored', passphraseTaken: true, ...by },
   { about: 'backup-downloaded', ...by },
   { about: 'admin-created', username: HOSTILE, ...by },
   { about: 'new-address', ...by },
   { about: 'two-factor-off', ...by },
+  { about: 'admin-reset', username: HOSTILE, ...by },
+  { about: 'session-ended', ...by },
 ]
 
 describe.each(['en', 'ru'])('alerts in %s', (lang) => {
@@ -121,6 +125,17 @@ test('an operator at the machine is named as such', () => {
   expect(messageHtml({ config: configOf() }, { kind: 'alert', payload }, undefined)).toBe(
     '🚨 A backup was restored (shell)',
   )
+})
+
+test.each(['en', 'ru'])('a reason makes no line and no link of its own: %s', async (lang) => {
+  const reason = 'a\r\n\u2028🚨 Node\u202ex\u0085is https://evil.test/ @evil'
+  for (const about of ['node-down', 'snapshot-failed', 'payment-in-review']) {
+    const row = { kind: 'alert', payload: { about, node: 'de1', payment: 'p1', reason } }
+    const html = messageHtml({ config: configOf() }, row, { ...user, lang }) as string
+    expect(html).toContain('<code>a 🚨 Node x is https://evil.test/ @evil</code>')
+    expect(html.split('\n')).toHaveLength(about === 'payment-in-review' ? 2 : 1)
+    expect(await send(html)).toEqual({ outcome: 'sent' })
+  }
 })
 
 test('a long reason of an alert is cut between characters: Telegram takes no half one', () => {

@@ -45,7 +45,7 @@ test('a client with a Hysteria password goes as four fields and comes back as on
   const withPassword = [UUID, 'n1', AUTH]
   const lines = [withPassword, [OTHER_UUID, 'n1']]
   const listed = await answering({ clients: SHA, lines }).program.list()
-  expect([...listed.lines]).toEqual(add)
+  expect(listed.lines).toEqual(add)
 })
 
 test('a status without Hysteria, of an older program too, says null', async () => {
@@ -63,6 +63,14 @@ test.each([
 ])('a status with nonsense about Hysteria %j is garbage as a whole', async (hysteria) => {
   const { program } = answering({ ...STATUS, hysteria })
   await expect(program.status('', 1000)).rejects.toMatchObject({ failure: 'garbage' })
+})
+
+test('a reading that is no word, as earlier versions stored it, is asked for as none', async () => {
+  const { program, calls } = answering(STATUS)
+  for (const reading of ['', '"', 'a b', 'a\n', 'x'.repeat(201), '0']) {
+    await program.status(reading, 1000)
+  }
+  expect(calls.map(({ words }) => words[1])).toEqual([...Array(5).fill('none'), '0'])
 })
 
 test('the configuration of Hysteria has the frame of the other one; none at all is no lines', async () => {

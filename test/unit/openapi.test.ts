@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { componentSchemas, queryConverter, schemaConverter } from '#src/http/openapi/json-schema.ts'
-import { integer, line, queryInteger, secretText, timestamp } from '#src/http/validate.ts'
+import { integer, line, queryInteger, secretText, timestamp } from '#src/lib/values.ts'
 
 const convert = schemaConverter({})
 

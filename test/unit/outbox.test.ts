@@ -1,5 +1,6 @@
 /** Sending of bot messages: what is tried again and what is not, whose turn it is, and whom Telegram refuses. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { tell } from '#src/domain/messages.ts'
 import type { Mood } from '#test/support/fake-system.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'
 import { BOT_TOKEN, messagesOf, queueGranted, sendMessages } from '#test/support/messages.ts'
@@ -152,6 +153,63 @@ describe('what surely was not delivered is sent later', () => {
     await later(86_400)
     expect([telegram.asked.length, stateOf()[0]?.[0]]).toEqual([1, 'ready'])
     // The sweep gives it up (sending.test.ts).
+  })
+})
+
+describe('a message for a former bot', () => {
+  const FORMER = '42:former'
+  const queueAlert = (tgId: number, botToken: string | null = FORMER) =>
+    w.s.db.tx((tx) =>
+      tell(
+        tx,
+        nowOf(w),
+        tgId,
+        { kind: 'alert', payload: { about: 'node-back', node: 'n' } },
+        botToken,
+      ),
+    )
+  beforeEach(() => {
+    telegram.bots[FORMER] = 'former_bot'
+  })
+  const tokens = () => telegram.sent.map(({ token }) => token)
+
+  test('is sent by it while the present one is missing or refused', async () => {
+    for (const present of ['', '1:dead']) {
+      putSettings(w, { BOT_TOKEN: present })
+      await queueGranted(w, 8)
+      await queueAlert(7)
+      await sendMessages(w)
+    }
+    expect(tokens()).toEqual([FORMER, FORMER])
+  })
+
+  test('and the present one do not wait for each other, nor count for each other', async () => {
+    telegram.blocked.add(7)
+    await queueAlert(7)
+    await sendMessages(w)
+    expect([stateOf(), blockedAt(7)]).toEqual([
+      [['failed', 1, 'Forbidden: bot was blocked by the user']],
+      null,
+    ])
+    telegram.blocked.clear()
+    telegram.floods = 1
+    await queueAlert(7)
+    await sendMessages(w)
+    await queueGranted(w, 7)
+    await sendMessages(w)
+    expect(tokens()).toEqual([BOT_TOKEN])
+    await later(100)
+    expect(tokens()).toEqual([BOT_TOKEN, FORMER])
+  })
+
+  test('goes to the present one when it is refused, and no row keeps its token', async () => {
+    telegram.revoke(FORMER)
+    await queueAlert(7)
+    await sendMessages(w)
+    await sendMessages(w)
+    expect(tokens()).toEqual([BOT_TOKEN])
+    expect(stateOf()).toEqual([['done', 2, null]])
+    expect(w.dump()).not.toContain(FORMER)
   })
 })
 

@@ -64,6 +64,7 @@ const MAKERS = new Set([
   'NodeError',
   'TarError',
   'ArchiveRefused',
+  'DecryptionRefused',
   'UploadRefused',
 ])
 
@@ -79,7 +80,8 @@ const HANDED_ON = new Set([
 /** How the checks of input begin what they say after the name of a field. */
 const FAULT = /^(?:must|may|has|is) /
 const checksInput = (file: string, source: string) =>
-  /^src\/(?:http|domain)\//.test(file) && source.includes("'valibot'")
+  /^(?:src\/(?:http|domain)\/|(?:src\/lib|db)\/values\.ts$)/.test(file) &&
+  source.includes("'valibot'")
 
 interface Tree {
   type: string

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { resetAdmin } from '#src/domain/admins.ts'
 import { addAdmin, isAlive, logIn, pendingToken, turnTotpOn } from '#test/support/admins.ts'
-import { auditOf, nowOf } from '#test/support/records.ts'
+import { auditOf, nowOf, putSettings } from '#test/support/records.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
 
 let w: World
@@ -31,6 +31,18 @@ test('a new password counts alone; no second factor, session or pending login is
   expect(w.dump()).not.toContain(password)
   expect((await login('admin', PASSWORD)).status).toBe(401)
   expect((await login('admin', password)).json).toEqual({ ok: true })
+})
+
+test('whoever is alerted is told', async () => {
+  putSettings(w, { ADMIN_TG_IDS: '501 502' })
+  await resetAdmin(w.s, 'ADMIN')
+  const told = { about: 'admin-reset', username: 'admin', admin: null, ip: 'shell' }
+  expect(
+    w.rows('select tg_id, payload from outbox').map((row) => [row.tg_id, JSON.parse(row.payload)]),
+  ).toEqual([
+    [501, told],
+    [502, told],
+  ])
 })
 
 test('whoever was made to wait by failed attempts need not wait any more', async () => {

@@ -14,6 +14,7 @@ import {
   UUID,
 } from '#test/fixtures/lists/samples.ts'
 import { parseBase64Body, parseShareLink } from '#test/fixtures/lists/share-link-parser.ts'
+import { unchecked } from '#test/support/unchecked.ts'
 
 const names = (sources: Parameters<typeof listEntries>[0]) =>
   listEntries(sources).map((entry) => entry.name)
@@ -94,8 +95,12 @@ describe('links', () => {
 
   test('what is kept of a node is the same for all users, their ids and names are not', () => {
     const { node } = listSource({ transports: ALL_TRANSPORTS })
-    const linksOf = (uuid: string, planLabel: string) =>
-      linksBody(listEntries(['', '2'].map((end) => ({ uuid: uuid + end, planLabel, node }))))
+    const linksOf = (uuid: string, planLabel: string) => {
+      const own = ['', '2'].map((end) => unchecked(uuid + end))
+      return linksBody(
+        listEntries(own.map((one) => ({ uuid: one, planLabel: unchecked(planLabel), node }))),
+      )
+    }
     const first = linksOf(UUID, 'First')
     const second = linksOf(OTHER_UUID, 'Second')
     expect(linksOf(UUID, 'First')).toBe(first)

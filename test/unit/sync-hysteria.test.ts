@@ -1,14 +1,15 @@
 /** Nodes that have Hysteria beside Xray: what a pass brings there, and what it counts. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listNodes } from '#db/nodes.ts'
-import { hysteriaConfig } from '#src/domain/hysteria-config.ts'
+import { hysteriaParameters } from '#src/domain/hysteria-config.ts'
 import { hysteriaAuth } from '#src/domain/list-entries.ts'
+import { soundNode } from '#src/domain/sound.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import type { FakeNode } from '#test/support/fake-node.ts'
 import { addNode, addSubscription, addUser } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
-const PASSWORD = 'the password of the node'
+const PASSWORD = 'the-password-of-the-node'
 
 let w: World
 let remote: FakeNode
@@ -31,7 +32,7 @@ const sync = async () => {
   return results.find(({ code }) => code === 'n1')
 }
 const verbs = () => remote.calls.splice(0).map(({ verb }) => verb)
-const value = () => `n1 ${hysteriaAuth(PASSWORD, uuid)}`
+const value = () => `n1 auth=${hysteriaAuth(PASSWORD, uuid)}`
 const total = () =>
   w.rows('select up_bytes as up, down_bytes as down from subscriptions where uuid = ?', uuid)[0]
 const has = () => remote.hysteria as NonNullable<FakeNode['hysteria']>
@@ -40,7 +41,7 @@ test('the first pass brings clients with passwords and both configurations, the 
   await sync()
   expect([...remote.clients]).toEqual([[uuid, value()]])
   const row = listNodes(w.s.db).find(({ code }) => code === 'n1')
-  expect(has().config).toBe(row && hysteriaConfig(row))
+  expect(has().config).toBe(row && hysteriaParameters(soundNode(row)))
   verbs()
   expect(await sync()).toEqual({ code: 'n1', ok: true, added: 0, removed: 0, error: null })
   expect(verbs()).toEqual(['status'])
@@ -50,7 +51,7 @@ test('a client that is put in place at once has his password too, and leaves wit
   await sync()
   const late = addSubscription(w, 7, { node: 'n1' })
   expect(await w.s.nodeSync.touch([{ uuid: late, node: 'n1' }])).toBe(true)
-  expect(remote.clients.get(late)).toBe(`n1 ${hysteriaAuth(PASSWORD, late)}`)
+  expect(remote.clients.get(late)).toBe(`n1 auth=${hysteriaAuth(PASSWORD, late)}`)
   verbs()
   await sync()
   expect(verbs()).toEqual(['status'])
@@ -61,7 +62,7 @@ test('a new password of the node is a change of every client and no loss of one'
   await sync()
   w.change("update nodes set hysteria_password = 'another'")
   expect(await sync()).toMatchObject({ ok: true, added: 31, removed: 0, error: null })
-  expect(remote.clients.get(uuid)).toBe(`n1 ${hysteriaAuth('another', uuid)}`)
+  expect(remote.clients.get(uuid)).toBe(`n1 auth=${hysteriaAuth('another', uuid)}`)
 })
 
 test('the numbers of both are counted once, and a restart of one changes nothing of the other', async () => {

@@ -131,6 +131,7 @@ test('an older reading that comes late moves no base back, so nothing is counted
   const { subscription } = await grantUser(w, 1)
   const read = (reading: string, up: number) =>
     countReading(w.s, HERE, {
+      program: 2,
       owner: '',
       config: '',
       clients: '',

@@ -113,6 +113,18 @@ const BROKEN: [fault: string, ...changes: string[]][] = [
       `insert into audit_log (at, ip, action, object) values ('${SINCE}', '', 'subscription.hold', '${OTHER}')`,
     ),
   ],
+  [
+    'I9 row of user_summaries is not what the other tables say: 2',
+    "update user_summaries set last_end = '2000-01-01T00:00:00' where tg_id = 2",
+  ],
+  [
+    'I9 row of tallies is not what the other tables say: devices ',
+    "insert into tallies (name, slot, n) values ('devices', '', 1)",
+  ],
+  [
+    'I9 row of ending_counts is not what the other tables say: 2000-01-01 de1 1m',
+    "insert into ending_counts (day, node, plan, n) values ('2000-01-01', 'de1', '1m', 1)",
+  ],
 ]
 
 test.each(BROKEN)('%s', (fault, ...changes) => {

@@ -15,7 +15,7 @@ export const nodesEn = {
     `All nodes agree with the subscriptions: ${added} added, ${removed} removed.`,
   syncFailed: (code: string, error: string) => `${code}: ${error}`,
   blocked: (codes: string) =>
-    `Sync has stopped at ${codes}: it would remove unusually many clients at once. Look whether the subscriptions are as they should be.`,
+    `Nothing is removed from ${codes} for now: unusually many clients would go at once, a backup was restored, or the core belongs to another installation. Look whether the subscriptions are as they should be.`,
   force: 'Remove them anyway',
   forceTitle: 'Remove so many clients at once?',
   forceText: (codes: string) =>
@@ -47,6 +47,8 @@ export const nodesEn = {
   goOn: 'Go on with the setup',
   reinstall: 'Install command',
   notSetUp: 'This server is not set up yet.',
+  outdated:
+    'It runs a former node program, by which whoever has the management key (every backup has it) is root on this server. Run the install command there again, as root: customers are interrupted for a second.',
   none: 'There are no nodes yet',
   noneHint: 'Add the first one, then subscriptions can be sold.',
   health: 'Health',

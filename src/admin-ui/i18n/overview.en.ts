@@ -16,6 +16,8 @@ export const overviewEn = {
   noCore: 'has no proxy core: give out a new install command and run it there',
   nodeBlocked: 'removals are blocked',
   nodeKey: 'shows another host key',
+  nodeOutdated: 'runs a former node program: run the install command there again',
+  getCommand: 'Get the command',
   compareKeys: 'Compare',
   openNode: 'Open node',
   pendingOld: (n: number) =>

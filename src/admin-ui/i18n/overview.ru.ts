@@ -17,6 +17,8 @@ export const overviewRu: OverviewTexts = {
   noCore: 'без ядра: получите новую команду установки и выполните её там',
   nodeBlocked: 'удаление остановлено',
   nodeKey: 'предъявляет другой ключ машины',
+  nodeOutdated: 'работает на прежней программе: выполните на нём команду установки ещё раз',
+  getCommand: 'Получить команду',
   compareKeys: 'Сравнить',
   openNode: 'К серверу',
   pendingOld: (n) =>

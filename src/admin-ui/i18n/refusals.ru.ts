@@ -7,8 +7,12 @@ export const refusalsRu: Record<string, string> = {
   'internal error': 'Внутренняя ошибка сервиса. Подробности в его журнале.',
   'not found': 'Не найдено',
   'method not allowed': 'Так этот адрес не вызывают',
+  'the body took too long': 'данные шли слишком долго',
   'request body too large': 'Запрос слишком большой',
   'too many attempts, try again later': 'Слишком много попыток, повторите позже',
+  'the list could not be read, try again': 'Список не прочитан, повторите',
+  'reading took too long, narrow the list down':
+    'Чтение заняло слишком много времени, сузьте выборку',
   'too busy, try again': 'Сервис занят, повторите',
   'cross-site request': 'Запрос пришёл с чужого сайта',
   'invalid JSON': 'Запрос не в формате JSON',
@@ -24,12 +28,21 @@ export const refusalsRu: Record<string, string> = {
   'wrong password': 'Неверный пароль',
   'wrong code': 'Неверный код',
   'login session expired, log in again': 'Время входа вышло, войдите ещё раз',
+  'two-factor login is off': 'Вход с кодом выключен',
+  'turn two-factor login on for yourself first': 'Сначала включите вход с кодом у себя',
+  'set up two-factor login first': 'Сначала включите вход с кодом',
+  'confirm it is you': 'Подтвердите, что это вы',
+  'give either the password or a code': 'Введите либо пароль, либо код',
   'two-factor login is already on': 'Вход с кодом уже включён',
   "you can't delete your own account": 'Себя удалить нельзя',
   "the last admin can't be deleted": 'Последнего админа удалить нельзя',
   'this username is taken': 'Этот логин занят',
   'admin not found': 'Такого админа нет',
   'session not found': 'Такого сеанса нет',
+  'must not be one character many times': 'не должен состоять из одного повторённого знака',
+  'must not be the username': 'не должен совпадать с логином',
+  'must not be one of the most common passwords': 'не должен быть из самых распространённых',
+  'must not mix letters of several scripts': 'не должен смешивать буквы разных алфавитов',
   'must be 16 to 128 base32 characters': 'нужно от 16 до 128 знаков base32',
 
   // Пользователи и подписки
@@ -89,6 +102,7 @@ export const refusalsRu: Record<string, string> = {
   // Платежи, о которых решает админ
   'paid, but its node is gone': 'оплачен, но его сервера больше нет',
   'paid, but its plan is gone': 'оплачен, но его тарифа больше нет',
+  'the provider knows it as another payment': 'у платёжной системы это другой платёж',
   'paid with another amount': 'оплачена другая сумма',
   'paid in another currency': 'оплачен в другой валюте',
   'paid as a test': 'оплата была пробной',
@@ -112,6 +126,8 @@ export const refusalsRu: Record<string, string> = {
   'the proxy core is not running': 'ядро прокси не запущено',
   'the running core does not hold the wanted clients': 'в работающем ядре нет нужных клиентов',
   'there is no Hysteria on the node': 'на сервере нет Hysteria',
+  'Hysteria is left out: its obfs password is not 4 to 256 bytes of text':
+    'Hysteria не запускается: её пароль obfs должен быть текстом от 4 до 256 байт',
   'Hysteria is not running': 'Hysteria не запущена',
   'no SSH connection to {}: {}': 'нет связи по SSH с {}: {}',
   "{} does not let {} in with this installation's management key":
@@ -122,6 +138,8 @@ export const refusalsRu: Record<string, string> = {
   'the connection broke before the node program answered':
     'связь оборвалась раньше, чем программа узла ответила',
   'a word for the node program is malformed': 'программе узла передано что-то не то',
+  'the clients have changed': 'клиенты тем временем изменились',
+  'the node lists too many clients': 'сервер перечисляет слишком много клиентов',
   'the node program did not answer "{}" within {} s': 'программа узла не ответила на «{}» за {} с',
   'the node program ended with {}: {}': 'программа узла завершилась с кодом {}: {}',
   'the node program\'s answer to "{}" {}': 'ответ программы узла на «{}» не разобрать: {}',
@@ -148,6 +166,11 @@ export const refusalsRu: Record<string, string> = {
   'the file is no gzip archive, or it is damaged or cut off':
     'Это не архив gzip, либо он повреждён или обрезан',
   'the archive holds more than fits here': 'Содержимое архива сюда не поместится',
+  'the backup is encrypted: its passphrase is needed': 'Копия зашифрована: нужен её пароль',
+  'wrong passphrase': 'Неверный пароль копии',
+  'the encrypted file is damaged or cut off': 'Зашифрованный файл повреждён или обрезан',
+  'the file was encrypted by a newer version of Subpanel: update the program':
+    'Файл зашифрован более новой версией Subpanel: обновите программу',
   'something follows the end of the archive': 'После конца архива есть что-то ещё',
   'the archive holds no database': 'В архиве нет базы данных',
   'the env file in the archive is no text': 'Файл настроек в архиве — не текст',
@@ -169,8 +192,11 @@ export const refusalsRu: Record<string, string> = {
   'the database in the backup lacks a table': 'В базе из копии не хватает таблицы',
   'a table of the database in the backup has another form':
     'Таблица в базе из копии устроена иначе',
-  'the database in the backup holds values of a wrong kind':
-    'В базе из копии есть значения не того вида',
+  '{} of {} is nothing that may be written': 'Недопустимое значение поля {} (таблица {})',
+  'the safety copies of the last 7 days fill SNAPSHOT_MAX_MB: on the machine, move what you can spare out of safety in DATA_DIR':
+    'Копии прежних данных за последние 7 дней заняли всё место SNAPSHOT_MAX_MB: перенесите лишние из папки safety в DATA_DIR на самой машине',
+  'the database in the backup holds a value of a wrong kind in the column {} of {}':
+    'В базе из копии значение не того вида: столбец {}, таблица {}',
   'the database in the backup is damaged': 'База в копии повреждена',
   'the database in the backup is not one of Subpanel': 'База в копии — не от Subpanel',
   'the database in the backup has no admin': 'В базе из копии нет ни одного админа',
@@ -197,6 +223,8 @@ export const refusalsRu: Record<string, string> = {
   'must be local, managed or external': 'нужно local, managed или external',
   'must be platega, cispay or generic': 'нужно platega, cispay или generic',
   'must be one of {}': 'нужно одно из: {}',
+  'must be a list of optional events': 'нужен список дополнительных событий',
+  'must be an optional event': 'такого дополнительного события нет',
   'must be a list of Telegram ids': 'нужен список номеров Telegram',
   'must be a list of {} codes': 'нужен список кодов',
   'must be a list of apps': 'нужен список приложений',
@@ -226,9 +254,11 @@ export const refusalsRu: Record<string, string> = {
   'must have at most {} apps': 'приложений: не больше {}',
   'must have at most {} stores': 'магазинов: не больше {}',
   'must have at most {} ids': 'номеров: не больше {}',
+  'is too easy to guess': 'слишком легко угадать',
   'must have at least {} characters': 'не меньше {} знаков',
   'must have at most {} characters': 'не больше {} знаков',
   'must have no control characters': 'без управляющих символов',
+  'must have no invisible characters': 'без невидимых символов',
   'must have no control characters but line breaks and tabs':
     'из управляющих символов можно только переносы строк и табуляцию',
   'must not be empty': 'не должно быть пустым',

@@ -104,6 +104,14 @@ export const settingsEn = {
   webhookSub: 'Events of users, subscriptions, payments and nodes, sent to your own system',
   webhookUrl: 'Address',
   webhookHint: 'Empty: nothing is sent.',
+  moreEvents: 'Sent besides',
+  optionalEvents: {
+    'login.new_address': 'Login from a new address',
+    'admin.added': 'Admin added',
+    'admin.removed': 'Admin removed',
+    'backup.downloaded': 'Backup downloaded',
+    'backup.restored': 'Backup restored',
+  },
   secret: 'Signing secret',
   secretOnce: 'Shown only now. Keep it where the receiver can read it.',
   secretSet: 'A secret is set. It is shown only when it is made.',
@@ -117,9 +125,10 @@ export const settingsEn = {
   testDone: 'The receiver took the test event',
   testFailed: (error: string) => `The test event was not taken: ${error}`,
   seeEvents: 'See all events',
-  alertsSub: 'Who is told in Telegram when a node falls out or a payment needs a look',
+  alertsSub:
+    'Who is told in Telegram of nodes that fall out, payments that need a look, new logins, backups and changes of access',
   alertIds: 'Telegram ids',
-  alertHint: 'One a line. They must have started the bot once.',
+  alertHint: 'One a line. The bot tells them, and they must have started it once.',
 }
 
 export type SettingsTexts = typeof settingsEn

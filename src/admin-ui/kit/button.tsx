@@ -43,6 +43,8 @@ export interface LinkButtonProps extends Pick<ButtonProps, 'children' | 'kind' |
   href: string
   /** Saves what is there under its own name. */
   download?: boolean
+  /** In place of what the browser would do. */
+  onClick?: () => unknown
   /** Opens beside the panel. */
   external?: boolean
 }
@@ -53,6 +55,13 @@ export const LinkButton = (p: LinkButtonProps) => (
     class={classOf('btn', p.kind, p.small && 'sm')}
     href={p.href}
     download={p.download ? '' : undefined}
+    onClick={
+      p.onClick &&
+      ((event) => {
+        event.preventDefault()
+        void p.onClick?.()
+      })
+    }
     {...(p.external && { target: '_blank', rel: 'noopener noreferrer' })}
   >
     {p.icon && <Icon name={p.icon} />}

@@ -130,6 +130,16 @@ export function SecretField(p: TextFieldProps) {
   )
 }
 
+/** The password of whoever is logged in, given once more. */
+export const OwnPasswordField = (p: FieldProps<string>) => (
+  <SecretField {...p} autoComplete="current-password" focus />
+)
+
+/** The code that an authenticator app shows. */
+export const AppCodeField = (p: FieldProps<string>) => (
+  <TextField {...p} inputMode="numeric" autoComplete="one-time-code" maxLength={6} focus />
+)
+
 /** A whole number; null while the field is empty or holds something else. */
 export function NumberField(
   p: FieldProps<number | null> & {

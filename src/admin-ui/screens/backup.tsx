@@ -1,15 +1,21 @@
 /** A backup to take away, and one to put in place. */
 import { useId, useState } from 'preact/hooks'
-import type { Answer, api } from '#src/admin-ui/api.ts'
+import { type Answer, api, isConfirmed, ok } from '#src/admin-ui/api.ts'
 import { percent } from '#src/admin-ui/format.ts'
 import { Button, LinkButton } from '#src/admin-ui/kit/button.tsx'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
+import { saveFrom } from '#src/admin-ui/kit/download.ts'
+import { SecretField } from '#src/admin-ui/kit/field.tsx'
 import { Card, Facts, Note, PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { messageOf } from '#src/admin-ui/kit/toast.tsx'
+import { useAction, useQuery } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { uploadFile } from '#src/admin-ui/upload.ts'
 import { accountTexts } from './accounts-texts.ts'
+import { BACKUP_SETTINGS, Encryption } from './backup/encryption.tsx'
 import './backup.css'
+
+const BACKUP = '/admin/api/backup'
 
 type Outcome = Answer<(typeof api)['backup']['restore']['$post']>
 
@@ -27,6 +33,7 @@ function Restored({ outcome }: { outcome: Outcome }) {
           kept.length > 0 && [t.kept, kept.join(', ')],
           [t.copies, <span class="mono break">{safety_copies.join(' ')}</span>],
           outcome.reviews > 0 && [t.reviews, outcome.reviews],
+          outcome.passphrase_taken === true && [t.encryption, t.passphraseTaken],
           [t.bot, outcome.restarted_bot ? common().yes : common().no],
         ]}
       />
@@ -51,28 +58,49 @@ function Progress({ share }: { share: number }) {
   )
 }
 
+/** Whether a file is an encrypted backup, by its first bytes (docs/backup.md). What can't be read fails when it is sent. */
+const isEncrypted = async (file: File) =>
+  (await file
+    .slice(0, 8)
+    .text()
+    .catch(() => '')) === 'SPBACKUP'
+
+interface Chosen {
+  file: File
+  encrypted: boolean
+}
+
 function Restore() {
   const t = accountTexts().backup
   const id = useId()
-  const [file, setFile] = useState<File | null>(null)
+  const [chosen, setChosen] = useState<Chosen | null>(null)
+  const [passphrase, setPassphrase] = useState('')
   const [share, setShare] = useState<number | null>(null)
   const [fault, setFault] = useState<string | null>(null)
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   const restore = async () => {
-    if (!file) return
+    if (!chosen) return
+    const { file, encrypted } = chosen
     const asked = { title: t.confirmTitle(file.name), text: t.confirmText, action: t.action }
     if (!(await confirm({ ...asked, danger: true, type: t.word }))) return
     setFault(null)
     setShare(0)
     try {
-      setOutcome(await uploadFile<Outcome>('/admin/api/backup/restore', file, setShare))
+      if (!(await isConfirmed())) return
+      const texts = encrypted ? { passphrase } : {}
+      setOutcome(await uploadFile<Outcome>(`${BACKUP}/restore`, file, texts, setShare))
     } catch (error) {
       setFault(messageOf(error))
     } finally {
       setShare(null)
     }
   }
+  const choose = async (file: File | undefined) => {
+    setFault(null)
+    setChosen(file ? { file, encrypted: await isEncrypted(file) } : null)
+  }
   if (outcome) return <Restored outcome={outcome} />
+  const isReady = chosen !== null && !(chosen.encrypted && passphrase === '')
   return (
     <div class="stack">
       <div class="fld">
@@ -80,14 +108,21 @@ function Restore() {
         <input
           id={id}
           type="file"
-          accept=".gz,.tgz,application/gzip"
+          accept=".gz,.tgz,.enc,application/gzip"
           disabled={share !== null}
-          onChange={(event) => {
-            setFault(null)
-            setFile(event.currentTarget.files?.[0] ?? null)
-          }}
+          onChange={(event) => choose(event.currentTarget.files?.[0])}
         />
       </div>
+      {chosen?.encrypted && (
+        <SecretField
+          label={t.passphrase}
+          name="passphrase"
+          hint={t.passphraseNeeded}
+          value={passphrase}
+          disabled={share !== null}
+          onValue={setPassphrase}
+        />
+      )}
       {fault !== null && <Note tone="bad">{fault}</Note>}
       {share !== null && <Progress share={share} />}
       <div class="row end">
@@ -95,7 +130,7 @@ function Restore() {
           kind="danger"
           icon="upload"
           busy={share !== null}
-          disabled={!file}
+          disabled={!isReady}
           onClick={restore}
         >
           {t.action}
@@ -107,14 +142,29 @@ function Restore() {
 
 export function Backup() {
   const t = accountTexts().backup
+  const settings = useQuery(BACKUP_SETTINGS, () => ok(api.settings.backup.$get()))
+  const download = useAction(async () => {
+    if (await isConfirmed()) saveFrom(BACKUP)
+  })
   return (
     <>
       <PageHeader title={t.title} sub={t.sub} />
+      <Encryption settings={settings} />
       <Card title={t.download} sub={t.downloadSub}>
         <div class="stack">
-          <Note tone="warn">{t.careful}</Note>
+          {settings.data?.encrypted ? (
+            <Note>{t.carefulEncrypted}</Note>
+          ) : (
+            <Note tone="warn">{t.careful}</Note>
+          )}
           <div class="row end">
-            <LinkButton kind="primary" icon="download" download href="/admin/api/backup">
+            <LinkButton
+              kind="primary"
+              icon="download"
+              download
+              href={BACKUP}
+              onClick={download.run}
+            >
               {t.downloadAction}
             </LinkButton>
           </div>

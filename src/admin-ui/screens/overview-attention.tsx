@@ -32,6 +32,25 @@ function faultOf(node: NodeRow): string {
   return node.kind === 'local' ? t.noCores : t.noCore
 }
 
+/** Nodes whose program must be brought up to date, which only root on their server can do. */
+function outdatedItems(nodes: NodeRow[]): Item[] {
+  const t = overviewWords()
+  return nodes
+    .filter(({ outdated }) => outdated !== undefined)
+    .map(({ code, label }) => ({
+      key: `outdated ${code}`,
+      tone: 'warn',
+      icon: 'command',
+      text: (
+        <>
+          <b>{label}</b> {t.nodeOutdated}
+        </>
+      ),
+      action: t.getCommand,
+      to: href(`/nodes/setup/${encodeURIComponent(code)}`),
+    }))
+}
+
 function nodeItems(nodes: NodeRow[]): Item[] {
   const t = overviewWords()
   return nodes.flatMap((node): Item[] => {
@@ -190,7 +209,13 @@ export function Attention(p: { stats: Stats | undefined; nodes: NodeRow[] | unde
   const pending = usePendingItem()
   const sales = useSalesItem()
   if (!p.stats || !p.nodes) return <div class="attention" />
-  const items = [...nodeItems(p.nodes), ...sales, ...pending, ...countItems(p.stats)]
+  const items = [
+    ...nodeItems(p.nodes),
+    ...outdatedItems(p.nodes),
+    ...sales,
+    ...pending,
+    ...countItems(p.stats),
+  ]
   if (items.length === 0) return null
   return (
     <section class="attention" aria-label={t.attention}>

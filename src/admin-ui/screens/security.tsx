@@ -1,19 +1,21 @@
 /** The login of whoever is logged in: password, second factor, sessions. */
-import { api, ok, type Row } from '#src/admin-ui/api.ts'
+import { type Answer, api, ok, type Row } from '#src/admin-ui/api.ts'
 import { relative } from '#src/admin-ui/format.ts'
 import { Badge } from '#src/admin-ui/kit/badge.tsx'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
-import { SecretField } from '#src/admin-ui/kit/field.tsx'
+import { SecretField, Switch } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Card, PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { type Column, Table } from '#src/admin-ui/kit/table.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
+import { common } from '#src/admin-ui/texts.ts'
 import { accountTexts } from './accounts-texts.ts'
 import { TwoFactor } from './security/two-factor.tsx'
 
+type Rule = Answer<(typeof api)['settings']['security']['$get']>
 type Session = Row<(typeof api)['sessions']['$get']>
 
 const EMPTY = { current_password: '', password: '' }
@@ -111,12 +113,42 @@ function Sessions() {
   )
 }
 
+function RuleForm({ data }: { data: Rule }) {
+  const t = accountTexts().security
+  const form = useForm({
+    initial: data,
+    send: (json) => ok(api.settings.security.$post({ json })),
+    done: () => {
+      toast(common().saved)
+      invalidate('security rule')
+    },
+  })
+  return (
+    <FormBox form={form}>
+      <Switch label={t.require} {...form.field('require_2fa')} />
+    </FormBox>
+  )
+}
+
+function ForAll() {
+  const t = accountTexts().security
+  const rule = useQuery('security rule', () => ok(api.settings.security.$get()))
+  return (
+    <Card title={t.forAll} sub={t.forAllSub}>
+      <Loaded query={rule} lines={1}>
+        {(data) => <RuleForm data={data} />}
+      </Loaded>
+    </Card>
+  )
+}
+
 export function Security() {
   const t = accountTexts().security
   return (
     <>
       <PageHeader title={t.title} sub={t.sub} />
       <TwoFactor />
+      <ForAll />
       <Password />
       <Sessions />
     </>

@@ -53,7 +53,7 @@ function PasswordStep(p: { onPending: (token: string) => void; notice: string })
   const { fault, busy, step } = useStep()
   const submit = () =>
     step(async () => {
-      const answer = await ok(api.login.$post({ json: { username, password } }))
+      const answer = await ok(api.login.$post({ json: { username, password, panel: true } }))
       if ('pending_token' in answer) p.onPending(answer.pending_token)
       else await enter()
     })
@@ -95,6 +95,7 @@ function PasswordStep(p: { onPending: (token: string) => void; notice: string })
 function CodeStep(p: { token: string; onBack: (notice: string) => void }) {
   const t = shell().login
   const [code, setCode] = useState('')
+  const [recovery, setRecovery] = useState(false)
   const [leftMs, setLeftMs] = useState(PENDING_MS)
   const { fault, busy, step } = useStep()
   const sent = useRef('')
@@ -110,7 +111,7 @@ function CodeStep(p: { token: string; onBack: (notice: string) => void }) {
   const submit = async (text: string) => {
     sent.current = text
     await step(async () => {
-      await ok(api.login.totp.$post({ json: { pending_token: p.token, code: text } }))
+      await ok(api.login.totp.$post({ json: { pending_token: p.token, code: text, panel: true } }))
       await enter()
     })
   }
@@ -127,24 +128,52 @@ function CodeStep(p: { token: string; onBack: (notice: string) => void }) {
         void submit(code)
       }}
     >
-      <p class="t2">{t.codeText}</p>
-      <div class="code">
+      <p class="t2">{recovery ? t.recoveryText : t.codeText}</p>
+      {recovery ? (
         <TextField
-          label={t.code}
-          name="code"
-          inputMode="numeric"
-          autoComplete="one-time-code"
+          label={t.recoveryCode}
+          name="recovery"
+          autoComplete="off"
+          maxLength={64}
           value={code}
-          onValue={type}
-          hint={t.minutes(Math.max(1, Math.ceil(leftMs / 60_000)))}
+          onValue={setCode}
           required
           focus
         />
-      </div>
+      ) : (
+        <div class="code">
+          <TextField
+            label={t.code}
+            name="code"
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            value={code}
+            onValue={type}
+            hint={t.minutes(Math.max(1, Math.ceil(leftMs / 60_000)))}
+            required
+            focus
+          />
+        </div>
+      )}
       {fault && <Note tone="bad">{fault}</Note>}
-      <Button kind="primary" busy={busy} disabled={code.length !== CODE_LENGTH}>
+      <Button
+        kind="primary"
+        busy={busy}
+        disabled={recovery ? code.trim() === '' : code.length !== CODE_LENGTH}
+      >
         {t.confirm}
       </Button>
+      {!recovery && (
+        <Button
+          kind="ghost"
+          onClick={() => {
+            setCode('')
+            setRecovery(true)
+          }}
+        >
+          {t.useRecovery}
+        </Button>
+      )}
       <Button kind="ghost" onClick={() => p.onBack('')}>
         {t.back}
       </Button>

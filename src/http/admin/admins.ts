@@ -1,18 +1,21 @@
 /** Admin accounts; the own password and the own sessions. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { listAdmins } from '#db/admins.ts'
+import { findAdmin, listAdmins } from '#db/admins.ts'
 import { listSessions } from '#db/logins.ts'
+import { adminName } from '#db/values.ts'
+import { isSecondFactorRequired } from '#src/domain/account-rules.ts'
 import { changePassword, createAdmin, removeAdmin } from '#src/domain/admins.ts'
+import { confirmIdentity } from '#src/domain/confirmation.ts'
 import { endOtherSessions, endSession } from '#src/domain/sessions.ts'
+import { isOfOneScript } from '#src/lib/account-name.ts'
+import { unauthorized } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { loginOf, removeSessionCookie } from '../auth.ts'
+import { plainText } from '#src/lib/values.ts'
+import { deviceToken, loginOf, removeSessionCookie, requireConfirmed } from '../auth.ts'
 import type { AppEnv, Http } from '../context.ts'
-import { plainText, readId, readJson } from '../validate.ts'
-import { adminView, sessionView } from '../views.ts'
-
-/** Control, format and line characters would let a name pass for another one, in the log as well. */
-const SEEN = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u
+import { readId, readJson } from '../validate.ts'
+import { accountView, adminView, sessionView } from '../views.ts'
 
 // Characters, not the UTF-16 units that minLength counts.
 const newPassword = v.pipe(
@@ -21,13 +24,13 @@ const newPassword = v.pipe(
 )
 
 export const account = v.object({
-  username: v.pipe(
-    plainText(256),
-    v.trim(),
-    v.regex(/^[\s\S]{3,}$/u, 'must have at least 3 characters'),
-    v.regex(SEEN, 'must have no control characters'),
-  ),
+  username: v.pipe(adminName, v.check(isOfOneScript, 'must not mix letters of several scripts')),
   password: newPassword,
+})
+
+export const confirmation = v.object({
+  password: v.optional(plainText(1024)),
+  code: v.optional(plainText(64)),
 })
 
 export const passwordChange = v.object({ current_password: plainText(1024), password: newPassword })
@@ -36,17 +39,28 @@ export function accountRoutes(s: Http) {
   return new Hono<AppEnv>()
     .get('/admins', async (c) => c.json((await listAdmins(s.db)).map(adminView)))
     .post('/admins', async (c) => {
+      requireConfirmed(c)
       const created = await createAdmin(s, loginOf(c), await readJson(c, account))
       return c.json(adminView(created))
     })
     .delete('/admins/:id', async (c) => {
+      requireConfirmed(c)
       await removeAdmin(s, loginOf(c), readId(c, 'id'))
       return c.json({ ok: true })
     })
     .post('/password', async (c) => {
       const { current_password: current, password } = await readJson(c, passwordChange)
-      await changePassword(s, loginOf(c), { current, password })
+      await changePassword(s, loginOf(c), { current, password, device: deviceToken(c) })
       return c.json({ ok: true })
+    })
+    .get('/account', async (c) => {
+      const admin = await findAdmin(s.db, c.get('adminId'))
+      if (!admin) throw unauthorized()
+      return c.json(accountView(admin, isSecondFactorRequired(s)))
+    })
+    .post('/reauth', async (c) => {
+      const until = await confirmIdentity(s, loginOf(c), await readJson(c, confirmation))
+      return c.json({ ok: true, until })
     })
     .get('/sessions', async (c) => {
       const now = formatTimestamp(s.clock.now())

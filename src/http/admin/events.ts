@@ -1,9 +1,8 @@
 /** The delivery log of outbound events: list, send again, test. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { listEvents } from '#db/event-log.ts'
 import { resendEvent, sendTestEvent } from '#src/domain/event-delivery.ts'
-import type { AppEnv, Http } from '../context.ts'
+import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
 import { readQuery } from '../validate.ts'
 import { attemptView, eventView } from '../views.ts'
@@ -14,7 +13,7 @@ export function eventRoutes(s: Http) {
   return new Hono<AppEnv>()
     .get('/events', async (c) => {
       const page = pageOf(readQuery(c, eventsQuery))
-      const { rows, total } = await listEvents(s.db, page)
+      const { rows, total } = await whileHeard(s, c).reads.ask('events', page)
       const last = rows.at(-1)
       return pagedJson(
         c,

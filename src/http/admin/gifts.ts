@@ -1,13 +1,14 @@
 /** Gift codes: list, create one or many, revoke. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { GIFT_STATES, listGifts } from '#db/gifts.ts'
+import { GIFT_STATES } from '#db/gifts.ts'
 import { createGifts, giftLinks, revokeGiftCode } from '#src/domain/gifts.ts'
 import { given } from '#src/lib/given.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import type { AppEnv, Http } from '../context.ts'
+import { integer, plainText } from '#src/lib/values.ts'
+import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { integer, plainText, readJson, readQuery, searchText } from '../validate.ts'
+import { readJson, readQuery, searchText } from '../validate.ts'
 import { giftView } from '../views.ts'
 
 const DEFAULT_LIMIT = 1000
@@ -34,7 +35,12 @@ export function giftRoutes(s: Http) {
       const page = pageOf(query, DEFAULT_LIMIT)
       const { status: state, node, plan, q: text } = query
       const filter = given({ state, node, plan, text })
-      const { rows, total } = await listGifts(s.db, filter, page, formatTimestamp(s.clock.now()))
+      const { rows, total } = await whileHeard(s, c).reads.ask(
+        'gifts',
+        filter,
+        page,
+        formatTimestamp(s.clock.now()),
+      )
       const link = giftLinks(s)
       const last = rows.at(-1)
       return pagedJson(

@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findNode, listNodes } from '#db/nodes.ts'
 import { listRetired } from '#db/retired-nodes.ts'
+import { address, clientId, flow, linkPart, nodeCode, nodeLabel, port } from '#db/values.ts'
 import { trustHostKey } from '#src/domain/host-keys.ts'
 import { moveNode } from '#src/domain/moves.ts'
 import {
@@ -16,50 +17,26 @@ import {
 import { dailyTraffic } from '#src/domain/stats.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { formatMemory, formatUptime } from '#src/lib/format.ts'
+import { flag, requiredText } from '#src/lib/values.ts'
+import { requireConfirmed } from '../auth.ts'
 import type { AppEnv, Http } from '../context.ts'
-import {
-  flag,
-  integer,
-  ordering,
-  plainText,
-  readJson,
-  readQuery,
-  requiredText,
-} from '../validate.ts'
+import { ordering, readJson, readQuery } from '../validate.ts'
 import { nodeView, retiredNodeView } from '../views.ts'
 import { seriesQuery } from './stats.ts'
 
-const port = integer(1, 65_535)
-const flow = v.pipe(
-  v.string('must be a string'),
-  v.regex(/^[A-Za-z0-9_-]{0,64}$/, 'may hold letters, digits, _ and -'),
-)
-/** Parts of a link: printable, without spaces. */
-const linkPart = v.pipe(
-  plainText(255),
-  v.trim(),
-  v.regex(/^[^\s\p{Cc}]*$/u, 'must not hold spaces or control characters'),
-)
-const address = v.pipe(linkPart, v.minLength(1, 'must not be empty'))
-/** What Xray takes for a client id: a UUID, or 1 to 30 characters that it makes one of. */
+/** Empty is none. */
 const sharedUuid = v.nullable(
   v.pipe(
     v.string('must be a string'),
     v.trim(),
-    v.regex(
-      /^(?:[\x21-\x7e]{0,30}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$/,
-      'must be a UUID, or at most 30 characters without spaces',
-    ),
-    v.transform((id) => (id.length === 36 ? id.toLowerCase() : id || null)),
+    v.transform((id) => id || null),
+    v.nullable(clientId),
   ),
 )
 
 export const creation = v.object({
-  code: v.pipe(
-    v.string('must be a string'),
-    v.regex(/^[a-zA-Z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
-  ),
-  label: requiredText(128),
+  code: nodeCode,
+  label: nodeLabel,
   kind: v.optional(
     v.picklist(['local', 'managed', 'external'], 'must be local, managed or external'),
     'external',
@@ -74,7 +51,7 @@ export const creation = v.object({
 })
 
 export const edition = v.object({
-  label: v.optional(requiredText(128)),
+  label: v.optional(nodeLabel),
   enabled: v.optional(flag),
   address: v.optional(address),
   port: v.optional(port),
@@ -109,7 +86,8 @@ export function nodeRoutes(s: Http) {
       if (!findNode(s.db, code)) throw notFound('node not found')
       const { public_key, short_id, shared_uuid, ...rest } = await readJson(c, edition)
       const changes = { ...rest, publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid }
-      return c.json(nodeView(await editNode(s, c.get('actor'), code, changes)))
+      const confirmed = () => requireConfirmed(c)
+      return c.json(nodeView(await editNode(s, c.get('actor'), code, changes, confirmed)))
     })
     .delete('/:code', async (c) => {
       await removeNode(s, c.get('actor'), c.req.param('code'))
@@ -118,16 +96,22 @@ export function nodeRoutes(s: Http) {
     .post('/:code/trust-host-key', async (c) => {
       const code = c.req.param('code')
       if (!findNode(s.db, code)) throw notFound('node not found')
+      requireConfirmed(c)
       await trustHostKey(s, c.get('actor'), code, (await readJson(c, trust)).fingerprint)
       return c.json({ ok: true })
     })
     .post('/:code/move', async (c) => {
       const code = c.req.param('code')
       if (!findNode(s.db, code)) throw notFound('node not found')
+      requireConfirmed(c)
       const { to } = await readJson(c, move)
+      // 300,000 of them are a silence of minutes.
+      c.env?.unhurried?.()
       return c.json({ moved: await moveNode(s, c.get('actor'), code, to) })
     })
-    .post('/:code/check', async (c) => c.json({ alive: await checkNode(s, c.req.param('code')) }))
+    .post('/:code/check', async (c) =>
+      c.json({ alive: await checkNode(s, c.get('actor'), c.req.param('code')) }),
+    )
     .get('/:code/status', (c) => {
       const node = findNode(s.db, c.req.param('code'))
       if (!node) throw notFound('node not found')

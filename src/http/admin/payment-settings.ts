@@ -2,13 +2,24 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { listPlans } from '#db/plans.ts'
+import { MAX_PRICE } from '#db/values.ts'
 import { saveLegalSettings } from '#src/domain/legal.ts'
 import { savePlanSettings } from '#src/domain/plan-settings.ts'
 import { saveProvider, saveProviderA, saveProviderB } from '#src/domain/provider-credentials.ts'
 import { PRESET_IDS, PROVIDER_IDS } from '#src/domain/providers.ts'
+import {
+  cryptobotToken,
+  legalText,
+  merchantId,
+  merchantSecret,
+  shopId,
+  shopSecret,
+} from '#src/domain/setting-values.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
+import { flag, line } from '#src/lib/values.ts'
+import { requireConfirmed } from '../auth.ts'
 import type { AppEnv, Http } from '../context.ts'
 import {
   legalView,
@@ -17,17 +28,16 @@ import {
   providerBView,
   providersView,
 } from '../settings-views.ts'
-import { flag, line, readChanges, readJson, secretText } from '../validate.ts'
+import { readChanges, readJson } from '../validate.ts'
 
 export const legalSettings = v.object({
-  LEGAL_NAME: v.optional(line(500)),
-  LEGAL_INN: v.optional(line(500)),
-  REFUND_HOURS: v.optional(line(500)),
-  SUPPORT_CONTACT: v.optional(line(500)),
-  SUPPORT_EMAIL: v.optional(line(500)),
+  LEGAL_NAME: v.optional(legalText),
+  LEGAL_INN: v.optional(legalText),
+  REFUND_HOURS: v.optional(legalText),
+  SUPPORT_CONTACT: v.optional(legalText),
+  SUPPORT_EMAIL: v.optional(legalText),
 })
 
-const MAX_PRICE = 1_000_000_000
 const isPrice = (value: unknown) =>
   Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_PRICE
 
@@ -61,21 +71,19 @@ export const planSettings = v.strictObject({
   prices: v.optional(prices),
 })
 
-/** A colon would end the name in Basic authentication (RFC 7617). */
-const shopId = v.pipe(secretText(64), v.regex(/^[^:]+$/, 'must not hold a colon'))
-export const providerA = v.object({ shop_id: shopId, secret_key: secretText(256) })
+export const providerA = v.object({ shop_id: shopId, secret_key: shopSecret })
 
 export const providerB = v.object({
-  merchant_id: v.optional(secretText(128)),
-  shop_id: v.optional(secretText(128)),
-  secret: v.optional(secretText(512)),
-  secret_key: v.optional(secretText(512)),
+  merchant_id: v.optional(merchantId),
+  shop_id: v.optional(merchantId),
+  secret: v.optional(merchantSecret),
+  secret_key: v.optional(merchantSecret),
   preset: v.optional(v.picklist(PRESET_IDS, 'must be platega, cispay or generic')),
   api_url: v.optional(line(2048)),
 })
 
 const providerSwitch = v.object({ enabled: v.optional(flag) })
-export const cryptobot = v.object({ enabled: v.optional(flag), token: v.optional(secretText(256)) })
+export const cryptobot = v.object({ enabled: v.optional(flag), token: v.optional(cryptobotToken) })
 
 function requireField(value: string | undefined, name: string): string {
   if (value === undefined) throw badRequest(`${name} is missing or of the wrong type`)
@@ -99,12 +107,14 @@ export function paymentSettingsRoutes(s: Http) {
     })
     .get('/provider-a-settings', (c) => c.json(providerAView(readSettings(s))))
     .post('/provider-a-settings', async (c) => {
+      requireConfirmed(c)
       const { shop_id, secret_key } = await readJson(c, providerA)
       const restarted = await saveProviderA(s, c.get('actor'), shop_id, secret_key)
       return c.json({ ok: true, restarted_bot: restarted })
     })
     .get('/provider-b-settings', (c) => c.json(providerBView(readSettings(s))))
     .post('/provider-b-settings', async (c) => {
+      requireConfirmed(c)
       const body = await readJson(c, providerB)
       const restarted = await saveProviderB(s, c.get('actor'), {
         merchantId: requireField(body.merchant_id ?? body.shop_id, 'merchant_id'),
@@ -119,7 +129,9 @@ export function paymentSettingsRoutes(s: Http) {
       const id = PROVIDER_IDS.find((known) => known === c.req.param('id'))
       if (!id) throw notFound('provider not found')
       const schema = id === 'cryptobot' ? cryptobot : providerSwitch
-      await saveProvider(s, c.get('actor'), id, given(await readChanges(c, schema)))
+      const changes = await readChanges(c, schema)
+      if ('token' in changes) requireConfirmed(c)
+      await saveProvider(s, c.get('actor'), id, given(changes))
       return c.json(providersView(readSettings(s)).find((provider) => provider.id === id))
     })
 }

@@ -2,7 +2,8 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { listOpenOrphans } from '#db/orphan-payments.ts'
-import { findListedPayment, listPayments } from '#db/payment-listing.ts'
+import { findListedPayment } from '#db/payment-listing.ts'
+import { tgId } from '#db/values.ts'
 import { settleOrphan } from '#src/domain/orphan-payments.ts'
 import { checkPayment } from '#src/domain/payment-checks.ts'
 import { createPayment } from '#src/domain/payment-creation.ts'
@@ -11,20 +12,11 @@ import { PROVIDER_IDS, providerLabels } from '#src/domain/providers.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
-import type { AppEnv, Http } from '../context.ts'
+import { flag, plainText, queryInteger } from '#src/lib/values.ts'
+import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
 import { orphanView, paymentView } from '../payment-views.ts'
-import {
-  flag,
-  integer,
-  plainText,
-  queryInteger,
-  readId,
-  readJson,
-  readOptionalJson,
-  readQuery,
-  searchText,
-} from '../validate.ts'
+import { readId, readJson, readOptionalJson, readQuery, searchText } from '../validate.ts'
 
 const STATUSES = ['pending', 'paid', 'failed', 'all'] as const
 
@@ -40,7 +32,7 @@ export const listing = v.object({
 })
 
 export const creation = v.object({
-  tg_id: integer(1, Number.MAX_SAFE_INTEGER),
+  tg_id: tgId,
   node: v.optional(plainText(64)),
   plan: plainText(64),
   provider: plainText(64),
@@ -59,7 +51,7 @@ export function paymentRoutes(s: Http) {
       const status = query.status === 'all' ? undefined : query.status
       const review = query.review === '1' || query.review === 'true' ? true : undefined
       const filter = given({ status, provider, node, plan, tgId, text, review })
-      const { rows, total } = await listPayments(s.db, filter, page)
+      const { rows, total } = await whileHeard(s, c).reads.ask('payments', filter, page)
       const labelOf = labels()
       const last = rows.at(-1)
       return pagedJson(

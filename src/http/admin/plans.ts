@@ -2,38 +2,28 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findPlan, listPlans } from '#db/plans.ts'
+import { planCode, planDays, planLabel, price, priceStars, sortOrder } from '#db/values.ts'
 import { createPlan, editPlan, orderPlans, removePlan } from '#src/domain/plans.ts'
 import { notFound } from '#src/lib/errors.ts'
+import { flag } from '#src/lib/values.ts'
 import type { AppEnv, Http } from '../context.ts'
-import { flag, integer, ordering, readJson, requiredLine } from '../validate.ts'
+import { ordering, readJson } from '../validate.ts'
 import { adminPlanView } from '../views.ts'
 
-const days = integer(1, 3650)
-const price = integer(0, 1_000_000_000)
-const priceStars = v.nullable(integer(1, 1_000_000))
-const sortOrder = integer(0, 1_000_000)
-
 export const creation = v.object({
-  code: v.pipe(
-    v.string('must be a string'),
-    v.regex(/^[a-zA-Z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
-    v.regex(
-      /^(?!__proto__$|constructor$|prototype$)/,
-      'is a name that JSON objects keep for themselves',
-    ),
-  ),
-  label: requiredLine(128),
-  days,
+  code: planCode,
+  label: planLabel,
+  days: planDays,
   price,
-  price_stars: v.optional(priceStars, null),
+  price_stars: v.optional(v.nullable(priceStars), null),
   sort_order: v.optional(sortOrder),
 })
 
 export const edition = v.object({
-  label: v.optional(requiredLine(128)),
-  days: v.optional(days),
+  label: v.optional(planLabel),
+  days: v.optional(planDays),
   price: v.optional(price),
-  price_stars: v.optional(priceStars),
+  price_stars: v.optional(v.nullable(priceStars)),
   sort_order: v.optional(sortOrder),
   archived: v.optional(flag),
 })

@@ -1,12 +1,13 @@
 /** How nodes are set up: the guide for a new one, and its command once more. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
+import { port } from '#db/values.ts'
 import { DEFAULT_SNI, guideNode, reissueCommand } from '#src/domain/provisioning-guide.ts'
 import { addressOf, hostNameOf } from '#src/lib/host-name.ts'
+import { flag, plainText, requiredLine } from '#src/lib/values.ts'
+import { requireConfirmed } from '../auth.ts'
 import type { AppEnv, Http } from '../context.ts'
-import { flag, integer, plainText, readJson, requiredLine } from '../validate.ts'
-
-const port = integer(1, 65_535)
+import { readJson } from '../validate.ts'
 
 /** A text that `read` understands, as it has it. */
 const place = (read: (text: string) => string | null, need: string) =>
@@ -43,6 +44,8 @@ export function provisioningRoutes(s: Http) {
       return c.json(await guideNode(s, c.get('actor'), wanted))
     })
     .post('/:code/provision', async (c) =>
-      c.json(await reissueCommand(s, c.get('actor'), c.req.param('code'))),
+      c.json(
+        await reissueCommand(s, c.get('actor'), c.req.param('code'), () => requireConfirmed(c)),
+      ),
     )
 }

@@ -2,8 +2,9 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { QUIET_ZONE, qrModules, qrPath } from '#src/lib/qr-code.ts'
+import { secretText } from '#src/lib/values.ts'
 import type { AppEnv } from '../context.ts'
-import { readJson, secretText } from '../validate.ts'
+import { readJson } from '../validate.ts'
 
 /** Links and addresses, which are ASCII: other letters the library writes in a way of its own. */
 export const qrText = v.object({ text: secretText(1024) })

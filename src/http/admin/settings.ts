@@ -1,39 +1,62 @@
-/** Live settings that an admin changes: device limit, bot, brand, webhook, alerts, receipts. */
+/** Live settings that an admin changes: device limit, bot, brand, webhook, alerts, receipts; and the passphrase of backups. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
+import { requireSecondFactor } from '#src/domain/account-rules.ts'
+import { saveAlertRecipients } from '#src/domain/alert-settings.ts'
 import { appCatalogue } from '#src/domain/apps.ts'
+import { setBackupPassphrase } from '#src/domain/backup-passphrase.ts'
 import { saveBotToken } from '#src/domain/bot-settings.ts'
+import { tickedEvents } from '#src/domain/events.ts'
+import {
+  botToken,
+  brandHue,
+  brandName,
+  fallbackLimit,
+  optionalEvents,
+  receiptEmail,
+  receiptMode,
+  vatCode,
+} from '#src/domain/setting-values.ts'
 import { readSettings, saveSettings } from '#src/domain/settings.ts'
-import { rotateWebhookSecret, saveWebhookUrl } from '#src/domain/webhook-settings.ts'
+import { rotateWebhookSecret, saveWebhook } from '#src/domain/webhook-settings.ts'
+import { badRequest } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
+import { newPassphrase } from '#src/lib/new-passphrase.ts'
+import { flag, integer, line } from '#src/lib/values.ts'
+import { loginOf, requireConfirmed } from '../auth.ts'
 import type { AppEnv, Http } from '../context.ts'
 import {
   alertsView,
   appsView,
+  backupView,
   botView,
   brandView,
   hwidView,
   receiptsView,
+  securityView,
   webhookView,
 } from '../settings-views.ts'
-import { flag, integer, line, readChanges, readJson, secretText } from '../validate.ts'
+import { readChanges, readJson } from '../validate.ts'
 
 export const hwidSettings = v.strictObject({
   enabled: v.optional(flag),
-  fallback_limit: v.optional(integer(1, 1000)),
+  fallback_limit: v.optional(fallbackLimit),
 })
 
-export const botSettings = v.object({ token: secretText(256) })
+export const botSettings = v.object({ token: botToken })
 
 export const brandSettings = v.object({
-  brand_name: v.optional(v.pipe(line(64), v.minLength(1, 'must not be empty'))),
-  brand_hue: v.optional(integer(0, 360)),
+  brand_name: v.optional(brandName),
+  brand_hue: v.optional(brandHue),
 })
 
 /** `null` brings back the catalogue that comes with the service. */
 export const appSettings = v.object({ apps: v.optional(v.nullable(appCatalogue)) })
 
-export const webhookSettings = v.object({ url: line(2048) })
+export const webhookSettings = v.object({
+  url: v.optional(line(2048)),
+  events: v.optional(optionalEvents),
+})
 
 const ids = v.pipe(
   v.array(integer(1, Number.MAX_SAFE_INTEGER), 'must be a list of Telegram ids'),
@@ -41,12 +64,16 @@ const ids = v.pipe(
 )
 export const alertSettings = v.object({ admin_tg_ids: v.optional(ids) })
 
-const email = v.pipe(line(254), v.regex(/^([^\s@]+@[^\s@]+)?$/, 'must be an e-mail address'))
+export const securitySettings = v.object({ require_2fa: flag })
+
 export const receiptSettings = v.object({
-  mode: v.optional(v.picklist(['off', 'auto', 'on'], 'must be off, auto or on')),
-  email: v.optional(email),
-  vat_code: v.optional(integer(1, 12)),
+  mode: v.optional(receiptMode),
+  email: v.optional(receiptEmail),
+  vat_code: v.optional(vatCode),
 })
+
+/** `null` ends the encryption. */
+export const backupSettings = v.object({ passphrase: v.nullable(newPassphrase) })
 
 export function settingsRoutes(s: Http) {
   return new Hono<AppEnv>()
@@ -65,6 +92,7 @@ export function settingsRoutes(s: Http) {
     })
     .get('/settings/bot', (c) => c.json(botView(readSettings(s))))
     .post('/settings/bot', async (c) => {
+      requireConfirmed(c)
       const { token } = await readJson(c, botSettings)
       return c.json({ ok: true, ...(await saveBotToken(s, c.get('actor'), token)) })
     })
@@ -88,19 +116,44 @@ export function settingsRoutes(s: Http) {
     })
     .get('/settings/webhook', (c) => c.json(webhookView(readSettings(s))))
     .post('/settings/webhook', async (c) => {
-      const { url } = await readJson(c, webhookSettings)
-      return c.json({ ok: true, url, ...(await saveWebhookUrl(s, c.get('actor'), url)) })
+      requireConfirmed(c)
+      const changes = await readJson(c, webhookSettings)
+      if (changes.url === undefined && changes.events === undefined) {
+        throw badRequest('url is missing or of the wrong type')
+      }
+      const saved = await saveWebhook(s, c.get('actor'), changes)
+      const settings = readSettings(s)
+      return c.json({
+        ok: true,
+        url: changes.url ?? settings.text('WEBHOOK_URL'),
+        ...saved,
+        ...(changes.events && { events: tickedEvents(settings) }),
+      })
     })
     .post('/settings/webhook/rotate-secret', async (c) => {
+      requireConfirmed(c)
       return c.json({ ok: true, secret: await rotateWebhookSecret(s, c.get('actor')) })
     })
     .get('/settings/alerts', (c) => c.json(alertsView(readSettings(s))))
     .post('/settings/alerts', async (c) => {
+      requireConfirmed(c)
       const { admin_tg_ids = [] } = await readChanges(c, alertSettings)
-      await saveSettings(s, c.get('actor'), {
-        ADMIN_TG_IDS: [...new Set(admin_tg_ids)].join(' '),
-      })
+      await saveAlertRecipients(s, c.get('actor'), [...new Set(admin_tg_ids)])
       return c.json(alertsView(readSettings(s)))
+    })
+    .get('/settings/backup', (c) => c.json(backupView(s)))
+    .post('/settings/backup', async (c) => {
+      requireConfirmed(c)
+      const { passphrase } = await readJson(c, backupSettings)
+      await setBackupPassphrase(s, loginOf(c), passphrase)
+      return c.json(backupView(s))
+    })
+    .get('/settings/security', (c) => c.json(securityView(readSettings(s))))
+    .post('/settings/security', async (c) => {
+      requireConfirmed(c)
+      const { require_2fa } = await readJson(c, securitySettings)
+      await requireSecondFactor(s, loginOf(c), require_2fa)
+      return c.json(securityView(readSettings(s)))
     })
     .get('/settings/receipts', (c) => c.json(receiptsView(readSettings(s))))
     .post('/settings/receipts', async (c) => {

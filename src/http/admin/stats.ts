@@ -1,14 +1,14 @@
 /** Statistics, traffic, the manual sync and the audit log. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { listAudit } from '#db/history.ts'
 import { syncNow } from '#src/domain/nodes.ts'
 import { activeStats, currentStats, dailyStats } from '#src/domain/stats.ts'
 import { TRAFFIC_CONSIDERED, trafficReport } from '#src/domain/traffic.ts'
 import { given } from '#src/lib/given.ts'
-import type { AppEnv, Http } from '../context.ts'
+import { flag, queryInteger } from '#src/lib/values.ts'
+import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageHeaders, pageOf, pageQuery } from '../paging.ts'
-import { flag, queryInteger, readOptionalJson, readQuery } from '../validate.ts'
+import { readOptionalJson, readQuery } from '../validate.ts'
 import { activeView, auditView, statsView } from '../views.ts'
 
 const TRAFFIC_READ_MS = 2000
@@ -28,15 +28,17 @@ export const auditQuery = v.object({
 
 export function statsRoutes(s: Http) {
   return new Hono<AppEnv>()
-    .get('/stats', (c) => c.json(statsView(currentStats(s))))
-    .get('/stats/series', (c) => c.json(dailyStats(s, readQuery(c, seriesQuery).days)))
-    .get('/stats/active', (c) => c.json(activeView(activeStats(s))))
+    .get('/stats', async (c) => c.json(statsView(await currentStats(whileHeard(s, c)))))
+    .get('/stats/series', async (c) =>
+      c.json(await dailyStats(whileHeard(s, c), readQuery(c, seriesQuery).days)),
+    )
+    .get('/stats/active', async (c) => c.json(activeView(await activeStats(whileHeard(s, c)))))
     .get('/traffic', async (c) => {
       const query = readQuery(c, trafficQuery)
       const page = pageOf({ ...query, limit: query.limit ?? TRAFFIC_CONSIDERED })
       // Further pages go on from what the first one has read.
       if (page.cursor === null) await s.nodeSync.readTraffic(TRAFFIC_READ_MS)
-      const report = await trafficReport(s, page)
+      const report = await trafficReport(whileHeard(s, c), page)
       pageHeaders(c, report.entries, page, report.count, report.next)
       return c.json({
         entries: report.entries.map((entry) => ({
@@ -63,7 +65,7 @@ export function statsRoutes(s: Http) {
       const query = readQuery(c, auditQuery)
       const page = pageOf(query)
       const filter = given({ action: query.action, admin: query.admin })
-      const { rows, total } = await listAudit(s.db, filter, page)
+      const { rows, total } = await whileHeard(s, c).reads.ask('audit', filter, page)
       const last = rows.at(-1)
       return pagedJson(
         c,

@@ -2,27 +2,16 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import type { Cursor } from '#db/paging.ts'
-import {
-  type ListedSubscription,
-  listSubscriptions,
-  SUBSCRIPTION_SORTS,
-  type SubscriptionSort,
-} from '#db/subscriptions.ts'
+import { SUBSCRIPTION_SORTS, type SubscriptionSort } from '#db/subscription-listing.ts'
+import type { ListedSubscription } from '#db/subscriptions.ts'
 import { editSubscription, extend } from '#src/domain/expiry.ts'
 import { hold, resetSubscriptionTraffic, resume, revoke } from '#src/domain/subscriptions.ts'
 import { given } from '#src/lib/given.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import type { AppEnv, Http } from '../context.ts'
+import { integer, queryInteger, timestamp, timestampText } from '#src/lib/values.ts'
+import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import {
-  integer,
-  queryInteger,
-  readJson,
-  readQuery,
-  searchText,
-  timestamp,
-  timestampText,
-} from '../validate.ts'
+import { readJson, readQuery, searchText } from '../validate.ts'
 import { subscriptionView } from '../views.ts'
 
 const STATES = ['active', 'held', 'expired', 'revoked', 'all'] as const
@@ -65,8 +54,8 @@ export function subscriptionRoutes(s: Http) {
       const { status, node, plan, tg_id: tgId, q, expires_before: expiresBefore } = query
       const state = status === 'all' ? undefined : status
       const filter = given({ state, node, plan, tgId, text: q, expiresBefore })
-      const { rows, total } = await listSubscriptions(
-        s.db,
+      const { rows, total } = await whileHeard(s, c).reads.ask(
+        'subscriptions',
         filter,
         query.sort,
         page,

@@ -6,8 +6,6 @@ import type { PageRequest } from '#db/paging.ts'
 import { listOfUser } from '#db/subscriptions.ts'
 import {
   findListedUser,
-  listAllUsers,
-  listUsers,
   USER_SORTS,
   USER_STATES,
   type UserFilter,
@@ -15,6 +13,7 @@ import {
   userCursor,
 } from '#db/user-listing.ts'
 import { findUser } from '#db/users.ts'
+import { MAX_HWID_LIMIT, note, tgId } from '#db/values.ts'
 import { actOnUsers } from '#src/domain/bulk.ts'
 import { removeDevice, setHwidLimit, userDevices } from '#src/domain/devices.ts'
 import { readSettings } from '#src/domain/settings.ts'
@@ -24,20 +23,11 @@ import { badRequest, errorMessage, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import type { AppEnv, Http } from '../context.ts'
+import { flag, integer, plainText } from '#src/lib/values.ts'
+import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { csvResponse } from '../csv.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import {
-  flag,
-  integer,
-  plainText,
-  queryFlag,
-  readId,
-  readJson,
-  readQuery,
-  readTgId,
-  searchText,
-} from '../validate.ts'
+import { queryFlag, readId, readJson, readQuery, readTgId, searchText } from '../validate.ts'
 import { deviceView, listedUserView, subscriptionView } from '../views.ts'
 
 const STATES = [...USER_STATES, 'all'] as const
@@ -53,15 +43,12 @@ export const listing = v.object({
 
 export const order = v.object({ node: plainText(64), plan: plainText(64) })
 
-const NOTE = /^(?:[^\p{Cc}\p{Cs}]|[\n\r\t])*$/u
-
 export const edition = v.object({
   note: v.optional(
     v.nullable(
       v.pipe(
-        plainText(2000),
-        v.regex(NOTE, 'must have no control characters but line breaks and tabs'),
-        v.transform((note) => note.trim() || null),
+        note,
+        v.transform((text) => text.trim() || null),
       ),
     ),
   ),
@@ -69,7 +56,7 @@ export const edition = v.object({
 })
 
 const tgIds = v.pipe(
-  v.array(integer(1, Number.MAX_SAFE_INTEGER), 'must be a list of Telegram ids'),
+  v.array(tgId, 'must be a list of Telegram ids'),
   v.minLength(1, 'must not be empty'),
   v.maxLength(1000, 'must have at most 1000 ids'),
 )
@@ -83,8 +70,6 @@ export const bulk = v.variant(
   ],
   'must be one of grant, extend, ban, unban',
 )
-
-const MAX_HWID_LIMIT = 1_000_000
 
 /** Read by `parseHwidLimit`, which takes what these words say. */
 export const hwidLimit = v.object({
@@ -137,12 +122,21 @@ function usersAsCsv(
 ): Promise<Response> {
   const now = formatTimestamp(s.clock.now())
   async function* batches() {
-    const pages = listAllUsers(s.db, filter, sort, { ...page, limit: CSV_BATCH }, now)
-    for await (const users of pages) {
-      yield users.map((user) => {
+    let cursor = page.cursor
+    for (;;) {
+      const { rows, next } = await s.reads.ask(
+        'usersAlone',
+        filter,
+        sort,
+        { ...page, limit: CSV_BATCH, cursor },
+        now,
+      )
+      yield rows.map((user) => {
         const view = listedUserView(user)
         return CSV_COLUMNS.map((column) => view[column])
       })
+      if (next === null) return
+      cursor = next
     }
   }
   return csvResponse(`users-${now.slice(0, 10)}.csv`, [...CSV_COLUMNS], batches(), (error) => {
@@ -160,7 +154,7 @@ export function userRoutes(s: Http) {
       const filter = given({ text, banned, state: status === 'all' ? undefined : status })
       if (query.format === 'csv') return usersAsCsv(s, filter, sort, page)
       const now = formatTimestamp(s.clock.now())
-      const { rows, total } = await listUsers(s.db, filter, sort, page, now)
+      const { rows, total } = await whileHeard(s, c).reads.ask('users', filter, sort, page, now)
       const last = rows.at(-1)
       return pagedJson(
         c,

@@ -1,17 +1,22 @@
 /** Login, accounts, sessions, the second factor. */
 import * as v from 'valibot'
-import { account, passwordChange } from '#src/http/admin/admins.ts'
+import { rowId as id } from '#db/values.ts'
+import { account, confirmation, passwordChange } from '#src/http/admin/admins.ts'
 import { codeStep, credentials } from '#src/http/admin/login.ts'
-import { disabling, enabling } from '#src/http/admin/two-factor.ts'
+import { enabling, ownPassword } from '#src/http/admin/two-factor.ts'
 import {
   admin,
+  confirmed,
   loginAnswer,
   me,
+  ownAccount,
+  recoveryCodes,
+  recoveryCodesLeft,
   session,
   twoFactorSetup,
   twoFactorStatus,
 } from '#src/http/schemas/account.ts'
-import { id, ok } from '#src/http/schemas/fields.ts'
+import { ok } from '#src/http/schemas/fields.ts'
 import { adminOperations, type JsonAnswer } from './operation.ts'
 
 /** The cookie comes with it, save where a code must follow. */
@@ -42,7 +47,7 @@ export const accountOperations = adminOperations('Accounts', [
   {
     method: 'post',
     path: '/login/totp',
-    summary: 'Finish a login with a code of the authenticator app',
+    summary: 'Finish a login with a code of the authenticator app, or a recovery code',
     open: true,
     body: codeStep,
     ok: withCookie(ok, true),
@@ -66,6 +71,18 @@ export const accountOperations = adminOperations('Accounts', [
     summary: 'Change your own password; your other sessions end',
     body: passwordChange,
     ok,
+    refusals: [429],
+  },
+  { method: 'get', path: '/account', summary: 'Your own account', ok: ownAccount },
+  {
+    method: 'post',
+    path: '/reauth',
+    summary: 'Confirm that it is you, by password or code: for ten minutes',
+    body: v.pipe(
+      confirmation,
+      v.metadata({ oneOf: [{ required: ['password'] }, { required: ['code'] }] }),
+    ),
+    ok: confirmed,
     refusals: [429],
   },
   { method: 'get', path: '/sessions', summary: 'List your own sessions', ok: v.array(session) },
@@ -97,10 +114,24 @@ export const accountOperations = adminOperations('Accounts', [
     ok,
   },
   {
+    method: 'get',
+    path: '/2fa/recovery-codes',
+    summary: 'How many recovery codes you have left',
+    ok: recoveryCodesLeft,
+  },
+  {
+    method: 'post',
+    path: '/2fa/recovery-codes',
+    summary: 'Make ten recovery codes, shown this once; the old ones end',
+    body: ownPassword,
+    ok: recoveryCodes,
+    refusals: [429],
+  },
+  {
     method: 'post',
     path: '/2fa/disable',
     summary: 'Log in without a code again',
-    body: disabling,
+    body: ownPassword,
     ok,
     refusals: [429],
   },

@@ -1,5 +1,6 @@
 /** Statistics, audit log, backup and restore, QR codes, and this description. */
 import * as v from 'valibot'
+import { oneBackup } from '#src/http/admin/backup.ts'
 import { eventsQuery } from '#src/http/admin/events.ts'
 import { qrText } from '#src/http/admin/qr.ts'
 import { auditQuery, seriesQuery } from '#src/http/admin/stats.ts'
@@ -50,13 +51,21 @@ export const dataOperations = adminOperations('Data', [
     method: 'get',
     path: '/backup',
     summary: 'Download a backup: it opens every node, keep it safe',
-    ok: download('application/gzip'),
+    ok: download('application/gzip', 'application/octet-stream'),
+    refusals: [403],
+  },
+  {
+    method: 'post',
+    path: '/backup',
+    summary: 'Download a backup that is encrypted to this passphrase',
+    body: oneBackup,
+    ok: download('application/octet-stream'),
   },
   {
     method: 'post',
     path: '/backup/restore',
     summary: 'Put a backup in place of the present data; ends all sessions',
-    body: 'file',
+    body: 'archive',
     ok: restored,
   },
   {

@@ -22,6 +22,7 @@ const UNSAID = new Set([
   'must be a certificate as PEM',
   'must have different ids',
   'must be an https address',
+  'is too easy to guess',
 ])
 
 const isUnsaid = (message: unknown) =>

@@ -33,8 +33,8 @@ export interface Operation {
   creates?: true
   /** Request headers that change the answer. */
   headers?: Record<string, v.GenericSchema>
-  /** The schema that the route reads its JSON by; `file` for a form with one. */
-  body?: v.GenericSchema | 'file'
+  /** The schema that the route reads its JSON by; `archive` for a form with one. */
+  body?: v.GenericSchema | 'archive'
   /** A request without a body is as good as `{}`. */
   bodyOptional?: true
   /** A body that does not fit is passed over, not refused. */
@@ -116,9 +116,9 @@ export const pageIn = <const S extends v.GenericSchema>(
 export const paged = <const S extends v.GenericSchema>(items: S, others: Media = {}) =>
   pageIn(v.array(items), others)
 
-/** A file that is saved under a name. */
-export const download = (type: string): Answer => ({
-  media: { [type]: 'bytes' },
+/** A file that is saved under a name, of one of these types. */
+export const download = (...types: string[]): Answer => ({
+  media: Object.fromEntries(types.map((type) => [type, 'bytes'])),
   headers: {
     'Content-Disposition': {
       summary: 'The name of the file',

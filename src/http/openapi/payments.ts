@@ -1,7 +1,8 @@
 /** Payments: the admin's, the cabinet's shop, notices of the providers. */
 import * as v from 'valibot'
+import { rowId as id, token } from '#db/values.ts'
 import { creation, listing, refund } from '#src/http/admin/payments.ts'
-import { id, ok, token } from '#src/http/schemas/fields.ts'
+import { ok } from '#src/http/schemas/fields.ts'
 import { orphanPayment, payLink, payment, paymentStatus, shop } from '#src/http/schemas/payment.ts'
 import { purchase } from '#src/http/shop.ts'
 import { adminOperations, type JsonAnswer, openOperations, paged } from './operation.ts'

@@ -1,9 +1,10 @@
 /** What needs no session: pages, subscription links, the cabinet, what nodes fetch. */
 import * as v from 'valibot'
+import { token } from '#db/values.ts'
 import { LIST_FORMATS } from '#src/domain/connection-list.ts'
 import { coreProgram, coreQuery, registration } from '#src/http/install.ts'
 import { cabinet } from '#src/http/schemas/cabinet.ts'
-import { ok, token } from '#src/http/schemas/fields.ts'
+import { ok } from '#src/http/schemas/fields.ts'
 import { plan } from '#src/http/schemas/plan.ts'
 import { LANGS } from '#src/web/lang.ts'
 import { type Answer, type Operation, openOperations, page } from './operation.ts'

@@ -2,21 +2,25 @@
 import {
   alertSettings as alertsBody,
   appSettings as appsBody,
+  backupSettings as backupBody,
   botSettings as botBody,
   brandSettings as brandBody,
   hwidSettings as hwidBody,
   receiptSettings as receiptsBody,
+  securitySettings as securityBody,
   webhookSettings as webhookBody,
 } from '#src/http/admin/settings.ts'
 import { attempt } from '#src/http/schemas/event.ts'
 import {
   alertSettings,
   appSettings,
+  backupSettings,
   botSaved,
   botSettings,
   brandSettings,
   hwidSettings,
   receiptSettings,
+  securitySettings,
   webhookSaved,
   webhookSecret,
   webhookSettings,
@@ -80,8 +84,9 @@ export const settingsOperations = adminOperations('Settings', [
   {
     method: 'post',
     path: '/settings/webhook',
-    summary: 'Set where events are sent; an empty address sends none',
-    body: webhookBody,
+    summary:
+      'Set where events are sent, and which besides the usual ones; an empty address sends none',
+    body: changesOf(webhookBody),
     ok: webhookSaved,
   },
   {
@@ -104,6 +109,32 @@ export const settingsOperations = adminOperations('Settings', [
     summary: 'Change who is alerted',
     body: changesOf(alertsBody),
     ok: alertSettings,
+  },
+  {
+    method: 'get',
+    path: '/settings/backup',
+    summary: 'Whether backups and snapshots are encrypted',
+    ok: backupSettings,
+  },
+  {
+    method: 'post',
+    path: '/settings/backup',
+    summary: 'Encrypt backups and snapshots to a passphrase from now on; null ends it',
+    body: backupBody,
+    ok: backupSettings,
+  },
+  {
+    method: 'get',
+    path: '/settings/security',
+    summary: 'Whether all admins need two-factor login',
+    ok: securitySettings,
+  },
+  {
+    method: 'post',
+    path: '/settings/security',
+    summary: 'Require two-factor login of all admins, or of none',
+    body: securityBody,
+    ok: securitySettings,
   },
   {
     method: 'get',

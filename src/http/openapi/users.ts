@@ -1,6 +1,7 @@
+import { rowId as id, tgId } from '#db/values.ts'
 /** Users, their devices and limits. */
 import { bulk, edition, hwidLimit, listing, order } from '#src/http/admin/users.ts'
-import { id, ok, tgId } from '#src/http/schemas/fields.ts'
+import { ok } from '#src/http/schemas/fields.ts'
 import { subscription } from '#src/http/schemas/subscription.ts'
 import {
   bulkOutcomes,

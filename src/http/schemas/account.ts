@@ -1,7 +1,8 @@
 /** Admins, their sessions and their logins as the API shows them. */
 import * as v from 'valibot'
-import type { adminView, auditView, sessionView } from '../views.ts'
-import { describes, id, timestamp } from './fields.ts'
+import { rowId as id } from '#db/values.ts'
+import type { accountView, adminView, auditView, sessionView } from '../views.ts'
+import { describes, timestamp } from './fields.ts'
 
 export const admin = describes<ReturnType<typeof adminView>>()(
   v.strictObject({
@@ -34,6 +35,25 @@ export const me = v.strictObject({
   authenticated: v.boolean(),
   username: v.nullable(v.string()),
 })
+
+export const ownAccount = describes<ReturnType<typeof accountView>>()(
+  v.strictObject({
+    id,
+    username: v.string(),
+    role: v.literal('owner'),
+    second_factor: v.boolean(),
+    must_enrol: v.boolean(),
+  }),
+)
+
+/** Until when the confirmation counts. */
+export const confirmed = v.strictObject({ ok: v.literal(true), until: timestamp })
+
+export const recoveryCodes = v.strictObject({
+  codes: v.array(v.pipe(v.string(), v.regex(/^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/))),
+})
+
+export const recoveryCodesLeft = v.strictObject({ left: v.number() })
 
 export const twoFactorStatus = v.strictObject({ enabled: v.boolean() })
 

@@ -1,6 +1,7 @@
 /** What the owner of a link is shown. */
 import * as v from 'valibot'
-import { count, timestamp, url } from './fields.ts'
+import { count } from '#db/values.ts'
+import { timestamp, url } from './fields.ts'
 
 export const cabinet = v.strictObject({
   username: v.nullable(v.string()),

@@ -1,7 +1,8 @@
 /** Outbound events and their delivery. */
 import * as v from 'valibot'
+import { count } from '#db/values.ts'
 import type { attemptView, eventView } from '../views.ts'
-import { count, describes, timestamp } from './fields.ts'
+import { describes, timestamp } from './fields.ts'
 
 export const event = describes<ReturnType<typeof eventView>>()(
   v.strictObject({

@@ -1,5 +1,7 @@
 /** Fields that several records have, and the answers that every subject gives. */
 import * as v from 'valibot'
+import { nodeCode } from '#db/values.ts'
+import { timestampText } from '#src/lib/values.ts'
 
 /** True when a value of either type is one of the other. */
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
@@ -13,29 +15,12 @@ export const describes =
     schema as S
 
 /** `YYYY-MM-DDTHH:MM:SS`, UTC. */
-export const timestamp = v.pipe(
-  v.string(),
-  v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/),
-  v.examples(['2026-03-01T12:00:00']),
-)
+export const timestamp = v.pipe(timestampText, v.examples(['2026-03-01T12:00:00']))
 
-export const day = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}$/))
-
-/** A whole number from 0. */
-export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-
-/** An id that counts from 1. */
-export const id = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-
-export const tgId = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-
-export const code = v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,32}$/), v.examples(['de1']))
+export const code = v.pipe(nodeCode, v.examples(['de1']))
 
 /** What clients are known by on their node. */
 export const uuid = v.pipe(v.string(), v.minLength(1), v.maxLength(64))
-
-/** The secret of a subscription link. */
-export const token = v.pipe(v.string(), v.regex(/^[\w-]{1,128}$/))
 
 /** `1.5 KB` */
 export const bytesText = v.pipe(v.string(), v.regex(/^\d+(\.\d)? ([KMGT]?B)$/))
@@ -44,4 +29,8 @@ export const url = v.pipe(v.string(), v.regex(/^https?:\/\//))
 
 export const ok = v.strictObject({ ok: v.literal(true) })
 
-export const refusal = v.strictObject({ error: v.pipe(v.string(), v.minLength(1)) })
+export const refusal = v.strictObject({
+  error: v.pipe(v.string(), v.minLength(1)),
+  /** `reauth_required`: confirm by `POST reauth` and send it again. */
+  code: v.optional(v.literal('reauth_required')),
+})

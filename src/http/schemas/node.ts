@@ -1,19 +1,11 @@
 /** Nodes as the API shows them. */
 import * as v from 'valibot'
+import { count, day, port, transports } from '#db/values.ts'
 import type { InstallCommand, NewInstallCommand } from '#src/domain/provisioning-guide.ts'
 import type { dailyTraffic } from '#src/domain/stats.ts'
 import type { NodeSyncResult } from '#src/services.ts'
 import type { nodeView, retiredNodeView } from '../views.ts'
-import { code, count, day, describes, timestamp } from './fields.ts'
-
-const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))
-
-const transport = v.strictObject({
-  type: v.picklist(['ws', 'xhttp', 'hysteria2']),
-  port,
-  path: v.exactOptional(v.string()),
-  cert: v.exactOptional(v.string()),
-})
+import { code, describes, timestamp } from './fields.ts'
 
 /** SHA-256 of host keys, as `ssh-keygen -l` shows it. */
 const fingerprints = v.pipe(
@@ -38,7 +30,7 @@ export const node = describes<ReturnType<typeof nodeView>>()(
     enabled: v.boolean(),
     status: nodeStatus,
     sort_order: v.pipe(v.number(), v.integer()),
-    transports_json: v.array(transport),
+    transports_json: transports,
     hysteria_port: v.nullable(port),
     hysteria_password: v.nullable(v.string()),
     hysteria_obfs_password: v.nullable(v.string()),
@@ -53,6 +45,10 @@ export const node = describes<ReturnType<typeof nodeView>>()(
     last_error: v.nullable(v.string()),
     sync_blocked: v.boolean(),
     created_at: timestamp,
+    /** The former node program that it runs, and what that lacks: its install command must be run again. */
+    outdated: v.exactOptional(
+      v.strictObject({ program: count, lacks: v.array(v.picklist(['own-configuration'])) }),
+    ),
   }),
 )
 

@@ -1,5 +1,6 @@
 /** Payments and the cabinet's shop as the API shows them. */
 import * as v from 'valibot'
+import { count, rowId as id, tgId } from '#db/values.ts'
 import type {
   orphanView,
   ownDeviceView,
@@ -7,7 +8,7 @@ import type {
   paymentView,
   shopPlanView,
 } from '../payment-views.ts'
-import { count, describes, id, tgId, timestamp, url, uuid } from './fields.ts'
+import { describes, timestamp, url, uuid } from './fields.ts'
 import { plan } from './plan.ts'
 import { device } from './user.ts'
 

@@ -1,12 +1,13 @@
 /** Plans and gift codes as the API shows them. */
 import * as v from 'valibot'
+import { count, giftCode, planDays, tgId } from '#db/values.ts'
 import type { adminPlanView, giftView, planView } from '../views.ts'
-import { code, count, describes, tgId, timestamp, url } from './fields.ts'
+import { code, describes, timestamp, url } from './fields.ts'
 
 const entries = {
   code,
   label: v.string(),
-  days: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  days: planDays,
   price: count,
   currency: v.string(),
 }
@@ -25,8 +26,6 @@ export const adminPlan = describes<ReturnType<typeof adminPlanView>>()(
 
 /** A plan that is still referred to is archived, another one is gone. */
 export const planDeleted = v.strictObject({ ok: v.literal(true), archived: v.boolean() })
-
-const giftCode = v.pipe(v.string(), v.regex(/^[A-Z2-7]{16}$/))
 
 export const gift = describes<ReturnType<typeof giftView>>()(
   v.strictObject({

@@ -1,9 +1,12 @@
 /** Live settings as the API shows them. */
 import * as v from 'valibot'
+import { count, tgId } from '#db/values.ts'
 import { appCatalogue } from '#src/domain/apps.ts'
+import { OPTIONAL_EVENTS } from '#src/domain/optional-events.ts'
 import type {
   alertsView,
   appsView,
+  backupView,
   botView,
   brandView,
   hwidView,
@@ -13,7 +16,7 @@ import type {
   receiptsView,
   webhookView,
 } from '../settings-views.ts'
-import { count, describes, tgId } from './fields.ts'
+import { describes } from './fields.ts'
 
 export const hwidSettings = describes<ReturnType<typeof hwidView>>()(
   v.strictObject({ enabled: v.boolean(), fallback_limit: count }),
@@ -37,8 +40,15 @@ export const appSettings = describes<ReturnType<typeof appsView>>()(
   v.strictObject({ apps: appCatalogue, changed: v.boolean(), schemes: v.array(v.string()) }),
 )
 
+/** The optional events that are sent. */
+const events = v.array(v.picklist(OPTIONAL_EVENTS))
+
 export const webhookSettings = describes<ReturnType<typeof webhookView>>()(
-  v.strictObject({ url: v.string(), has_secret: v.boolean() }),
+  v.strictObject({
+    url: v.string(),
+    has_secret: v.boolean(),
+    events: v.exactOptional(events),
+  }),
 )
 
 /** With the secret only where it was made just now. */
@@ -46,12 +56,17 @@ export const webhookSaved = v.strictObject({
   ok: v.literal(true),
   url: v.string(),
   secret: v.exactOptional(v.string()),
+  events: v.exactOptional(events),
 })
 
 export const webhookSecret = v.strictObject({ ok: v.literal(true), secret: v.string() })
 
 export const alertSettings = describes<ReturnType<typeof alertsView>>()(
   v.strictObject({ admin_tg_ids: v.array(tgId) }),
+)
+
+export const backupSettings = describes<ReturnType<typeof backupView>>()(
+  v.strictObject({ encrypted: v.boolean() }),
 )
 
 export const receiptSettings = describes<ReturnType<typeof receiptsView>>()(
@@ -61,6 +76,8 @@ export const receiptSettings = describes<ReturnType<typeof receiptsView>>()(
     vat_code: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(12)),
   }),
 )
+
+export const securitySettings = v.strictObject({ require_2fa: v.boolean() })
 
 export const legalSettings = v.strictObject({
   LEGAL_NAME: v.string(),

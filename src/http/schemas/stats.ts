@@ -1,8 +1,9 @@
 /** Statistics, and what a restore tells. */
 import * as v from 'valibot'
+import { count, day } from '#db/values.ts'
 import type { dailyStats } from '#src/domain/stats.ts'
 import type { activeView, statsView } from '../views.ts'
-import { count, day, describes, timestamp } from './fields.ts'
+import { describes, timestamp } from './fields.ts'
 
 const updown = v.strictObject({ up: count, down: count })
 
@@ -38,7 +39,7 @@ export const activeStats = describes<ReturnType<typeof activeView>>()(
 )
 
 /** Days of TIMEZONE, oldest first. */
-export const statsSeries = describes<ReturnType<typeof dailyStats>>()(
+export const statsSeries = describes<Awaited<ReturnType<typeof dailyStats>>>()(
   v.array(
     v.strictObject({
       date: day,
@@ -61,4 +62,6 @@ export const restored = v.strictObject({
   safety_copies: v.array(v.string()),
   reviews: count,
   restarted_bot: v.boolean(),
+  /** Backups are encrypted to the passphrase of this one from now on. */
+  passphrase_taken: v.exactOptional(v.literal(true)),
 })

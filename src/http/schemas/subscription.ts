@@ -1,7 +1,8 @@
 /** Subscriptions as the API shows them. */
 import * as v from 'valibot'
+import { count, tgId } from '#db/values.ts'
 import type { subscriptionView } from '../views.ts'
-import { bytesText, count, describes, tgId, timestamp, uuid } from './fields.ts'
+import { bytesText, describes, timestamp, uuid } from './fields.ts'
 
 export const subscription = describes<ReturnType<typeof subscriptionView>>()(
   v.strictObject({

@@ -1,7 +1,8 @@
 /** Users and their devices as the API shows them. */
 import * as v from 'valibot'
+import { count, rowId as id, tgId, token } from '#db/values.ts'
 import type { deviceView, listedUserView } from '../views.ts'
-import { count, describes, id, tgId, timestamp, token, url } from './fields.ts'
+import { describes, timestamp, url } from './fields.ts'
 import { subscription } from './subscription.ts'
 
 export const device = describes<ReturnType<typeof deviceView>>()(

@@ -239,7 +239,7 @@ describe('the steps', () => {
     const lengths = shop.telegram.calls
       .flatMap(({ params }) => params.reply_markup?.inline_keyboard.flat() ?? [])
       .map((button) => Buffer.byteLength(button.callback_data ?? ''))
-    expect(Math.max(...lengths)).toBe('r:'.length + 36 + ':'.length + 8 + ':provider_a'.length)
+    expect(Math.max(...lengths)).toBe('r:'.length + 22 + ':'.length + 8 + ':provider_a'.length)
   })
 
   test('what changes between a tap and the payment is said, and nothing is made', async () => {

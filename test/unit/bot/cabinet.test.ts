@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
 import { FILE_APPS } from '#src/domain/apps.ts'
+import { ownIdOf } from '#src/domain/installation.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { type BotShop, type BotUser, createBotShop } from '#test/support/bot-user.ts'
 import { modulesOf, readPng } from '#test/support/png.ts'
@@ -46,6 +47,21 @@ test('a hundred subscriptions with long labels still fit into a message', async 
   for (let at = 0; at < 100; at++) addSubscription(shop.w, 1)
   await ada.say('/my')
   expect(ada.buttons()).toHaveLength(20 + 2)
+})
+
+test('no message and no button holds the uuid, which lets an app in without the list', async () => {
+  const uuid = addSubscription(shop.w, 1)
+  await openCard()
+  const t = textsOf('en')
+  await ada.tap(t.renew)
+  await ada.tap(t.back)
+  await ada.say(`/start renew_${ownIdOf(shop.w.s, uuid)}`)
+  await ada.tap(ada.buttons()[0] as string)
+  await ada.tap(ada.buttons()[0] as string)
+  expect(shop.w.rows('select renews_uuid from payments')).toEqual([{ renews_uuid: uuid }])
+  const said = shop.telegram.asked.map(({ body }) => body).join()
+  expect(said).toContain(ownIdOf(shop.w.s, uuid))
+  expect(said).not.toContain(uuid)
 })
 
 describe.each(['en', 'ru'] as const)('in %s', (lang) => {

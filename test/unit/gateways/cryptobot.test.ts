@@ -151,6 +151,9 @@ describe('recorded answers', () => {
       payUrl: recorded.active.bot_invoice_url,
       expiresAt: new Date(recorded.active.expiration_date),
     })
+    const endless = { ...recorded.active, expiration_date: '+275760-09-13T00:00:00Z' }
+    verbatim = { status: 200, json: { ok: true, result: endless } }
+    expect(await taped.create(order(), shop)).toMatchObject({ expiresAt: null })
     verbatim = { status: 400, json: recorded.error }
     expect(await taped.create(order(), shop)).toMatchObject({ reason: 'EXPIRES_IN_INVALID' })
   })

@@ -1,11 +1,14 @@
+import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import {
   callGateway,
   gatewayWords,
   isRefusal,
+  momentOf,
   moneyText,
   unanswered,
 } from '#src/integrations/gateway-call.ts'
+import { paymentSchema } from '#src/integrations/provider-a-answers.ts'
 import { utf8 } from '#src/lib/encoding.ts'
 import { cut } from '#src/lib/format.ts'
 
@@ -126,4 +129,26 @@ test.each([
   ['', 3, ''],
 ])('%j cut to %i is %j', (text, characters, expected) => {
   expect(cut(text, characters)).toBe(expected)
+})
+
+test.each([
+  ['2026-03-01T12:00:00.500Z', 1000, '2026-03-01T12:00:01.500Z'],
+  ['9999-12-31T23:59:59Z', 0, '9999-12-31T23:59:59.000Z'],
+  ['9999-12-31T23:59:59Z', 1, undefined],
+  ['+275760-09-13T00:00:00Z', 1, undefined],
+  ['-000001-01-01T00:00:00Z', 0, undefined],
+  ['soon', 0, undefined],
+  [null, 0, undefined],
+])('the moment of %j and %i ms more is %s: what a timestamp can say', (text, laterMs, moment) => {
+  expect(momentOf(text, laterMs)?.toISOString()).toBe(moment)
+})
+
+test('a currency of more than 64 characters makes a payment none', () => {
+  const inCurrency = (currency: string) => ({
+    id: 'x',
+    status: 'succeeded',
+    amount: { value: '1.00', currency },
+  })
+  expect(v.is(paymentSchema, inCurrency('X'.repeat(64)))).toBe(true)
+  expect(v.is(paymentSchema, inCurrency('X'.repeat(65)))).toBe(false)
 })

@@ -190,6 +190,7 @@ describe('a creation', () => {
   })
 })
 
+const OWN = { paymentId: PAYMENT_ID }
 const TEN_BACK = { refunded: false, refundedPart: '10.00' }
 
 describe('a check', () => {
@@ -198,12 +199,12 @@ describe('a check', () => {
     [
       'one that is paid',
       (id: string) => fake.pay(id),
-      { state: 'paid', amount: '199.00', currency: 'RUB', test: true, refunded: false },
+      { state: 'paid', ...OWN, amount: '199.00', currency: 'RUB', test: true, refunded: false },
     ],
     [
       'one whose money went back in part',
       (id: string) => fake.refund(fake.pay(id).id, '10.00'),
-      { state: 'paid', amount: '199.00', currency: 'RUB', test: true, ...TEN_BACK },
+      { state: 'paid', ...OWN, amount: '199.00', currency: 'RUB', test: true, ...TEN_BACK },
     ],
     [
       'one whose money went back in two parts',
@@ -211,7 +212,7 @@ describe('a check', () => {
         fake.refund(fake.pay(id).id, '10.00')
         fake.refund(id, '199.00')
       },
-      { state: 'paid', amount: '199.00', currency: 'RUB', test: true, refunded: true },
+      { state: 'paid', ...OWN, amount: '199.00', currency: 'RUB', test: true, refunded: true },
     ],
     [
       'one that is canceled',
@@ -285,6 +286,7 @@ describe('recorded answers', () => {
     expect(await ask(waiting)).toEqual({ state: 'pending' })
     expect(await ask(succeeded)).toEqual({
       state: 'paid',
+      ...OWN,
       amount: '199.00',
       currency: 'RUB',
       test: true,
@@ -309,6 +311,12 @@ describe('recorded answers', () => {
       state: 'paid',
       test: undefined,
     })
+  })
+
+  test('say whose they are, where they do', async () => {
+    const whose = (metadata: unknown) => ask({ ...succeeded, metadata })
+    expect(await whose({ payment_id: 7 })).toMatchObject({ state: 'paid', paymentId: '7' })
+    expect(await whose({ order: '1' })).toMatchObject({ state: 'paid', paymentId: undefined })
   })
 
   test.each([

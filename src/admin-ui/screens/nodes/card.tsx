@@ -51,6 +51,24 @@ function Health({ node }: { node: NodeRow }) {
   )
 }
 
+/** That the node's program must be brought up to date, and why. */
+function Outdated({ node }: { node: NodeRow }) {
+  const t = nodeTexts()
+  if (!node.outdated) return null
+  return (
+    <Note tone="warn">
+      <div class="stack">
+        <span>{t.outdated}</span>
+        <div class="row end">
+          <LinkButton small href={setupHref(node.code)}>
+            {t.reinstall}
+          </LinkButton>
+        </div>
+      </div>
+    </Note>
+  )
+}
+
 function Unfinished({ node }: { node: NodeRow }) {
   const t = nodeTexts()
   return (
@@ -92,6 +110,7 @@ export function NodeCard({ node, close }: { node: NodeRow; close: () => void }) 
     <Drawer title={node.label} onClose={close} actions={<NodeBadge node={node} />}>
       <div class="stack">
         <State node={node} />
+        <Outdated node={node} />
         {node.kind !== 'external' && <NodeTraffic node={node} />}
         <section class="stack" aria-label={t.connection}>
           <h3>{t.connection}</h3>

@@ -5,7 +5,7 @@ import { Badge } from '#src/admin-ui/kit/badge.tsx'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { CopyLine } from '#src/admin-ui/kit/copy-line.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { SecretField, TextField } from '#src/admin-ui/kit/field.tsx'
+import { AppCodeField, OwnPasswordField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Card } from '#src/admin-ui/kit/page.tsx'
 import { QrCode } from '#src/admin-ui/kit/qr.tsx'
@@ -14,6 +14,7 @@ import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
 import { accountTexts } from '#src/admin-ui/screens/accounts-texts.ts'
 import { common } from '#src/admin-ui/texts.ts'
+import { CodesLeft, MakeCodes } from './recovery-codes.tsx'
 
 type Setup = Answer<(typeof api)['2fa']['setup']['$post']>
 
@@ -23,12 +24,13 @@ function finish(text: string, close: () => void): void {
   close()
 }
 
-function Enable({ setup, close }: { setup: Setup; close: () => void }) {
+function Enable(p: { setup: Setup; close: () => void; done: () => void }) {
+  const { setup, close } = p
   const t = accountTexts().security
   const form = useForm({
     initial: { code: '' },
     send: ({ code }) => ok(api['2fa'].enable.$post({ json: { secret: setup.secret, code } })),
-    done: () => finish(t.enabled, close),
+    done: () => finish(t.enabled, p.done),
   })
   return (
     <Dialog title={t.twoFactor} onClose={close}>
@@ -36,14 +38,7 @@ function Enable({ setup, close }: { setup: Setup; close: () => void }) {
         <p class="t2">{t.scan}</p>
         <QrCode text={setup.uri} label={t.qr} />
         <CopyLine label={t.secret} text={setup.secret} />
-        <TextField
-          label={t.code}
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maxLength={6}
-          focus
-          {...form.field('code')}
-        />
+        <AppCodeField label={t.code} {...form.field('code')} />
       </FormBox>
     </Dialog>
   )
@@ -51,6 +46,7 @@ function Enable({ setup, close }: { setup: Setup; close: () => void }) {
 
 function Disable({ close }: { close: () => void }) {
   const t = accountTexts().security
+  const rule = useQuery('security rule', () => ok(api.settings.security.$get()))
   const form = useForm({
     initial: { password: '' },
     send: (json) => ok(api['2fa'].disable.$post({ json })),
@@ -64,42 +60,51 @@ function Disable({ close }: { close: () => void }) {
         danger
         extra={<Button onClick={close}>{common().cancel}</Button>}
       >
-        <p class="t2">{t.disableText}</p>
-        <SecretField
-          label={t.current}
-          autoComplete="current-password"
-          focus
-          {...form.field('password')}
-        />
+        <p class="t2">{rule.data?.require_2fa ? t.disableRequired : t.disableText}</p>
+        <OwnPasswordField label={t.current} {...form.field('password')} />
       </FormBox>
     </Dialog>
   )
 }
 
-export function TwoFactor() {
+/** `onDone`: it is on, and the recovery codes were shown. */
+export function TwoFactor({ onDone }: { onDone?: () => void }) {
   const t = accountTexts().security
   const status = useQuery('2fa', () => ok(api['2fa'].status.$get()))
-  const [open, setOpen] = useState<Setup | 'disable' | null>(null)
+  const [open, setOpen] = useState<Setup | 'disable' | 'codes' | null>(null)
   const setUp = useAction(async () => setOpen(await ok(api['2fa'].setup.$post())))
   const close = () => setOpen(null)
   return (
     <Card title={t.twoFactor} sub={t.twoFactorSub}>
       <Loaded query={status} lines={1}>
         {({ enabled }) => (
-          <div class="row between">
-            <Badge tone={enabled ? 'ok' : 'muted'}>{enabled ? common().on : common().off}</Badge>
-            {enabled ? (
-              <Button onClick={() => setOpen('disable')}>{t.disable}</Button>
-            ) : (
-              <Button kind="primary" icon="lock" busy={setUp.busy} onClick={setUp.run}>
-                {t.setUp}
-              </Button>
-            )}
+          <div class="stack">
+            <div class="row between">
+              <Badge tone={enabled ? 'ok' : 'muted'}>{enabled ? common().on : common().off}</Badge>
+              {enabled ? (
+                <Button onClick={() => setOpen('disable')}>{t.disable}</Button>
+              ) : (
+                <Button kind="primary" icon="lock" busy={setUp.busy} onClick={setUp.run}>
+                  {t.setUp}
+                </Button>
+              )}
+            </div>
+            {enabled && <CodesLeft make={() => setOpen('codes')} />}
           </div>
         )}
       </Loaded>
       {open === 'disable' && <Disable close={close} />}
-      {open !== null && open !== 'disable' && <Enable setup={open} close={close} />}
+      {open === 'codes' && (
+        <MakeCodes
+          close={() => {
+            close()
+            onDone?.()
+          }}
+        />
+      )}
+      {open !== null && typeof open === 'object' && (
+        <Enable setup={open} close={close} done={() => setOpen('codes')} />
+      )}
     </Card>
   )
 }

@@ -4,7 +4,7 @@ import { type Answer, api, ok } from '#src/admin-ui/api.ts'
 import { Button, LinkButton } from '#src/admin-ui/kit/button.tsx'
 import { CopyLine } from '#src/admin-ui/kit/copy-line.tsx'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
-import { TextField } from '#src/admin-ui/kit/field.tsx'
+import { Switch, TextField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Card, Note } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
@@ -16,10 +16,34 @@ import { settingsTexts } from './texts.ts'
 
 type Data = Answer<(typeof api)['settings']['webhook']['$get']>
 
+type OptionalEvent = NonNullable<Data['events']>[number]
+
+/** What is sent besides what always is. */
+function Events(p: { values: OptionalEvent[]; set: (values: OptionalEvent[]) => void }) {
+  const { moreEvents, optionalEvents } = settingsTexts()
+  const all = Object.keys(optionalEvents) as OptionalEvent[]
+  return (
+    <fieldset class="stack ticks">
+      <legend>{moreEvents}</legend>
+      {all.map((event) => (
+        <Switch
+          key={event}
+          label={optionalEvents[event]}
+          name={event}
+          value={p.values.includes(event)}
+          onValue={(on) =>
+            p.set(all.filter((one) => (one === event ? on : p.values.includes(one))))
+          }
+        />
+      ))}
+    </fieldset>
+  )
+}
+
 function UrlForm({ data, made }: { data: Data; made: (secret: string) => void }) {
   const t = settingsTexts()
   const form = useForm({
-    initial: { url: data.url },
+    initial: { url: data.url, events: data.events ?? [] },
     send: (json) => ok(api.settings.webhook.$post({ json })),
     done: ({ secret }) => {
       toast(common().saved)
@@ -36,6 +60,7 @@ function UrlForm({ data, made }: { data: Data; made: (secret: string) => void })
         mono
         {...form.field('url')}
       />
+      <Events values={form.values.events} set={(events) => form.set({ events })} />
     </FormBox>
   )
 }

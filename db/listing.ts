@@ -1,0 +1,138 @@
+/**
+ * How a page of a large listing and its count are found without visiting all rows: rows that are few are collected and sorted;
+ * among many the page is walked to in its own order.
+ */
+import type { Query } from './open.ts'
+import { and, type SQL, sql } from './orm.ts'
+import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
+
+/** Rows to read: a table, with the index that is to be used, and what they must fulfil. */
+export interface Rows {
+  from: SQL
+  where: SQL | undefined
+}
+
+/** So many rows are collected and sorted in a few milliseconds, wherever they lie. */
+const FEW = 5000
+
+/** So many rows are walked past in search of a page before another way is taken. */
+const REACH = 5000
+
+/** How many rows there are, if they are no more than `most`; else one more than that. */
+export async function countUpTo(q: Query, { from, where }: Rows, most: number): Promise<number> {
+  return countCapped(
+    q,
+    sql`select 1 from ${from} where ${where ?? sql`1 = 1`} limit ${sql.raw(String(most + 1))}`,
+  )
+}
+
+export const areFew = async (q: Query, rows: Rows): Promise<boolean> =>
+  (await countUpTo(q, rows, FEW)) <= FEW
+
+/** The first of these ways that leads to few rows. */
+export async function fewOf(q: Query, ways: Rows[]): Promise<Rows | undefined> {
+  for (const way of ways) if (await areFew(q, way)) return way
+  return undefined
+}
+
+/** What a page is ordered by. */
+export interface Order {
+  column: SQL
+  rowid: SQL<number>
+}
+
+/** What a filter finds. */
+export interface Listing extends Order {
+  /** All rows that match, by an index that has few others, or in the order of the page. */
+  rows: Rows
+  /** Where `rows` are in the order of the page: the same with no condition but what their index answers by itself. */
+  walk?: Rows | undefined
+  /** The rows that match by another way, for when a walk passes many others before it meets them: all of these are looked at. */
+  detour?: Rows | undefined
+  /** The rows that match by the way that is best to count them; `rows` without it. */
+  counted?: Rows | undefined
+  /** Their number, at least, where that is known without reading them. */
+  known?: number
+}
+
+const read = async (q: Query, { from, where }: Rows, { column, rowid }: Order, page: PageRequest) =>
+  (
+    await q
+      .select({ rowid })
+      .from(from)
+      .where(and(where, afterCursor(column, rowid, page)))
+      .orderBy(...pageOrder(column, rowid, page))
+      .limit(page.limit)
+  ).map((row) => row.rowid)
+
+/** The condition of the next REACH rows of a walk; undefined when there are no more than these. */
+async function nearby(q: Query, walk: Rows, { column, rowid }: Order, page: PageRequest) {
+  const [last] = await q
+    .select({ value: sql<string>`${column}`, rowid })
+    .from(walk.from)
+    .where(and(walk.where, afterCursor(column, rowid, page)))
+    .orderBy(...pageOrder(column, rowid, page))
+    .limit(1)
+    .offset(REACH)
+  if (!last) return undefined
+  const side = page.order === 'desc' ? sql`>=` : sql`<=`
+  return sql`(${column}, ${rowid}) ${side} (${last.value}, ${last.rowid})`
+}
+
+/** The rowids of a page, and the rows from which they were read. */
+async function findPage(q: Query, listing: Listing, page: PageRequest): Promise<[number[], Rows]> {
+  const { rows, walk, detour } = listing
+  const near = walk && detour && (await nearby(q, walk, listing, page))
+  if (!near) return [await read(q, rows, listing, page), rows]
+  const met = await read(q, { ...rows, where: and(rows.where, near) }, listing, page)
+  return met.length === page.limit ? [met, rows] : [await read(q, detour, listing, page), detour]
+}
+
+/** The rowids of a page, in its order, and the count of all matches (capped at COUNT_CAP + 1). */
+export async function findRows(
+  q: Query,
+  listing: Listing,
+  page: PageRequest,
+): Promise<{ rowids: number[]; total: number }> {
+  const [rowids, from] = await findPage(q, listing, page)
+  if (page.cursor === null && rowids.length < page.limit) return { rowids, total: rowids.length }
+  if ((listing.known ?? 0) > COUNT_CAP) return { rowids, total: COUNT_CAP + 1 }
+  // What was not met by walking is not dense: the way that was quick for the page is so for the count.
+  const counted = from === listing.detour ? from : (listing.counted ?? from)
+  return { rowids, total: await countUpTo(q, counted, COUNT_CAP) }
+}
+
+/** Rows in the order in which their rowids are listed. */
+export function inOrderOf<Row>(
+  rowids: number[],
+  rows: Row[],
+  rowidOf: (row: Row) => number,
+): Row[] {
+  const byRowid = new Map(rows.map((row) => [rowidOf(row), row]))
+  return rowids.flatMap((rowid) => byRowid.get(rowid) ?? [])
+}
+
+/** Beyond so many owners nearly everyone is found: what is walked in any order meets their rows soon. */
+const MOST_OWNERS = 150_000
+
+/** The rows of the users that a search finds. */
+export interface OwnedRows {
+  /** Of `few` users the rows are collected, of `some` if a walk does not meet them soon, of `many` never. */
+  owners: 'few' | 'some' | 'many'
+  /** The rows, by an index of their owners, one owner after another. */
+  rows: Rows
+  /** The condition that the owner of a row is found, looked up for each row. */
+  each: SQL
+  /** The same, where all that are found are looked up first, and sorted: half the work where most of them are to be visited. */
+  all: SQL
+}
+
+/** `found`: what has a row for each owner, and is counted. */
+export async function ownedRows(
+  q: Query,
+  found: Rows,
+  ways: Omit<OwnedRows, 'owners'>,
+): Promise<OwnedRows> {
+  const n = await countUpTo(q, found, MOST_OWNERS)
+  return { owners: n <= FEW ? 'few' : n <= MOST_OWNERS ? 'some' : 'many', ...ways }
+}

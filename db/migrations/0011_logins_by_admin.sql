@@ -1,0 +1,1 @@
+CREATE INDEX `audit_log_logins` ON `audit_log` (`admin`,`ip`,`at`) WHERE action = 'login';

@@ -1,0 +1,64 @@
+/**
+ * The reads that grow with the shop: listings with their counts, statistics. Their process asks them in a thread of its own
+ * (integrations/read-thread.ts), so a question is a name, arguments and an answer that can be sent from one thread to another.
+ */
+import { listEvents } from './event-log.ts'
+import { listGifts } from './gifts.ts'
+import { listAudit } from './history.ts'
+import type { Database } from './open.ts'
+import { listPayments } from './payment-listing.ts'
+import { countActive, countAll, countDays } from './stats.ts'
+import { listSubscriptions } from './subscription-listing.ts'
+import { reportTraffic } from './traffic.ts'
+import { listUsers, readUsers } from './user-listing.ts'
+
+const READS = {
+  users: listUsers,
+  /** Without their count. */
+  usersAlone: readUsers,
+  subscriptions: listSubscriptions,
+  payments: listPayments,
+  gifts: listGifts,
+  events: listEvents,
+  audit: listAudit,
+  traffic: reportTraffic,
+  counts: countAll,
+  days: countDays,
+  active: countActive,
+}
+
+type Reads = typeof READS
+export type ReadName = keyof Reads
+type Inputs = {
+  [K in ReadName]: Reads[K] extends (db: Database, ...input: infer Input) => unknown ? Input : never
+}
+export type ReadInput<K extends ReadName> = Inputs[K]
+export type ReadResult<K extends ReadName> = Awaited<ReturnType<Reads[K]>>
+
+/** Asks a read of this database at once, in the thread of the caller. */
+export async function read<K extends ReadName>(
+  db: Database,
+  name: K,
+  ...input: ReadInput<K>
+): Promise<ReadResult<K>> {
+  const ask = READS[name] as unknown as (
+    db: Database,
+    ...input: ReadInput<K>
+  ) => ReadResult<K> | Promise<ReadResult<K>>
+  return ask(db, ...input)
+}
+
+/** The same in one read transaction, so that all statements of the read see the same moment. Nobody else may use `db` meanwhile. */
+export async function readSnapshot<K extends ReadName>(
+  db: Database,
+  name: K,
+  ...input: ReadInput<K>
+): Promise<ReadResult<K>> {
+  db.raw.exec('BEGIN')
+  try {
+    return await read(db, name, ...input)
+  } finally {
+    // Some errors have ended it already.
+    if (db.raw.inTransaction) db.raw.exec('COMMIT')
+  }
+}

@@ -1,0 +1,43 @@
+/** Recovery codes of admins, by their hashes. */
+import { recoveryCodes } from './admin-schema.ts'
+import { type Database, type Query, run } from './open.ts'
+import { and, eq, isNull, sql } from './orm.ts'
+
+const unused = (adminId: number) =>
+  and(eq(recoveryCodes.adminId, adminId), isNull(recoveryCodes.usedAt))
+
+/** Puts new codes in place of those that an admin had. */
+export function* replaceRecoveryCodes(tx: Query, adminId: number, codes: string[]) {
+  yield* run(tx.delete(recoveryCodes).where(eq(recoveryCodes.adminId, adminId)))
+  if (codes.length === 0) return
+  yield* run(tx.insert(recoveryCodes).values(codes.map((code) => ({ adminId, code }))))
+}
+
+/** Uses a code up. False when it is none of the admin's, or was used before: each counts once, at whatever process. */
+export function* claimRecoveryCode(tx: Query, adminId: number, code: string, at: string) {
+  const rows = yield* run(
+    tx
+      .update(recoveryCodes)
+      .set({ usedAt: at })
+      .where(and(unused(adminId), eq(recoveryCodes.code, code)))
+      .returning({ id: recoveryCodes.id }),
+  )
+  return rows.length > 0
+}
+
+/** How many an admin has left. */
+export async function countRecoveryCodes(db: Database, adminId: number): Promise<number> {
+  const [row] = await db.q
+    .select({ n: sql<number>`count(*)` })
+    .from(recoveryCodes)
+    .where(unused(adminId))
+  return row?.n ?? 0
+}
+
+/** The same inside a transaction. */
+export function* readRecoveryCodesLeft(tx: Query, adminId: number) {
+  const [row] = yield* run(
+    tx.select({ n: sql<number>`count(*)` }).from(recoveryCodes).where(unused(adminId)),
+  )
+  return row?.n ?? 0
+}

@@ -1,0 +1,343 @@
+/**
+ * The rows that a backup brings, column by column: each value is checked by the schema that its column's own writes pass
+ * (values.ts). A column without a schema does not compile, a table without a declaration can't be restored.
+ */
+import * as v from 'valibot'
+import { isJsonObject, type JsonObject } from '#src/lib/json.ts'
+import {
+  coreText,
+  flag,
+  integer,
+  plainText,
+  programNumber,
+  secretText,
+  timestamp,
+  webLink,
+} from '#src/lib/values.ts'
+import * as accounts from './admin-schema.ts'
+import { getTableColumns, getTableName } from './orm.ts'
+import { REMINDED } from './reminders.ts'
+import * as schema from './schema.ts'
+import * as ssh from './ssh-schema.ts'
+import * as is from './values.ts'
+
+type Declared = Parameters<typeof getTableColumns>[0] & { $inferSelect: object }
+
+/** A schema for every column, of what it holds where it is not null. */
+type Schemas<T extends Declared> = {
+  [K in keyof T['$inferSelect']]-?: v.GenericSchema<unknown, NonNullable<T['$inferSelect'][K]>>
+}
+
+export interface StoredColumn {
+  /** In SQL. */
+  name: string
+  /** Whether it goes up by one: numbers of rows, steps, places. */
+  climbs: boolean
+  /** Whether the column may hold a value as SQLite gives it. */
+  accepts(value: unknown): boolean
+}
+
+export interface StoredTable {
+  columns: StoredColumn[]
+  /** The first column of a row, as queries give it, that holds what it must not; null for a sound row. */
+  faultOf(row: Record<string, unknown>): string | null
+}
+
+/** Whether the value is one that the schema gives back as it is. */
+function isStored(schema: v.GenericSchema, value: unknown): boolean {
+  const result = v.safeParse(schema, value, { abortEarly: true })
+  return result.success && (typeof value === 'object' || result.output === value)
+}
+
+/** A value of SQLite as queries give it; one that can't be read as it is, which no schema takes. */
+function decode(dataType: string, value: unknown): unknown {
+  if (dataType === 'boolean') return value === 0 || value === 1 ? value === 1 : value
+  if (dataType !== 'json' || typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return undefined
+  }
+}
+
+const CLIMBING = new Set<unknown>([is.rowId, is.steps, is.place])
+
+function stored<T extends Declared>(table: T, schemas: Schemas<T>): [string, StoredTable] {
+  const fields = Object.entries(getTableColumns(table)).map(([key, { name, ...column }]) => {
+    const schema = schemas[key as keyof typeof schemas]
+    const holds = (value: unknown) => (value === null ? !column.notNull : isStored(schema, value))
+    // Rows that follow each other often hold the same: one node, one plan, one time.
+    let last: unknown
+    const accepts = (value: unknown) => {
+      if (value === last) return true
+      if (!holds(decode(column.dataType, value))) return false
+      last = value
+      return true
+    }
+    return { key, name, climbs: CLIMBING.has(schema), holds, accepts }
+  })
+  const faultOf = (row: Record<string, unknown>) =>
+    fields.find(({ key, holds }) => !holds(row[key]))?.key ?? null
+  return [getTableName(table), { columns: fields, faultOf }]
+}
+
+/** One of the words that the column is declared with. */
+const among = <const T extends readonly [string, ...string[]]>({ enumValues }: { enumValues: T }) =>
+  v.picklist(enumValues)
+
+const code = is.nodeCode
+const json = v.custom<JsonObject>(isJsonObject)
+const jsonText = v.pipe(
+  v.string(),
+  v.check((text) => v.is(json, decode('json', text))),
+)
+/** What people and outside systems wrote, shown and never part of anything else. */
+const words = plainText(65_536)
+const name = plainText(256)
+const core = v.pipe(v.string(), v.regex(/^(?:managed\/)?[\w-]{1,32}$/))
+/** Hysteria beside a core counts for itself. */
+const counting = v.pipe(v.string(), v.regex(/^(?:managed\/)?[\w-]{1,32}(?:\/hysteria)?$/))
+
+export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
+  stored(schema.users, {
+    tgId: is.tgId,
+    username: name,
+    token: is.token,
+    hwidLimit: is.hwidLimit,
+    lang: is.language,
+    blockedAt: timestamp,
+    bannedAt: timestamp,
+    note: is.note,
+    deviceRemovals: v.pipe(v.array(timestamp), v.maxLength(100)),
+    createdAt: timestamp,
+  }),
+  stored(schema.subscriptions, {
+    uuid: is.uuid,
+    tgId: is.tgId,
+    node: code,
+    plan: is.planCode,
+    expiresAt: timestamp,
+    active: flag,
+    heldAt: timestamp,
+    revokedAt: timestamp,
+    source: among(schema.subscriptions.source),
+    paymentId: is.recordId,
+    giftCode: is.giftCode,
+    upBytes: is.count,
+    downBytes: is.count,
+    createdAt: timestamp,
+    reminded: integer(0, Math.max(...REMINDED)),
+  }),
+  stored(schema.nodes, {
+    code,
+    label: is.nodeLabel,
+    kind: among(schema.nodes.kind),
+    address: is.address,
+    port: is.port,
+    publicKey: is.linkPart,
+    privateKey: is.realityKey,
+    shortId: is.linkPart,
+    sni: is.linkPart,
+    flow: is.flow,
+    sharedUuid: is.clientId,
+    enabled: flag,
+    status: among(schema.nodes.status),
+    sortOrder: is.place,
+    transportsJson: is.transports,
+    hysteriaPort: is.port,
+    hysteriaPassword: is.nodePassword,
+    hysteriaObfsPassword: is.nodePassword,
+    provisionToken: is.token,
+    provisionExpiresAt: timestamp,
+    provisioning: among(schema.nodes.provisioning),
+    sshPort: is.port,
+    sshUser: is.sshUser,
+    hostKey: is.hostKeys,
+    presentedHostKey: is.hostKeys,
+    coreVersion: coreText,
+    program: programNumber,
+    lastSeenAt: timestamp,
+    lastError: words,
+    syncBlocked: flag,
+    behind: is.steps,
+    createdAt: timestamp,
+  }),
+  stored(schema.plans, {
+    code: is.planCode,
+    label: is.planLabel,
+    days: is.planDays,
+    price: is.price,
+    priceStars: is.priceStars,
+    sortOrder: is.place,
+    archived: flag,
+  }),
+  stored(schema.payments, {
+    id: is.recordId,
+    tgId: is.tgId,
+    node: code,
+    plan: is.planCode,
+    provider: among(schema.payments.provider),
+    externalId: is.externalId,
+    status: among(schema.payments.status),
+    amount: is.count,
+    currency: is.currency,
+    days: is.planDays,
+    shopId: plainText(4096),
+    payUrl: webLink,
+    payUrlExpiresAt: timestamp,
+    createdAt: timestamp,
+    paidAt: timestamp,
+    failedReason: words,
+    reviewReason: words,
+    refundedAt: timestamp,
+    deletedUser: flag,
+    nextCheckAt: timestamp,
+    checks: is.steps,
+    order: json,
+    source: among(schema.payments.source),
+    renewsUuid: is.uuid,
+    subscriptionUuid: is.uuid,
+  }),
+  stored(schema.giftCodes, {
+    code: is.giftCode,
+    node: code,
+    plan: is.planCode,
+    createdBy: is.count,
+    createdAt: timestamp,
+    expiresAt: timestamp,
+    usedAt: timestamp,
+    usedBy: is.tgId,
+    revokedAt: timestamp,
+  }),
+  stored(schema.devices, {
+    id: is.rowId,
+    tgId: is.tgId,
+    hwid: is.hwid,
+    deviceOs: name,
+    deviceModel: name,
+    userAgent: name,
+    createdAt: timestamp,
+    lastSeenAt: timestamp,
+  }),
+  stored(accounts.admins, {
+    id: is.rowId,
+    username: is.storedAdminName,
+    passwordHash: is.passwordHash,
+    totpSecret: is.totpSecret,
+    totpLastStep: is.steps,
+    createdAt: timestamp,
+    lastLoginAt: timestamp,
+  }),
+  stored(accounts.adminSessions, {
+    id: is.rowId,
+    token: is.digest,
+    adminId: is.rowId,
+    createdAt: timestamp,
+    expiresAt: timestamp,
+    lastSeenAt: timestamp,
+    ip: name,
+    userAgent: name,
+    panel: flag,
+    confirmedAt: timestamp,
+  }),
+  stored(accounts.pendingLogins, {
+    token: is.digest,
+    adminId: is.rowId,
+    expiresAt: timestamp,
+    wrongCodes: is.steps,
+  }),
+  stored(accounts.recoveryCodes, {
+    id: is.rowId,
+    adminId: is.rowId,
+    code: is.digest,
+    usedAt: timestamp,
+  }),
+  stored(accounts.adminDevices, {
+    id: is.rowId,
+    token: is.digest,
+    adminId: is.rowId,
+    createdAt: timestamp,
+    lastSeenAt: timestamp,
+  }),
+  stored(schema.settings, {
+    // Which of them come back, and with which values, a restore decides row by row.
+    key: name,
+    value: v.string(),
+  }),
+  stored(schema.installation, { id: integer(1, 1), secret: is.digest }),
+  stored(schema.outbox, {
+    id: is.rowId,
+    tgId: is.tgId,
+    kind: is.recordId,
+    payload: json,
+    status: among(schema.outbox.status),
+    attempts: is.steps,
+    nextTryAt: timestamp,
+    error: words,
+    createdAt: timestamp,
+    doneAt: timestamp,
+    botToken: secretText(4096),
+  }),
+  stored(schema.events, {
+    id: is.recordId,
+    event: v.pipe(name, v.regex(/^[a-z_.]+$/)),
+    data: jsonText,
+    status: among(schema.events.status),
+    httpStatus: is.steps,
+    error: words,
+    attempts: is.steps,
+    createdAt: timestamp,
+  }),
+  stored(schema.orphanPayments, {
+    id: is.rowId,
+    provider: among(schema.payments.provider),
+    externalId: is.externalId,
+    amount: is.statedAmount,
+    currency: words,
+    foundAt: timestamp,
+    resolvedAt: timestamp,
+  }),
+  stored(schema.auditLog, {
+    id: is.rowId,
+    at: timestamp,
+    // The name of an account, which may be longer than what is given as one today.
+    admin: words,
+    ip: name,
+    action: v.pipe(name, v.regex(/^[a-z0-9.-]+$/)),
+    object: words,
+    detail: words,
+  }),
+  stored(schema.trafficSamples, { node: code, day: is.day, up: is.count, down: is.count }),
+  stored(schema.counters, {
+    core: counting,
+    uuid: is.uuid,
+    epoch: coreText,
+    up: is.count,
+    down: is.count,
+  }),
+  stored(schema.readings, { core, reading: coreText }),
+  stored(schema.retiredNodes, {
+    code,
+    address: is.address,
+    sshPort: is.port,
+    sshUser: is.sshUser,
+    hostKey: is.hostKeys,
+    tries: is.steps,
+    nextTryAt: timestamp,
+    lastError: words,
+    createdAt: timestamp,
+  }),
+  stored(ssh.knownHosts, {
+    host: is.address,
+    port: is.port,
+    keyType: is.hostKeyType,
+    key: is.hostKeyData,
+    createdAt: timestamp,
+  }),
+  stored(ssh.managementKey, {
+    id: integer(1, 1),
+    privateKey: is.managementPrivateKey,
+    publicKey: is.managementPublicKey,
+    createdAt: timestamp,
+  }),
+])

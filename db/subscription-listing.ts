@@ -1,0 +1,205 @@
+/** The admin's listing of subscriptions: search, filters, pages by key. */
+import { endingCounts, userSummaries } from './fact-schema.ts'
+import {
+  fewOf,
+  findRows,
+  inOrderOf,
+  type Listing,
+  type OwnedRows,
+  ownedRows,
+  type Rows,
+} from './listing.ts'
+import type { Database, Query } from './open.ts'
+import { and, eq, exists, gt, inArray, lt, lte, type SQL, sql } from './orm.ts'
+import { hasPrefix, isIdPrefix, type PageRequest } from './paging.ts'
+import { payments, subscriptions, users } from './schema.ts'
+import { type ListedSubscription, listed } from './subscriptions.ts'
+import { isUuid, userSearch } from './users.ts'
+
+export type SubscriptionState = 'active' | 'held' | 'expired' | 'revoked'
+
+export interface SubscriptionFilter {
+  state?: SubscriptionState
+  node?: string
+  plan?: string
+  tgId?: number
+  text?: string
+  expiresBefore?: string
+}
+
+export const SUBSCRIPTION_SORTS = ['created_at', 'expires_at'] as const
+export type SubscriptionSort = (typeof SUBSCRIPTION_SORTS)[number]
+
+const { tgId, node, plan, createdAt, expiresAt } = subscriptions
+const rowid = sql<number>`subscriptions.rowid`
+
+const by = (index: string) => sql`${subscriptions} indexed by ${sql.raw(`subscriptions_${index}`)}`
+
+/** The ends that a filter leaves. */
+const endsOf = ({ state, expiresBefore }: SubscriptionFilter, now: string) =>
+  and(
+    state === 'active' ? gt(expiresAt, now) : undefined,
+    state === 'expired' ? lte(expiresAt, now) : undefined,
+    expiresBefore === undefined ? undefined : lt(expiresAt, expiresBefore),
+  )
+
+/** The rows of a state, save for their ends; precedence revoked, held, expired, active. In words that name the partial indexes. */
+function inState(state: SubscriptionState): SQL {
+  if (state === 'revoked') return sql`active = 0`
+  return state === 'held'
+    ? sql`active = 1 and held_at is not null`
+    : sql`active = 1 and held_at is null`
+}
+
+/** All that a filter asks for but its search. */
+const filtered = (filter: SubscriptionFilter, now: string) =>
+  and(
+    filter.state && inState(filter.state),
+    endsOf(filter, now),
+    filter.node === undefined ? undefined : eq(node, filter.node),
+    filter.plan === undefined ? undefined : eq(plan, filter.plan),
+    filter.tgId === undefined ? undefined : eq(tgId, filter.tgId),
+  )
+
+/** The subscription with this id, and what the payment with this id paid for. */
+const withId = (uuid: string) =>
+  sql`${subscriptions.uuid} in (select ${uuid} union all
+    select ${payments.subscriptionUuid} from ${payments} where ${payments.id} = ${uuid} union all
+    select paid.uuid from ${subscriptions} as paid where paid.payment_id = ${uuid})`
+
+/** Of users only those who have a subscription in a state, where that is known of each. */
+function having(state: SubscriptionState | undefined, now: string, found: SQL): SQL {
+  if (state !== 'active') return sql`select ${users.tgId} from ${users} where ${found}`
+  return sql`select ${userSummaries.tgId} from ${userSummaries} not indexed
+    where ${gt(userSummaries.lastEnd, now)}
+      and ${userSummaries.tgId} in (select ${users.tgId} from ${users} where ${found})`
+}
+
+/** The subscriptions of the users that a search finds. */
+function search(
+  q: Query,
+  text: string,
+  state: SubscriptionState | undefined,
+  now: string,
+): Promise<OwnedRows> {
+  const found = userSearch(text)
+  const owners = { from: sql`${users}`, where: found }
+  if (isIdPrefix(text)) {
+    // Spans of the ids, which the rows have themselves.
+    const each = hasPrefix(sql`${tgId}`, text)
+    return ownedRows(q, owners, { rows: { from: by('list'), where: each }, each, all: each })
+  }
+  const ofOwner = eq(users.tgId, tgId)
+  return ownedRows(q, owners, {
+    rows: { from: sql`${users} cross join ${by('list')} on ${ofOwner}`, where: found },
+    each: exists(sql`(select 1 from ${users} where ${ofOwner} and ${userSearch(text, '+')})`),
+    all: sql`${tgId} in (${having(state, now, found)})`,
+  })
+}
+
+/** Rows by an index that begins with what the filter names, smallest first. */
+function waysTo({ state, node: code, plan: named }: SubscriptionFilter): Rows[] {
+  const ways: Rows[] = []
+  if (state === 'held' || state === 'revoked') ways.push({ from: by(state), where: inState(state) })
+  if (code !== undefined) ways.push({ from: by('node'), where: eq(node, code) })
+  if (named !== undefined) ways.push({ from: by('plan'), where: eq(plan, named) })
+  return ways
+}
+
+/**
+ * At least so many subscriptions match: those that end on whole days of the filter. Of held and revoked ones nothing is known, of a
+ * user's or a search's neither.
+ */
+async function countKnown(q: Query, filter: SubscriptionFilter, now: string): Promise<number> {
+  const { state, expiresBefore } = filter
+  if (state === 'held' || state === 'revoked') return 0
+  const { day, n, node: onNode, plan: ofPlan } = endingCounts
+  const dayOf = (at: string) => at.slice(0, 'YYYY-MM-DD'.length)
+  const [row] = await q
+    .select({ n: sql<number>`coalesce(sum(${n}), 0)` })
+    .from(endingCounts)
+    .where(
+      and(
+        state === 'active' ? gt(day, dayOf(now)) : undefined,
+        state === 'expired' ? lt(day, dayOf(now)) : undefined,
+        expiresBefore === undefined ? undefined : lt(day, dayOf(expiresBefore)),
+        filter.node === undefined ? undefined : eq(onNode, filter.node),
+        filter.plan === undefined ? undefined : eq(ofPlan, filter.plan),
+      ),
+    )
+  return row?.n ?? 0
+}
+
+/** Held and revoked ones have indexes of their own. */
+const isApart = (state: SubscriptionState | undefined) => state === 'held' || state === 'revoked'
+
+/** The index that has the rows in the order of the page, and what it answers of the filter by itself. */
+function walkOf(filter: SubscriptionFilter, sort: SubscriptionSort, now: string): Rows {
+  const { state } = filter
+  if (sort === 'created_at')
+    return waysTo(filter)[0] ?? { from: by('created_at'), where: undefined }
+  if (state && isApart(state)) return { from: by(`${state}_ends`), where: inState(state) }
+  return { from: by('expires_at'), where: endsOf(filter, now) }
+}
+
+/** The index from which the rows of the filter are counted; undefined: that of the walk. */
+function countedOf({ state, node: code, expiresBefore }: SubscriptionFilter): SQL | undefined {
+  if (isApart(state)) return undefined
+  if (state && code !== undefined) return by('clients')
+  return state || expiresBefore !== undefined ? by('expires_at') : undefined
+}
+
+async function planOf(
+  q: Query,
+  filter: SubscriptionFilter,
+  sort: SubscriptionSort,
+  now: string,
+): Promise<Listing> {
+  const order = { column: sort === 'created_at' ? sql`${createdAt}` : sql`${expiresAt}`, rowid }
+  const others = filtered(filter, now)
+  const { text, state } = filter
+  if (text && isUuid(text)) {
+    const where = and(others, withId(text.toLowerCase()))
+    return { ...order, rows: { from: sql`${subscriptions}`, where } }
+  }
+  if (filter.tgId !== undefined && !text)
+    return { ...order, rows: { from: by('list'), where: others } }
+  const found = text ? await search(q, text, state, now) : undefined
+  if (found?.owners === 'few')
+    return { ...order, rows: { from: by('list'), where: and(found.all, others) } }
+  const few = await fewOf(q, waysTo(filter))
+  if (few) return { ...order, rows: { from: few.from, where: and(others, found?.each) } }
+  const walk = walkOf(filter, sort, now)
+  if (found?.owners === 'some') {
+    if (isApart(state))
+      return { ...order, rows: { from: walk.from, where: and(others, found.all) } }
+    return {
+      ...order,
+      rows: { from: walk.from, where: and(others, found.each) },
+      walk,
+      detour: { from: by('list'), where: and(found.all, others) },
+      counted: { from: found.rows.from, where: and(found.rows.where, others) },
+    }
+  }
+  const where = and(others, found?.each)
+  const from = countedOf(filter)
+  return {
+    ...order,
+    rows: { from: walk.from, where },
+    counted: from && { from, where },
+    known: text ? 0 : await countKnown(q, filter, now),
+  }
+}
+
+/** One page of the admin's listing, and the count of all matches (capped at COUNT_CAP + 1). */
+export async function listSubscriptions(
+  db: Database,
+  filter: SubscriptionFilter,
+  sort: SubscriptionSort,
+  page: PageRequest,
+  now: string,
+): Promise<{ rows: ListedSubscription[]; total: number }> {
+  const { rowids, total } = await findRows(db.q, await planOf(db.q, filter, sort, now), page)
+  const rows = await listed(db.q).where(inArray(rowid, rowids))
+  return { rows: inOrderOf(rowids, rows, (one) => one.rowid), total }
+}

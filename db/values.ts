@@ -1,0 +1,197 @@
+/**
+ * What columns hold, each declared once: what requests may write, and what a row that comes from elsewhere must be (rows.ts). A
+ * value is stored as its schema gives it.
+ */
+import * as v from 'valibot'
+import { normalName } from '#src/lib/account-name.ts'
+import { TOTP_SECRET } from '#src/lib/totp.ts'
+import { UUID } from '#src/lib/uuid.ts'
+import { integer, plainText, requiredLine, requiredText } from '#src/lib/values.ts'
+
+const matching = (pattern: RegExp, need: string) =>
+  v.pipe(v.string('must be a string'), v.regex(pattern, need))
+
+/** The same of what no request gives: there is nobody to be told. */
+const formed = (pattern: RegExp) => v.pipe(v.string(), v.regex(pattern))
+
+/** What counts up from 0: bytes, money. */
+export const count = integer(0, Number.MAX_SAFE_INTEGER)
+
+/**
+ * Far beyond what counting by one reaches, and far below the end of exact numbers (2^53): there SQLite gives the next row a number
+ * that nothing here can name again.
+ */
+const MOST_STEPS = 2 ** 48
+
+/** What a restore brings such numbers down to, so that counting goes on from there and later backups can be restored too. */
+export const ROOM_FROM = 2 ** 47
+
+/** SQLite's numbers of rows. */
+export const rowId = integer(1, MOST_STEPS)
+
+/** What goes up by one: tries, changes. */
+export const steps = integer(0, MOST_STEPS)
+
+/** A place in an order; the next one is a step further. */
+export const place = integer(0, MOST_STEPS)
+
+export const day = formed(/^\d{4}-\d{2}-\d{2}$/)
+
+/** Users */
+
+export const tgId = integer(1, Number.MAX_SAFE_INTEGER)
+
+/** A secret of ours that stands in addresses. */
+export const token = formed(/^[\w-]{1,128}$/)
+
+export const MAX_HWID_LIMIT = 1_000_000
+export const hwidLimit = integer(0, MAX_HWID_LIMIT)
+
+/** A language as Telegram tags it. */
+export const language = formed(/^[A-Za-z0-9-]{1,35}$/)
+
+const NOTE = /^(?:[^\p{Cc}\p{Cs}]|[\n\r\t])*$/u
+export const note = v.pipe(
+  plainText(2000),
+  v.regex(NOTE, 'must have no control characters but line breaks and tabs'),
+)
+
+export const HWID = /^[a-zA-Z0-9=-]{10,64}$/
+export const hwid = formed(HWID)
+
+/** Subscriptions */
+
+export const uuid = formed(UUID)
+
+/** Ids of payments and events: UUIDs, as a rule. */
+export const recordId = formed(/^[\w-]{1,64}$/)
+
+export const giftCode = formed(/^[A-Z2-7]{16}$/)
+
+/** Plans */
+
+const CODE = matching(/^[a-zA-Z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -')
+
+export const planCode = v.pipe(
+  CODE,
+  v.regex(
+    /^(?!__proto__$|constructor$|prototype$)/,
+    'is a name that JSON objects keep for themselves',
+  ),
+)
+export const planLabel = requiredLine(128)
+export const planDays = integer(1, 3650)
+export const MAX_PRICE = 1_000_000_000
+export const price = integer(0, MAX_PRICE)
+export const priceStars = integer(1, 1_000_000)
+export const MAX_SORT_ORDER = 1_000_000
+export const sortOrder = integer(0, MAX_SORT_ORDER)
+
+/** Nodes */
+
+export const nodeCode = CODE
+export const nodeLabel = requiredText(128)
+export const port = integer(1, 65_535)
+
+/** Parts of a link: printable, without spaces. */
+export const linkPart = v.pipe(
+  plainText(255),
+  v.trim(),
+  v.regex(/^[^\s\p{Cc}]*$/u, 'must not hold spaces or control characters'),
+)
+export const address = v.pipe(linkPart, v.minLength(1, 'must not be empty'))
+export const flow = matching(/^[A-Za-z0-9_-]{0,64}$/, 'may hold letters, digits, _ and -')
+
+/** What Xray takes for a client id: a UUID, or 1 to 30 characters that it makes one of. */
+export const clientId = v.pipe(
+  v.string('must be a string'),
+  v.regex(
+    /^(?:[\x21-\x7e]{1,30}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$/,
+    'must be a UUID, or at most 30 characters without spaces',
+  ),
+  v.transform((id) => (id.length === 36 ? id.toLowerCase() : id)),
+)
+
+/** A private key of REALITY (X25519, base64url); empty on nodes that others run. */
+export const realityKey = formed(/^(?:[A-Za-z0-9_-]{43})?$/)
+
+/** A password that we made up for a node's own protocols. */
+export const nodePassword = formed(/^[\w-]{1,128}$/)
+
+/** A certificate as certificates.ts writes it: one block, nothing before or after it. */
+export const certificate = v.pipe(
+  plainText(16_384),
+  v.regex(/^-----BEGIN CERTIFICATE-----\n(?:[A-Za-z0-9+/=]{1,64}\n)+-----END CERTIFICATE-----$/),
+)
+
+export const TRANSPORT_TYPES = ['ws', 'xhttp', 'hysteria2'] as const
+
+export const transports = v.pipe(
+  v.array(
+    v.strictObject({
+      type: v.picklist(TRANSPORT_TYPES),
+      port,
+      path: v.exactOptional(formed(/^\/[\w./~-]{0,64}$/)),
+      cert: v.exactOptional(certificate),
+    }),
+  ),
+  v.maxLength(10),
+)
+
+/** SSH */
+
+export const sshUser = formed(/^[a-z_][a-z0-9_-]{0,31}$/)
+
+const KEY_TYPE = '[a-z0-9@.-]{0,64}'
+/** A server chooses what it presents; it is cut by the 35,000 bytes of an SSH packet (RFC 4253, section 6.1). */
+const KEY = '[A-Za-z0-9+/]{0,50000}={0,2}'
+
+export const hostKeyType = formed(new RegExp(`^${KEY_TYPE}$`))
+export const hostKeyData = formed(new RegExp(`^${KEY}$`))
+
+/** `type base64` in lines, as lib/host-key.ts writes them. */
+export const hostKeys = formed(new RegExp(`^${KEY_TYPE} ${KEY}(?:\n${KEY_TYPE} ${KEY}){0,19}$`))
+
+export const managementPublicKey = formed(
+  /^ssh-ed25519 [A-Za-z0-9+/]{1,200}={0,2}(?: [\w@.-]{1,64})?\n?$/,
+)
+export const managementPrivateKey = formed(
+  /^-----BEGIN OPENSSH PRIVATE KEY-----\n(?:[A-Za-z0-9+/=]{1,200}\n)+-----END OPENSSH PRIVATE KEY-----\n?$/,
+)
+
+/** Payments */
+
+export const currency = formed(/^[A-Z]{3}$/)
+
+/** What a provider calls a payment: as it says. What becomes part of an address is checked there (gateway-call.ts). */
+export const externalId = formed(/^[\x21-\x7e]{0,1024}$/)
+
+/** An amount as its provider states it, which may have no fraction: Stars. */
+export const statedAmount = formed(/^\d{1,16}(?:\.\d{1,18})?$/)
+
+/** Admins */
+
+/** Control, format and line characters would let a name pass for another one, in the log as well. */
+const SEEN = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u
+/** Nor may what nobody sees in it: the Braille blank, characters that are not drawn, a mark on whatever stands before the name. */
+const DRAWN = /^(?!\p{M})[^\p{Default_Ignorable_Code_Point}\u2800]*$/u
+export const adminName = v.pipe(
+  plainText(256),
+  v.transform(normalName),
+  v.trim(),
+  v.maxLength(256, 'must have at most 256 characters'),
+  v.regex(/^[\s\S]{3,}$/u, 'must have at least 3 characters'),
+  v.regex(SEEN, 'must have no control characters'),
+  v.regex(DRAWN, 'must have no invisible characters'),
+)
+
+/**
+ * A name as it may be stored: there was a time when it was given its one form (NFKC) after it had been checked, which can make 18
+ * characters of one, put a space before it or make one of several.
+ */
+export const storedAdminName = v.pipe(plainText(18 * 256), v.minLength(1), v.regex(SEEN))
+/** As lib/crypto.ts writes it: no other number of iterations, which would be an hour's work at each login. */
+export const passwordHash = formed(/^pbkdf2-sha256\$200000\$[\w-]{22}\$[\w-]{43}$/)
+export const totpSecret = formed(TOTP_SECRET)
+/** SHA-256 in hex. */
+export const digest = formed(/^[0-9a-f]{64}$/)

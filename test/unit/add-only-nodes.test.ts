@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, expect, test } from 'vitest'
+import { openDatabase } from '#db/open.ts'
+import { findAddOnlyNodes, listSettings } from '#db/settings.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'add-only-'))
+afterEach(() => rmSync(folder, { recursive: true }))
+
+test('a restore by another process is heard of as soon as its clients are read, whatever requests are answered meanwhile', () => {
+  const path = join(folder, 'app.db')
+  const db = openDatabase(path, { now: new Date() })
+  expect(findAddOnlyNodes(db)).toBeUndefined()
+  // A request whose reads share what the database was before.
+  db.shareReads()
+  const before = listSettings(db)
+  const other = new Sqlite(path)
+  other
+    .prepare("insert into settings (key, value) values ('ADD_ONLY_NODES', 'restored nl de')")
+    .run()
+  other.close()
+  expect(listSettings(db)).toEqual(before)
+  expect(findAddOnlyNodes(db)).toEqual({ generation: 'restored', codes: ['nl', 'de'] })
+  db.close()
+})

@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createDataFiles } from '#src/integrations/data-files.ts'
+import { createLog } from '#src/lib/log.ts'
+
+let folder: string
+let dataDir: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'subpanel-data-files-'))
+  dataDir = join(folder, 'data')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** The downloads of an installation that has no database. */
+function downloads() {
+  const log = createLog(
+    'error',
+    () => new Date(),
+    () => {},
+  )
+  const paths = { databasePath: join(folder, 'panel.db'), envFile: join(folder, '.env'), dataDir }
+  const config = { ...paths, snapshotMaxBytes: 1, live: {}, fixedKeys: [] }
+  return createDataFiles({ config, log })
+}
+
+test('downloads that could not be begun take nobody else’s place', async () => {
+  // A file where the folder was to be.
+  writeFileSync(dataDir, '')
+  const { pack } = downloads()
+  for (let i = 0; i < 5; i++) {
+    await expect(pack(new Date(), null)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:ENOTDIR|EEXIST)$/),
+    })
+  }
+})
+
+test('what killed tasks have left is cleared away, by several that find it at the same time too', async () => {
+  const work = (name: string) => join(dataDir, 'work', name)
+  const longAgo = new Date(Date.now() - 2 * 3_600_000)
+  for (let i = 0; i < 100; i++) {
+    mkdirSync(work(`old-${i}`), { recursive: true })
+    writeFileSync(join(work(`old-${i}`), 'panel.db'), '')
+    for (const path of [join(work(`old-${i}`), 'panel.db'), work(`old-${i}`)])
+      utimesSync(path, longAgo, longAgo)
+  }
+  mkdirSync(work('at-work'))
+  const { pack } = downloads()
+  const begun = await Promise.allSettled([1, 2, 3].map(() => pack(new Date(), null)))
+  for (const one of begun)
+    expect(one).toMatchObject({ reason: { code: expect.stringMatching(/^SQLITE_/) } })
+  expect(readdirSync(join(dataDir, 'work'))).toEqual(['at-work'])
+})

@@ -1,0 +1,127 @@
+/** Texts that should be nothing but texts, in every text column of an archive: most columns refuse them. */
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { STORED_TABLES } from '#db/rows.ts'
+import { snapshotInto } from '#db/snapshot.ts'
+import { columnsOf, rebuild, restoredTables } from '#db/upload.ts'
+import { fillEveryTable, HOSTILE_TEXTS } from '#test/support/full-rows.ts'
+import { createWorld } from '#test/support/world.ts'
+
+let dir: string
+let good: string
+let textColumns: [table: string, column: string][]
+let numberColumns: [table: string, column: string][]
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'subpanel-hostile-'))
+  const live = join(dir, 'live.db')
+  const w = await createWorld({ path: live })
+  await fillEveryTable(w)
+  const { raw } = w.s.db
+  const tables = restoredTables(raw)
+  const empty = tables.filter((table) => !raw.prepare(`select 1 from "${table}"`).get())
+  // A table that is new needs a row in fillEveryTable: else its columns would be tested by nothing.
+  expect(empty).toEqual([])
+  const columnsOfType = (wanted: string) =>
+    tables.flatMap((table) =>
+      columnsOf(raw, table)
+        .filter(({ type }) => type === wanted)
+        .map(({ name }): [string, string] => [table, name]),
+    )
+  textColumns = columnsOfType('text')
+  numberColumns = columnsOfType('integer')
+  good = join(dir, 'good.db')
+  snapshotInto(live, good)
+  w.close()
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+/** What becomes of the good archive with another value in all rows of a column; null: it is taken. */
+function refusalOf(table: string, column: string, value: string | number | bigint): string | null {
+  const [upload, clean] = [join(dir, 'upload.db'), join(dir, 'clean.db')]
+  copyFileSync(good, upload)
+  rmSync(clean, { force: true })
+  const raw = new Sqlite(upload)
+  raw.pragma('journal_mode = DELETE')
+  raw.pragma('foreign_keys = OFF')
+  raw
+    .prepare(
+      `update "${table}" set "${column}" = ? where rowid = (select max(rowid) from "${table}")`,
+    )
+    .run(value)
+  raw.close()
+  try {
+    rebuild(upload, clean)
+    return null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+/** The columns that may hold anything: words of people and outside systems, shown escaped and part of nothing else. */
+const FREE = new Set([
+  ...[
+    'nodes.last_error',
+    'nodes.core_version',
+    'retired_nodes.last_error',
+    'settings.key',
+    'settings.value',
+  ],
+  ...['users.username', 'devices.device_os', 'devices.device_model', 'devices.user_agent'],
+  ...['payments.failed_reason', 'payments.review_reason', 'payments.shop_id', 'outbox.error'],
+  ...['events.error', 'orphan_payments.currency', 'audit_log.admin', 'audit_log.ip'],
+  ...['audit_log.object', 'audit_log.detail', 'admin_sessions.ip', 'admin_sessions.user_agent'],
+  ...['counters.epoch', 'readings.reading', 'nodes.label', 'users.note'],
+])
+
+test('lines that a configuration would run refuse the archive, naming table and column, never the value', () => {
+  const [, text] = HOSTILE_TEXTS[0] as [string, string]
+  const taken = textColumns.filter(([table, column]) => {
+    const refusal = refusalOf(table, column, text)
+    if (refusal === null) return true
+    const place = `the database in the backup holds a value of a wrong kind in the column ${column} of ${table}`
+    expect(refusal).toBe(place)
+    return false
+  })
+  expect(taken.map((place) => place.join('.')).sort()).toEqual([...FREE].sort())
+}, 120_000)
+
+test.each(HOSTILE_TEXTS)(
+  '%s: no column whose values become part of something takes it',
+  (_name, text) => {
+    const taken = textColumns.filter(([table, column]) =>
+      STORED_TABLES.get(table)
+        ?.columns.find(({ name }) => name === column)
+        ?.accepts(text),
+    )
+    // Parts of links, encoded wherever they are put; what providers call payments, checked where it becomes part of an address; labels and notes of one or more lines, escaped.
+    const SHOWN =
+      /^(?:nodes\.(?:address|public_key|short_id|sni|shared_uuid)|retired_nodes\.address|known_hosts\.host|plans\.label|admins\.username|outbox\.bot_token|(?:payments|orphan_payments)\.external_id)$/
+    const others = taken.map((place) => place.join('.')).filter((place) => !FREE.has(place))
+    expect(others.filter((place) => !SHOWN.test(place))).toEqual([])
+  },
+)
+
+test.each([-1, 2 ** 53, 2n ** 63n - 1n])(
+  '%d in a column of numbers refuses the archive, naming table and column',
+  (number) => {
+    expect(numberColumns.length).toBeGreaterThan(50)
+    for (const [table, column] of numberColumns) {
+      const place = `the database in the backup holds a value of a wrong kind in the column ${column} of ${table}`
+      expect(refusalOf(table, column, number)).toBe(place)
+    }
+  },
+  120_000,
+)
+
+test('the attack of restore to command: a code with line breaks', () => {
+  const code =
+    'zz@\n]},"streamSettings":{}},\n{"tag":"x\\nCORE_RESTART=id > /tmp/x; exit 1\\n"}],\n"log":{"loglevel":"debug","error":"@dir@/node.conf"},\n"zzz":[{"a":{"b":[\n@clients zz'
+  expect(refusalOf('nodes', 'code', code)).toMatch(/in the column code of nodes$/)
+  const transports = JSON.stringify([
+    { type: 'hysteria2', port: '443"\nauth: {type: command, command: id}\n#' },
+  ])
+  expect(refusalOf('nodes', 'transports_json', transports)).toMatch(/transports_json of nodes$/)
+})

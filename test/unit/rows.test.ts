@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import { STORED_TABLES } from '#db/rows.ts'
+import type { Node } from '#db/schema.ts'
+import { restoredTables } from '#db/upload.ts'
+import { valuesOf } from '#src/domain/client-values.ts'
+import { coreParameters } from '#src/domain/core-config.ts'
+import { hysteriaParameters } from '#src/domain/hysteria-config.ts'
+import { type ListEntry, type ListSource, listEntries } from '#src/domain/list-entries.ts'
+import { coreConfig, hysteriaConfig } from '#src/domain/program-1.ts'
+import { configurationsOf } from '#src/domain/programs.ts'
+import { linksBody } from '#src/domain/share-links.ts'
+import { type SoundNode, soundNode } from '#src/domain/sound.ts'
+import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
+import { addNode, addSubscription, addUser } from '#test/support/records.ts'
+import { createWorld } from '#test/support/world.ts'
+
+const columnOf = (table: string, name: string) => {
+  const column = STORED_TABLES.get(table)?.columns.find((one) => one.name === name)
+  if (!column) throw new Error(`there is no ${table}.${name}`)
+  return column
+}
+
+test('every table that a backup brings is declared', async () => {
+  const w = await createWorld()
+  expect([...STORED_TABLES.keys()].sort()).toEqual(restoredTables(w.s.db.raw))
+  w.close()
+})
+
+describe('a column holds', () => {
+  const transport = (fields: object) =>
+    JSON.stringify([{ type: 'ws', port: 8443, path: '/x', ...fields }])
+  const hash = `pbkdf2-sha256$200000$${'a'.repeat(22)}$${'b'.repeat(43)}`
+
+  test.each<[table: string, column: string, yes: unknown[], no: unknown[]]>([
+    ['nodes', 'code', ['de1', 'A-b_9'], ['', 'de1\n', 'x"', 'x'.repeat(33), null, 7]],
+    ['subscriptions', 'reminded', [0, 3], [-1, 4, 1.5, null]],
+    ['nodes', 'label', ['Local', 'two\nlines'], ['', ' x', 'x'.repeat(129)]],
+    ['nodes', 'port', [1, 65_535], [0, 65_536, 1.5, '443', null]],
+    ['nodes', 'enabled', [0, 1], [2, -1, 'true', null]],
+    ['nodes', 'kind', ['local'], ['other', null]],
+    ['nodes', 'flow', ['', 'xtls-rprx-vision'], ['a b', 'x"']],
+    ['nodes', 'private_key', ['', 'k'.repeat(43)], ['k', `${'k'.repeat(43)}\n`]],
+    ['nodes', 'shared_uuid', [null, 'short'], ['', 'a b', 'AAAAAAAA-0000-0000-0000-000000000000']],
+    ['nodes', 'host_key', [null, 'ssh-rsa AAAA\nssh-ed25519 BBBB='], ['AAAA', 'a b c', 'a b\n']],
+    ['nodes', 'created_at', ['2024-02-29T23:59:59'], ['2023-02-29T00:00:00', '2024-01-01', 'now']],
+    [
+      'nodes',
+      'transports_json',
+      ['[]', transport({}), transport({ cert: CERT_PEM })],
+      [
+        ...['', '[', '{}', 'null', null, transport({ port: '1' }), transport({ port: 1.5 })],
+        ...[transport({ more: 1 }), transport({ cert: `${CERT_PEM}\nx` })],
+        ...[transport({ path: '/"' }), transport({ type: 'tcp' })],
+      ],
+    ],
+    ['admins', 'password_hash', [hash], [hash.replace('200000', '9999999'), 'x', '', null]],
+    [
+      'admins',
+      'username',
+      ['admin', 'é', ' a', 'x'.repeat(4608)],
+      ['', 'adm\u202ein', 'a\nb', 'x'.repeat(4609)],
+    ],
+    ['subscriptions', 'uuid', ['00000000-0000-4000-8000-000000000001'], ['x', 'é', '"']],
+    ['subscriptions', 'gift_code', [null, 'A'.repeat(16)], ['a'.repeat(16), '']],
+    ['users', 'tg_id', [1, 2 ** 53 - 1], [0, -1, 2 ** 53]],
+    ['users', 'device_removals', [null, '[]', '["2026-01-01T00:00:00"]'], ['["now"]', '{}']],
+    [
+      'payments',
+      'external_id',
+      ['', 'a-1:2.3', 'stx_a/b+c=='],
+      ['a b', 'a\n', 'é', 'x'.repeat(1025)],
+    ],
+    [
+      'orphan_payments',
+      'amount',
+      [null, '250', '199.00', '1.123456789012345678'],
+      ['', '-1', '1.', '1,5', '1e9'],
+    ],
+    ['outbox', 'id', [1, 2 ** 48], [0, 2 ** 48 + 1, 2 ** 53 - 1]],
+    ['payments', 'pay_url', [null, 'https://x.test/a?b'], ['javascript:1', 'https://x.test/\n']],
+    ['events', 'data', ['{"a":1}'], ['', '[]', 'null', '{']],
+    [
+      'management_key',
+      'public_key',
+      ['ssh-ed25519 AAAA subpanel', 'ssh-ed25519 AAAA\n'],
+      ['ssh-ed25519 AAAA x\nssh-rsa BBBB', 'command="x" ssh-ed25519 AAAA', 'ssh-rsa AAAA'],
+    ],
+  ])('%s.%s', (table, name, yes, no) => {
+    const { accepts } = columnOf(table, name)
+    expect(yes.filter((value) => !accepts(value))).toEqual([])
+    expect(no.filter(accepts)).toEqual([])
+    // What was taken just before says nothing of the next.
+    expect(yes.filter((value) => !accepts(value))).toEqual([])
+  })
+})
+
+describe('a node', () => {
+  test('is sound as requests and the first start write it', async () => {
+    const w = await createWorld()
+    addNode(w, 'ex1')
+    const guide = { label: 'A', address: 'a.test', include_ws: true, include_hysteria2: true }
+    await w.admin('/admin/api/nodes/provision-guide', { body: guide })
+    const { listNodes } = await import('#db/nodes.ts')
+    const nodes = listNodes(w.s.db)
+    expect(nodes.map((node) => soundNode(node).code)).toEqual(['de1', 'ex1', 'a'])
+    w.close()
+  })
+
+  test('is refused with anything else, naming the column and not the value', async () => {
+    const w = await createWorld()
+    const { findNode } = await import('#db/nodes.ts')
+    w.change("update nodes set sni = 'a\"b c'")
+    const node = findNode(w.s.db, 'de1')
+    expect(() => soundNode(node as never)).toThrow(/^sni of nodes is nothing/)
+    w.close()
+  })
+
+  test('that is not sound is in no list, script or file, and harms no other', async () => {
+    const w = await createWorld()
+    addNode(w, 'ex1', { flow: 'a"b' })
+    addNode(w, 'nl1', {
+      kind: 'managed',
+      host_key: 'ssh-ed25519 AAAA"',
+      provision_token: 'install-token',
+      provision_expires_at: '2099-01-01T00:00:00',
+    })
+    const token = addUser(w, 7)
+    addSubscription(w, 7, { node: 'ex1' })
+    const other = addUser(w, 8)
+    addSubscription(w, 8)
+    const list = async (of: string) => (await w.call(`/sub/${of}?format=links`)).status
+    expect([await list(token), await list(other)]).toEqual([500, 200])
+    w.change("update plans set label = 'a' || char(10)")
+    expect(await list(other)).toBe(500)
+    w.change("update plans set label = 'a'")
+    w.change("update subscriptions set uuid = 'x' where tg_id = 8")
+    expect(await list(other)).toBe(500)
+    expect((await w.call('/install/install-token.sh')).status).toBe(500)
+    await w.s.writeKnownHosts()
+    expect(w.knownHosts()).toBe('')
+    w.close()
+  })
+
+  test('that is not sound tells its server nothing, and what is wrong with it is noted', async () => {
+    const w = await createWorld()
+    addNode(w, 'n1', { kind: 'managed', status: 'active', label: ' x' })
+    const node = w.remote('n1')
+    const synced = await w.s.nodeSync.syncAll({ force: true, remove: true })
+    const error = 'label of nodes is nothing that may be written'
+    expect(synced.map(({ code, error }) => [code, error])).toEqual([
+      ['de1', null],
+      ['n1', error],
+    ])
+    expect(node.calls.map(({ verb }) => verb)).toEqual(['status'])
+    w.close()
+  })
+
+  test('and its copies with other values are no rows that renderers take, nor is one that was not looked at', () => {
+    const target = () => 'target.test:443'
+    // The compiler refuses each: a directive above a line that is right would be a fault itself.
+    const refused = [
+      // @ts-expect-error a row as the database gives it
+      (node: Node) => coreParameters([node], target),
+      // @ts-expect-error the same for program 1
+      (node: Node) => coreConfig([node], target),
+      // @ts-expect-error the same for both
+      (node: Node) => configurationsOf(2, [node], target),
+      // @ts-expect-error another port than was looked at
+      (node: SoundNode) => coreParameters([{ ...node, port: 1 }], target),
+      // @ts-expect-error a row as the database gives it
+      (node: Node) => hysteriaParameters(node),
+      // @ts-expect-error the same for program 1
+      (node: Node) => hysteriaConfig(node),
+      // @ts-expect-error the same for clients
+      (node: Node) => valuesOf(node, 2),
+      // @ts-expect-error a text as the database gives it
+      (source: ListSource) => listEntries([{ ...source, uuid: 'x' }]),
+      // @ts-expect-error an entry of somebody's own making
+      (entry: ListEntry) => linksBody([{ ...entry, inbound: {} }]),
+    ]
+    expect(refused).toHaveLength(9)
+  })
+})
