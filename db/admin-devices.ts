@@ -1,6 +1,6 @@
 /** Browsers in which admins have logged in before. */
 import { adminDevices } from './admin-schema.ts'
-import { type Query, run } from './open.ts'
+import { type Query, run } from './database.ts'
 import { and, desc, eq, ne, notInArray } from './orm.ts'
 
 /** The id of an admin's device by its hashed token. */

@@ -31,7 +31,7 @@ export const adminSessions = table(
     lastSeenAt: text('last_seen_at').notNull(),
     ip: text('ip').notNull(),
     userAgent: text('user_agent'),
-    /** Whether the panel's login page made it: then some routes want a confirmation (domain/confirmation.ts). */
+    /** Whether the panel's login page made it: then some routes want a confirmation (domain/accounts/confirmation.ts). */
     panel: bool('panel').notNull().default(false),
     /** When its admin last gave password or code, the login included. */
     confirmedAt: text('confirmed_at'),

@@ -2,7 +2,7 @@
 
 import { nameKey } from '#src/lib/account-name.ts'
 import { type Admin, admins } from './admin-schema.ts'
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, asc, eq, isNull, lt, or, sql } from './orm.ts'
 
 /** What a list may know of an account: neither hash nor secret is even read. */

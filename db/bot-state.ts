@@ -3,7 +3,7 @@
  * writes about once a second its `heartbeat_at` and, as soon as it works with the settings of a generation, that generation as
  * `running_generation`.
  */
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { sql } from './orm.ts'
 import { botState } from './schema.ts'
 

@@ -1,5 +1,5 @@
 /** Devices that fetched a list while the device limit was on. */
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, asc, eq, inArray, sql } from './orm.ts'
 import { type Device, devices } from './schema.ts'
 

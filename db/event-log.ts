@@ -1,5 +1,5 @@
 /** Outbound events on their way: taken for their attempt, its result, and the panel's listing. */
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, eq, inArray, ne, sql } from './orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 import { type Event, events } from './schema.ts'

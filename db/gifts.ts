@@ -1,5 +1,5 @@
 /** Gift codes: the admin's listing, and the conditional changes. */
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from './orm.ts'
 import {
   afterCursor,

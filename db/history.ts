@@ -1,8 +1,8 @@
 /** What is kept of the past: outbound events, the audit log, and how long. */
 import { attemptKey, spansOf } from '#src/lib/ip.ts'
+import { type Database, type Query, run } from './database.ts'
 import { field, hot } from './hot.ts'
 import { areFew, findRows, inOrderOf, type Listing } from './listing.ts'
-import { type Database, type Query, run } from './open.ts'
 import { and, eq, gt, gte, inArray, like, lte, type SQL, sql } from './orm.ts'
 import type { PageRequest } from './paging.ts'
 import {

@@ -1,5 +1,5 @@
 /** Statements that are built and planned once for a connection, as steps of transactions that run hundreds of times a second. */
-import { type Query, run } from './open.ts'
+import { type Query, run } from './database.ts'
 import { sql } from './orm.ts'
 
 interface Prepared<R> {

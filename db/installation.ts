@@ -1,5 +1,5 @@
 /** The one row of `installation`. */
-import type { Database, Query } from './open.ts'
+import type { Database, Query } from './database.ts'
 import { eq } from './orm.ts'
 import { installation } from './schema.ts'
 

@@ -2,7 +2,7 @@
  * How a page of a large listing and its count are found without visiting all rows: rows that are few are collected and sorted;
  * among many the page is walked to in its own order.
  */
-import type { Query } from './open.ts'
+import type { Query } from './database.ts'
 import { and, type SQL, sql } from './orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 

@@ -10,7 +10,7 @@ import {
   type PendingLogin,
   pendingLogins,
 } from './admin-schema.ts'
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, desc, eq, gt, lte, ne, sql } from './orm.ts'
 
 const sessionByToken = (q: Query) =>

@@ -1,5 +1,5 @@
 /** Bot messages on their way (db/outbox.ts queues them): taken for sending in each user's order, and what became of it. */
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, eq, gt, inArray, isNotNull, isNull, lte, sql } from './orm.ts'
 import { outbox, users } from './schema.ts'
 

@@ -1,6 +1,7 @@
 /** Nodes in their display order. */
+
+import { type Database, type Query, run } from './database.ts'
 import { hot, input } from './hot.ts'
-import { type Database, type Query, run } from './open.ts'
 import { and, asc, eq, gt, inArray, isNotNull, ne, or, sql } from './orm.ts'
 import { type Node, nodes, payments } from './schema.ts'
 

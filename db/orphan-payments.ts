@@ -1,5 +1,5 @@
 /** Payments that a provider counts as paid and that no row of ours accounts for. */
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, desc, eq, isNull } from './orm.ts'
 import { orphanPayments } from './schema.ts'
 

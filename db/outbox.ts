@@ -1,6 +1,7 @@
 /** Bot messages: rows that the transaction writes which causes them. */
+
+import { type Query, run } from './database.ts'
 import { field, hot } from './hot.ts'
-import { type Query, run } from './open.ts'
 import { and, eq, isNull, sql } from './orm.ts'
 import { outbox } from './schema.ts'
 
@@ -24,7 +25,7 @@ const add = hot<NewMessage & Record<string, unknown>, unknown>((q) =>
   }),
 )
 
-/** Queues a message to a user, to be sent at once. What the kinds and their payloads are: domain/messages.ts. */
+/** Queues a message to a user, to be sent at once. What the kinds and their payloads are: domain/notify/messages.ts. */
 export function* queueMessage(tx: Query, message: NewMessage) {
   yield* add(tx, { ...message })
 }

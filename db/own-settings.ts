@@ -18,7 +18,7 @@ export const OPEN_ALERTS = 'OPEN_ALERTS'
  */
 export const BACKUP_KEY = 'BACKUP_KEY'
 
-/** Credentials of shops that were replaced, as JSON, oldest first (domain/previous-credentials.ts). */
+/** Credentials of shops that were replaced, as JSON, oldest first (domain/payments/previous-credentials.ts). */
 export const PREVIOUS_CREDENTIALS = 'PREVIOUS_CREDENTIALS'
 
 /** A row from a database that nothing is known of yet. */

@@ -1,5 +1,5 @@
 /** Lists paged by key: newest first by default, by a timestamp column and the row's number. */
-import type { Query } from './open.ts'
+import type { Query } from './database.ts'
 import { and, type SQL, sql } from './orm.ts'
 
 /** Where a page starts: after the row with this sort value and rowid. */

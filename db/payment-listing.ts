@@ -1,4 +1,6 @@
 /** The admin's listing of payments. */
+
+import type { Database, Query } from './database.ts'
 import {
   fewOf,
   findRows,
@@ -8,7 +10,6 @@ import {
   ownedRows,
   type Rows,
 } from './listing.ts'
-import type { Database, Query } from './open.ts'
 import { and, eq, exists, inArray, or, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix, type PageRequest } from './paging.ts'
 import type { ProviderName } from './payments.ts'

@@ -1,7 +1,8 @@
 /** Plans in their display order. */
+
+import { type Database, type Query, run } from './database.ts'
 import { isRedeemable } from './gifts.ts'
 import { hot, input } from './hot.ts'
-import { type Database, type Query, run } from './open.ts'
 import { and, asc, eq, type SQLWrapper, sql } from './orm.ts'
 import { giftCodes, type Plan, payments, plans, subscriptions } from './schema.ts'
 import { MAX_SORT_ORDER } from './values.ts'

@@ -2,10 +2,11 @@
  * The reads that grow with the shop: listings with their counts, statistics. Their process asks them in a thread of its own
  * (integrations/read-thread.ts), so a question is a name, arguments and an answer that can be sent from one thread to another.
  */
+
+import type { Database } from './database.ts'
 import { listEvents } from './event-log.ts'
 import { listGifts } from './gifts.ts'
 import { listAudit } from './history.ts'
-import type { Database } from './open.ts'
 import { listPayments } from './payment-listing.ts'
 import { countActive, countAll, countDays } from './stats.ts'
 import { listSubscriptions } from './subscription-listing.ts'

@@ -1,6 +1,6 @@
 /** Recovery codes of admins, by their hashes. */
 import { recoveryCodes } from './admin-schema.ts'
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, eq, isNull, sql } from './orm.ts'
 
 const unused = (adminId: number) =>

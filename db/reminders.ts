@@ -1,5 +1,5 @@
 /** Subscriptions whose owners are to be reminded of their end. */
-import { type Query, run } from './open.ts'
+import { type Query, run } from './database.ts'
 import { and, eq, gt, inArray, isNull, lte, sql } from './orm.ts'
 import { nodes, plans, subscriptions, users } from './schema.ts'
 

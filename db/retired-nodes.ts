@@ -1,5 +1,5 @@
 /** Deleted nodes whose server is still to be cleaned. */
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, asc, eq, lte } from './orm.ts'
 import { nodes, type RetiredNode, retiredNodes } from './schema.ts'
 

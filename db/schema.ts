@@ -62,7 +62,7 @@ export const subscriptions = table(
     upBytes: int('up_bytes').notNull().default(0),
     downBytes: int('down_bytes').notNull().default(0),
     createdAt: text('created_at').notNull(),
-    /** The last reminder of this expiry that is over (domain/reminders.ts); 0: none. */
+    /** The last reminder of this expiry that is over (domain/subscriptions/reminders.ts); 0: none. */
     reminded: int('reminded').notNull().default(0),
   },
   (t) => [

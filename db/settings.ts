@@ -1,6 +1,6 @@
 /** Rows of live settings, and the database's own INSTANCE_ID. */
 import type Sqlite from 'better-sqlite3'
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { eq, inArray } from './orm.ts'
 import { ADD_ONLY_NODES, BACKUP_KEY, INSTANCE_ID } from './own-settings.ts'
 import { nodes, revisions, settings } from './schema.ts'

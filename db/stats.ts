@@ -1,6 +1,6 @@
 /** Counts for the dashboard: each from an index that covers it, so that none visits the rows of a large table. */
 import type { DaySpan } from '#src/lib/time.ts'
-import type { Database, Query } from './open.ts'
+import type { Database, Query } from './database.ts'
 import { REMINDED } from './reminders.ts'
 
 type Raw = Database['raw']

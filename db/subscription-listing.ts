@@ -1,4 +1,6 @@
 /** The admin's listing of subscriptions: search, filters, pages by key. */
+
+import type { Database, Query } from './database.ts'
 import { endingCounts, userSummaries } from './fact-schema.ts'
 import {
   fewOf,
@@ -9,7 +11,6 @@ import {
   ownedRows,
   type Rows,
 } from './listing.ts'
-import type { Database, Query } from './open.ts'
 import { and, eq, exists, gt, inArray, lt, lte, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix, type PageRequest } from './paging.ts'
 import { payments, subscriptions, users } from './schema.ts'

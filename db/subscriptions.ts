@@ -1,6 +1,7 @@
 /** Subscriptions: the owner's list, the clients of a node, and the conditional changes. */
+
+import { type Database, type Query, run } from './database.ts'
 import { field, hot } from './hot.ts'
-import { type Database, type Query, run } from './open.ts'
 import { and, desc, eq, gt, inArray, isNull, type SQL, sql } from './orm.ts'
 import {
   counters,

@@ -1,5 +1,5 @@
 /** Traffic: counted once from the cores' readings, read as stored totals. */
-import { type Database, type Query, run } from './open.ts'
+import { type Database, type Query, run } from './database.ts'
 import { and, desc, eq, gt, inArray, type SQLWrapper, sql } from './orm.ts'
 import type { PageRequest } from './paging.ts'
 import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema.ts'

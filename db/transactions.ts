@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
 import { pause } from '#src/lib/pause.ts'
 import { createTurn } from '#src/lib/turn.ts'
-import type { Database, Query, TxBody } from './open.ts'
+import type { Database, Query, TxBody } from './database.ts'
 import type { BetterSQLite3Database } from './orm.ts'
 
 interface Step {

@@ -1,7 +1,8 @@
 /** The admin's listing of users: search, filters, pages by key. Who is listed follows from `user_summaries`, without visiting rows. */
+
+import type { Database, Query } from './database.ts'
 import { userSummaries } from './fact-schema.ts'
 import type { Rows } from './listing.ts'
-import type { Database, Query } from './open.ts'
 import { and, eq, inArray, type SQL, sql } from './orm.ts'
 import {
   afterCursor,

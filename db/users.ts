@@ -1,10 +1,10 @@
 /** Users, and the lookup that every subscription fetch makes. */
 
 import { UUID } from '#src/lib/uuid.ts'
+import type { Database } from './database.ts'
+import { type Query, run } from './database.ts'
 import { hot, input } from './hot.ts'
 import { countUpTo } from './listing.ts'
-import type { Database } from './open.ts'
-import { type Query, run } from './open.ts'
 import { and, eq, gt, ne, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
 import { outbox, payments, type Subscription, type User, users } from './schema.ts'

@@ -1,8 +1,9 @@
 /** `npm run reset-admin [-- NAME]`: a new password for an admin who is locked out; two-factor login off, sessions ended. */
 import { listAdmins } from '#db/admins.ts'
-import { type Database, openDatabase, withStartLock } from '#db/open.ts'
+import type { Database } from '#db/database.ts'
+import { openDatabase, withStartLock } from '#db/open.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
-import { resetAdmin } from '#src/domain/admins.ts'
+import { resetAdmin } from '#src/domain/accounts/admins.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { ApiError } from '#src/lib/errors.ts'
 import { readArguments, requireDatabase, runCommand } from './operator.ts'

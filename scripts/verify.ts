@@ -10,8 +10,12 @@ import { rebuild, UploadRefused, wrongValues } from '#db/upload.ts'
 import { findFaults } from '#db/verify.ts'
 import { createCores, createHostFile } from '#src/compose.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
-import { compareNodes } from '#src/domain/verify.ts'
-import { ArchiveRefused, isEncryptedArchive, unpackArchive } from '#src/integrations/archive.ts'
+import { compareNodes } from '#src/domain/installation/verify.ts'
+import {
+  ArchiveRefused,
+  isEncryptedArchive,
+  unpackArchive,
+} from '#src/integrations/files/archive.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { createLog } from '#src/lib/log.ts'
 import { DAY_MS, timestampBefore } from '#src/lib/time.ts'

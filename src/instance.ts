@@ -1,14 +1,8 @@
 /** Which database belongs to which env file: first start, later starts, and the refusals between them. */
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import {
-  type Database,
-  DatabaseRefused,
-  isDamage,
-  isFull,
-  openDatabase,
-  withStartLock,
-} from '#db/open.ts'
+import type { Database } from '#db/database.ts'
+import { DatabaseRefused, isDamage, isFull, openDatabase, withStartLock } from '#db/open.ts'
 import { PENDING_ENV, peekInstanceId, peekSetting } from '#db/own-settings.ts'
 import { deletePendingEnv } from '#db/restore.ts'
 import { findInstanceId, putInstanceId } from '#db/settings.ts'

@@ -1,7 +1,8 @@
 /** The worker thread of long reads (db/reads.ts): its own connection, which can't write; one question after another. */
 import { constants, setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { type Database, openForReading } from '#db/open.ts'
+import type { Database } from '#db/database.ts'
+import { openForReading } from '#db/open.ts'
 import { readSnapshot } from '#db/reads.ts'
 import type { ReadAnswer, ReadQuestion, ReadWord } from './integrations/read-thread.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { snapshotInto, withConnection } from '#db/snapshot.ts'
-import { packArchive } from '#src/integrations/archive.ts'
+import { packArchive } from '#src/integrations/files/archive.ts'
 import { type Figure, median } from './figures.ts'
 import type { LoadJob, LoadResult } from './load.ts'
 import type { Options } from './options.ts'

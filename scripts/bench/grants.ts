@@ -1,7 +1,7 @@
 /** Part `grants`: payments granted by signed notices of provider B, against bare commits on the same disk. */
 import Sqlite from 'better-sqlite3'
 import { loadConfig } from '#src/config.ts'
-import { findXray } from '#src/integrations/local-node.ts'
+import { findXray } from '#src/integrations/nodes/local-node.ts'
 import { type Figure, median } from './figures.ts'
 import type { NoticesJob, NoticesResult } from './notices.ts'
 import type { Options } from './options.ts'

@@ -2,9 +2,9 @@
  * What an admin changes of much of a large shop, and what the scheduler does with it, in this process; prints times and stalls as
  * JSON. Changes the shop.
  */
-import { cleanUp } from '#src/domain/cleanup.ts'
-import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
-import { remindOwners } from '#src/domain/reminders.ts'
+import { cleanUp } from '#src/domain/installation/cleanup.ts'
+import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
+import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
 import type { MillionPage } from './million.ts'
 import { cpuSince, longestHold, openService } from './million-service.ts'
 import { NODES, tgIdOf } from './shop.ts'

@@ -1,9 +1,9 @@
 /** Buying: server, plan, way to pay, step by step, each asked only where there is a choice. */
 import type { Plan } from '#db/schema.ts'
-import { ownIdOf } from '#src/domain/installation.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
-import type { Shop } from '#src/domain/shop.ts'
-import { findShownOfUser } from '#src/domain/subscriptions.ts'
+import type { Shop } from '#src/domain/payments/offer.ts'
+import { ownIdOf } from '#src/domain/secret.ts'
+import { findShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
 import { formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { findByShort, shortOf, tapData } from './callback-data.ts'
 import { column, MOST_LISTED, single } from './keyboards.ts'

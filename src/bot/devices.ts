@@ -2,7 +2,7 @@
 import { listDevices } from '#db/devices.ts'
 import type { Device } from '#db/schema.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
-import { deviceLimit, removeOwnDevice } from '#src/domain/devices.ts'
+import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
 import { ApiError } from '#src/lib/errors.ts'
 import { cut } from '#src/lib/format.ts'
 import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'

@@ -3,7 +3,7 @@
  * that taps mean the same after a restart, in a bot that another process took over, and twice.
  */
 import { type Bot, type Context, HttpError, type Transformer } from 'grammy/web'
-import { noteBlocked } from '#src/domain/contacts.ts'
+import { noteBlocked } from '#src/domain/customers/contacts.ts'
 import { plainOfHtml } from '#src/lib/html.ts'
 import type { Services } from '#src/services.ts'
 import { buy, openShop, renew } from './buy.ts'

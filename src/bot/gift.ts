@@ -1,9 +1,9 @@
 /** Gift codes: what one gives is shown first, and a tap redeems it, so that a preview or a second look spends nothing. */
 import { InlineKeyboard } from 'grammy/web'
 import type { ListedSubscription } from '#db/subscriptions.ts'
-import { describeGift, redeemGift } from '#src/domain/gifts.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
-import { messageHtml } from '#src/domain/messages.ts'
+import { messageHtml } from '#src/domain/notify/messages.ts'
+import { describeGift, redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { addLinkRow, single } from './keyboards.ts'

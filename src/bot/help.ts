@@ -1,8 +1,8 @@
 /** Help: where to ask, what to read, which app to take, which language to speak. */
 import { InlineKeyboard } from 'grammy/web'
-import { appsOf, fittingApps, SYSTEMS, storeLabel } from '#src/domain/apps.ts'
-import { chooseLang } from '#src/domain/contacts.ts'
-import { deviceLimit } from '#src/domain/devices.ts'
+import { chooseLang } from '#src/domain/customers/contacts.ts'
+import { deviceLimit } from '#src/domain/customers/devices.ts'
+import { appsOf, fittingApps, SYSTEMS, storeLabel } from '#src/domain/lists/apps.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { tapData } from './callback-data.ts'
 import { legalUrl, showStale, supportLines } from './menu.ts'

@@ -1,9 +1,9 @@
 /**
  * The role `bot`: answers with the token of the settings, and takes a new generation of them over in the same process (the other
- * side: domain/bot-restart.ts). Held by one process; it needs neither web nor scheduler.
+ * side: domain/notify/bot-restart.ts). Held by one process; it needs neither web nor scheduler.
  */
 import { Api } from 'grammy/web'
-import { reportBot, reportBotGone, wantedGeneration } from '#src/domain/bot-restart.ts'
+import { reportBot, reportBotGone, wantedGeneration } from '#src/domain/notify/bot-restart.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { errorMessage } from '#src/lib/errors.ts'
 import { pause } from '#src/lib/pause.ts'

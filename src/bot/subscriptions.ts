@@ -1,7 +1,7 @@
 /** Own subscriptions as they are shown. */
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
-import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions.ts'
+import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
 import { cut } from '#src/lib/format.ts'
 import { daysToGo, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { stringsOf } from '#src/web/strings.ts'

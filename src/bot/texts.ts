@@ -2,7 +2,7 @@
  * Every text of the bot, in every language: a key that is missing in one does not compile, and a further language is one more
  * object. Messages are HTML, with `html` escaping what is put in; labels of buttons and notices (at most 200 characters) are plain.
  */
-import type { Lang } from '#src/domain/messages.ts'
+import type { Lang } from '#src/domain/notify/messages.ts'
 import { html } from '#src/lib/html.ts'
 
 /** A subscription as its owner reads it. */

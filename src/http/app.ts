@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { createDirectory } from '#src/domain/directory.ts'
+import { createDirectory } from '#src/domain/lists/directory.ts'
 import { ApiError, notFound } from '#src/lib/errors.ts'
 import type { Services } from '#src/services.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'

@@ -1,16 +1,16 @@
 /** The session cookie, and the check that every admin route stands behind. */
 import type { MiddlewareHandler } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
-import { isSecondFactorRequired } from '#src/domain/account-rules.ts'
-import { DEVICE_TTL_SECONDS } from '#src/domain/admin-devices.ts'
-import { needsConfirmation } from '#src/domain/confirmation.ts'
+import { DEVICE_TTL_SECONDS } from '#src/domain/accounts/admin-devices.ts'
+import { needsConfirmation } from '#src/domain/accounts/confirmation.ts'
+import { isSecondFactorRequired } from '#src/domain/accounts/rules.ts'
 import {
   authenticate,
   type Cookies,
   type Login,
   noteSeen,
   SESSION_TTL_SECONDS,
-} from '#src/domain/sessions.ts'
+} from '#src/domain/accounts/sessions.ts'
 import { ApiError, forbidden, unauthorized } from '#src/lib/errors.ts'
 import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
 

@@ -1,5 +1,5 @@
 /** Which User-Agents are proxy client apps, and what each of them reads. */
-import { LIST_FORMATS, type ListFormat } from '#src/domain/connection-list.ts'
+import { LIST_FORMATS, type ListFormat } from '#src/domain/lists/formats.ts'
 
 /** How to answer one client. */
 export interface ListChoice {

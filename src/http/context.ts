@@ -1,7 +1,7 @@
 /** What every handler of the app can reach. */
 import type { Context as HonoContext } from 'hono'
 import type { Actor } from '#src/domain/audit.ts'
-import type { Directory } from '#src/domain/directory.ts'
+import type { Directory } from '#src/domain/lists/directory.ts'
 import type { Services } from '#src/services.ts'
 import type { Panel } from '#src/web/panel-files.ts'
 

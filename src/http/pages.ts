@@ -1,7 +1,7 @@
 /** Pages of src/web as responses: language, brand, policy and cache rules in one place. */
 import { findListsRevision } from '#db/settings.ts'
-import { SYSTEMS } from '#src/domain/apps.ts'
-import type { Directory } from '#src/domain/directory.ts'
+import { SYSTEMS } from '#src/domain/lists/apps.ts'
+import type { Directory } from '#src/domain/lists/directory.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { dayIn } from '#src/lib/time.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '#src/web/csp.ts'
 import { errorPage } from '#src/web/error-page.ts'
 import { findLang, LANGS, pickLang } from '#src/web/lang.ts'
-import type { PageBase } from '#src/web/layout.ts'
+import type { PageBase } from '#src/web/page-base.ts'
 import { encoded } from './compression.ts'
 import type { Context, Http } from './context.ts'
 

@@ -3,18 +3,13 @@ import type { Hono } from 'hono'
 import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
 import { findListOwner, findUser, type ListOwner } from '#db/users.ts'
-import { findApp } from '#src/domain/apps.ts'
-import {
-  admit,
-  cleanDeviceText,
-  deviceLimit,
-  isAdmitted,
-  isSeenStale,
-} from '#src/domain/devices.ts'
-import type { Directory } from '#src/domain/directory.ts'
-import { isSold, readShop } from '#src/domain/shop.ts'
-import { listShownOfUser } from '#src/domain/subscriptions.ts'
-import { createUserLists, type ListVariant } from '#src/domain/user-list.ts'
+import { admit, deviceLimit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'
+import { findApp } from '#src/domain/lists/apps.ts'
+import type { Directory } from '#src/domain/lists/directory.ts'
+import { createUserLists, type ListVariant } from '#src/domain/lists/list.ts'
+import { isSold, readShop } from '#src/domain/payments/offer.ts'
+import { listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
+import { cleanDeviceText } from '#src/lib/device-text.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysToGo, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'

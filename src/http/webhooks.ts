@@ -2,17 +2,17 @@
 import type { Hono } from 'hono'
 import { findByExternalId, findPayment, findPaymentOf, type ProviderName } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
-import { lookUpUnknown } from '#src/domain/orphan-payments.ts'
-import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payment-checks.ts'
-import type { PaidState } from '#src/domain/payment-rules.ts'
-import { confirmPayment } from '#src/domain/payments.ts'
-import { providerB } from '#src/domain/providers.ts'
-import { readSettings } from '#src/domain/settings.ts'
+import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payments/check.ts'
+import { confirmPayment } from '#src/domain/payments/confirm.ts'
+import { lookUpUnknown } from '#src/domain/payments/orphans.ts'
+import { providerB } from '#src/domain/payments/providers.ts'
+import type { PaidState } from '#src/domain/payments/rules.ts'
 import {
   isPlategaCallback,
   isSignedByCryptobot,
   isSignedByProviderB,
-} from '#src/domain/signatures.ts'
+} from '#src/domain/payments/signatures.ts'
+import { readSettings } from '#src/domain/settings.ts'
 import { ApiError, badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
 import { isJsonObject, type JsonObject, jsonObject } from '#src/lib/json.ts'
 import { inTime } from '#src/lib/pause.ts'

@@ -5,7 +5,7 @@ import { cut } from '#src/lib/format.ts'
 import type { JsonObject } from '#src/lib/json.ts'
 import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
 import { webLink } from '#src/lib/values.ts'
-import type { Created, Order, PaymentGateway, PaymentState } from '#src/services.ts'
+import type { Created, Order, PaymentGateway, PaymentState } from '#src/ports/payment-gateway.ts'
 import {
   callGateway,
   type GatewayAnswer,

@@ -1,6 +1,6 @@
 /** Crypto Pay, the API of @CryptoBot (help.crypt.bot/crypto-pay-api). */
 import type { Log } from '#src/lib/log.ts'
-import type { Cryptobot } from '#src/services.ts'
+import type { Cryptobot } from '#src/ports/credential-check.ts'
 import { callGateway, unanswered } from './gateway-call.ts'
 import type { Outbound } from './outbound.ts'
 

@@ -1,7 +1,7 @@
-/** The payment gateways, one file each: another is a file, a row here and one in domain/providers.ts. */
+/** The payment gateways, one file each: another is a file, a row here and one in domain/payments/providers.ts. */
 import type { Config } from '#src/config.ts'
 import type { Clock } from '#src/lib/clock.ts'
-import type { PaymentGateways } from '#src/services.ts'
+import type { PaymentGateways } from '#src/ports/payment-gateway.ts'
 import { createCryptobotGateway } from './cryptobot-gateway.ts'
 import type { Outbound } from './outbound.ts'
 import { createProviderAGateway } from './provider-a-gateway.ts'

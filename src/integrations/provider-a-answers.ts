@@ -10,7 +10,7 @@ import type {
   Refund,
   ShopCredentials,
   SucceededPayment,
-} from '#src/services.ts'
+} from '#src/ports/payment-gateway.ts'
 import {
   currencySchema,
   type GatewayAnswer,

@@ -2,7 +2,12 @@
 
 import { base64, utf8 } from '#src/lib/encoding.ts'
 import { cut } from '#src/lib/format.ts'
-import type { AuditedGateway, Order, ShopCredentials, SucceededPayment } from '#src/services.ts'
+import type {
+  AuditedGateway,
+  Order,
+  ShopCredentials,
+  SucceededPayment,
+} from '#src/ports/payment-gateway.ts'
 import {
   callGateway,
   isId,

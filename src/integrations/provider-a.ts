@@ -1,7 +1,7 @@
 /** Payment provider A: YooKassa's API v3 (yookassa.ru/developers/api). */
 
 import type { Log } from '#src/lib/log.ts'
-import type { ProviderA } from '#src/services.ts'
+import type { ProviderA } from '#src/ports/credential-check.ts'
 import { callGateway, type GatewayAnswer, unanswered } from './gateway-call.ts'
 import type { Outbound } from './outbound.ts'
 import { authorization } from './provider-a-gateway.ts'

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { cut } from '#src/lib/format.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { webLink } from '#src/lib/values.ts'
-import type { PaymentState } from '#src/services.ts'
+import type { PaymentState } from '#src/ports/payment-gateway.ts'
 import { idSchema, isId, moneySchema } from './gateway-call.ts'
 import type { Preset } from './provider-b-preset.ts'
 

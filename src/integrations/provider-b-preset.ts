@@ -1,6 +1,6 @@
 /** What differs between the gateways that provider B can be. One file per preset; provider-b.ts does the rest. */
 import type { JsonObject } from '#src/lib/json.ts'
-import type { Order, PaymentState, ShopCredentials } from '#src/services.ts'
+import type { Order, PaymentState, ShopCredentials } from '#src/ports/payment-gateway.ts'
 
 export interface Preset {
   headers(shop: ShopCredentials): Record<string, string>

@@ -1,7 +1,7 @@
 /** Payment provider B: the gateway that the preset names. */
 import type { Clock } from '#src/lib/clock.ts'
 import type { JsonObject } from '#src/lib/json.ts'
-import type { Created, PaymentGateway, ShopCredentials } from '#src/services.ts'
+import type { Created, PaymentGateway, ShopCredentials } from '#src/ports/payment-gateway.ts'
 import {
   callGateway,
   type GatewayAnswer,

@@ -1,12 +1,13 @@
 /** Long reads in a thread of their own (src/read-worker.ts), which is started by the first one and again after its end. */
 import { join } from 'node:path'
+import type { ReadInput, ReadName, ReadResult } from '#db/reads.ts'
 import { errorMessage, unavailable } from '#src/lib/errors.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
 import type { Log } from '#src/lib/log.ts'
 import { within } from '#src/lib/pause.ts'
 import { type LEAVE, startThread, type Thread } from '#src/lib/thread.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
-import type { ReadInput, ReadName, ReadResult, Reads } from '#src/services.ts'
+import type { Reads } from '#src/ports/reads.ts'
 
 export interface ReadQuestion {
   name: ReadName

@@ -6,7 +6,7 @@ import { cut } from '#src/lib/format.ts'
 import type { JsonObject } from '#src/lib/json.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
 import { webLink } from '#src/lib/values.ts'
-import type { Order, PaymentGateway, PaymentState } from '#src/services.ts'
+import type { Order, PaymentGateway, PaymentState } from '#src/ports/payment-gateway.ts'
 import { callBotApi, retryAfterMs } from './bot-api.ts'
 import {
   type GatewayAnswer,

@@ -2,7 +2,7 @@
 import { errorCode } from '#src/lib/errors.ts'
 import type { Log } from '#src/lib/log.ts'
 import { SECOND_MS } from '#src/lib/time.ts'
-import type { SendOutcome, Telegram } from '#src/services.ts'
+import type { SendOutcome, Telegram } from '#src/ports/messenger.ts'
 import { callBotApi, retryAfterMs } from './bot-api.ts'
 
 interface Options {

@@ -2,7 +2,7 @@
 import { hmacSha256 } from '#src/lib/crypto.ts'
 import { base64, hex, utf8 } from '#src/lib/encoding.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { EventSender, WebhookRequest, WebhookResult } from '#src/services.ts'
+import type { EventSender, WebhookRequest, WebhookResult } from '#src/ports/event-sender.ts'
 import { failureReason, type Outbound } from './outbound.ts'
 
 const TIMEOUT_MS = 10_000

@@ -7,7 +7,7 @@ import {
   type Store,
   type System,
   storeLabel,
-} from '#src/domain/apps.ts'
+} from '#src/domain/lists/apps.ts'
 import { type Icon, icon } from './icons.ts'
 import type { Lang } from './lang.ts'
 import { chevron } from './layout.ts'

@@ -3,11 +3,12 @@ import { assetUrl } from './assets.ts'
 import { dateLocale } from './day.ts'
 import { flagSheet } from './flags.ts'
 import { icon } from './icons.ts'
-import { type PageBase, page } from './layout.ts'
+import { page } from './layout.ts'
 import { linkBox } from './link-box.ts'
 import { html, type Markup } from './markup.ts'
 import { buttonLink } from './message-page.ts'
 import { siteLink } from './own-link.ts'
+import type { PageBase } from './page-base.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
 export interface CabinetPageInput extends PageBase {
@@ -16,7 +17,7 @@ export interface CabinetPageInput extends PageBase {
   timezone: string
 }
 
-/** What a buyer can do about refusals of the shop (domain/payment-sale.ts, domain/payment-creation.ts), by their words. */
+/** What a buyer can do about refusals of the shop (domain/payments/sale.ts, domain/payments/create.ts), by their words. */
 export const refusalTexts = (t: Strings): Record<string, string> => ({
   'payments are switched off': t.buyClosed,
   'nothing is sold to this user': t.buyClosed,

@@ -1,9 +1,9 @@
 /** Refusals and faults, for people. */
 import type { Icon } from './icons.ts'
-import type { PageBase } from './layout.ts'
 import { html } from './markup.ts'
 import { buttonLink, buttonLinks, messagePage } from './message-page.ts'
 import { siteLink } from './own-link.ts'
+import type { PageBase } from './page-base.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
 export interface ErrorPageInput extends PageBase {

@@ -1,8 +1,9 @@
 /** What a browser gets at the subscription URL of a user without an active subscription. */
-import type { PageBase } from './layout.ts'
+
 import { html } from './markup.ts'
 import { buttonLinks, messagePage } from './message-page.ts'
 import { inAskedLang } from './own-link.ts'
+import type { PageBase } from './page-base.ts'
 import { stringsOf } from './strings.ts'
 
 export interface ExpiredPageInput extends PageBase {

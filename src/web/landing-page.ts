@@ -3,9 +3,10 @@ import { botLink } from '#src/lib/bot-link.ts'
 import { formatPrice } from '#src/lib/format.ts'
 import { nodeLabel } from './flags.ts'
 import { type Icon, icon } from './icons.ts'
-import { type PageBase, page } from './layout.ts'
+import { page } from './layout.ts'
 import { html, type Markup } from './markup.ts'
 import { siteLink } from './own-link.ts'
+import type { PageBase } from './page-base.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
 export interface LandingPlan {

@@ -1,30 +1,13 @@
 /** The frame of every page: head with its one <style>, brand, help, languages, <main>, the way to the documents. */
 import { raw } from 'hono/html'
 import { icon } from './icons.ts'
-import { LANGS, type Lang } from './lang.ts'
+import { LANGS } from './lang.ts'
 import { html, type Markup } from './markup.ts'
 import { inAskedLang, siteLink } from './own-link.ts'
+import type { PageBase } from './page-base.ts'
 import { accentsOf } from './palette.ts'
 import { type Strings, stringsOf } from './strings.ts'
 import { styleOf } from './styles.ts'
-
-/** What every page is given. */
-export interface PageBase {
-  lang: Lang
-  /** What `?lang=` asked for: own links hand it on. Null where the browser decided. */
-  askedLang: Lang | null
-  brandName: string
-  /** 0 to 359. Must equal the one given to pageCsp. */
-  brandHue: number
-  /** Where people help, or null. */
-  helpUrl: string | null
-  /** Origin of the site, without a trailing slash. */
-  siteUrl: string
-  /** Of the copyright line. */
-  year: number
-  /** The page's query without its language, for the links to the other languages; empty or `os=tv`. */
-  query: string
-}
 
 export interface PageInput extends PageBase {
   /** Shown before the brand name; empty for the brand name alone. */

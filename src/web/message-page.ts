@@ -1,7 +1,8 @@
 /** Pages that say one thing: a badge, a headline, a sentence, the ways on. */
 import { type Icon, icon } from './icons.ts'
-import { type PageBase, page } from './layout.ts'
+import { page } from './layout.ts'
 import { html, type Markup } from './markup.ts'
+import type { PageBase } from './page-base.ts'
 
 export interface Message {
   badge: Icon

@@ -1,5 +1,5 @@
 /** Links from page to page of the service. */
-import type { PageBase } from './layout.ts'
+import type { PageBase } from './page-base.ts'
 
 type Asked = Pick<PageBase, 'askedLang'>
 

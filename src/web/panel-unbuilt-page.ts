@@ -1,7 +1,8 @@
 /** What stands at the panel's address while it is not built. */
-import type { PageBase } from './layout.ts'
+
 import { html } from './markup.ts'
 import { messagePage } from './message-page.ts'
+import type { PageBase } from './page-base.ts'
 import { stringsOf } from './strings.ts'
 
 /** It holds nothing secret. */

@@ -1,7 +1,8 @@
 /** Where a provider sends the customer back to. The URL proves nothing, so the page never says that money has come. */
-import type { PageBase } from './layout.ts'
+
 import { buttonLink, messagePage } from './message-page.ts'
 import { siteLink } from './own-link.ts'
+import type { PageBase } from './page-base.ts'
 import { stringsOf } from './strings.ts'
 
 export interface PayDonePageInput extends PageBase {

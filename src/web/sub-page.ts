@@ -1,14 +1,15 @@
 /** What a browser gets at a subscription URL, and the bridge page that opens an app from a Telegram button. */
-import { type App, SYSTEMS, type System, sendsDeviceId } from '#src/domain/apps.ts'
+import { type App, SYSTEMS, type System, sendsDeviceId } from '#src/domain/lists/apps.ts'
 import { addButton, type Offer, otherApps, storeButtons, systemSteps } from './app-links.ts'
 import { assetUrl } from './assets.ts'
 import { nodeLabel } from './flags.ts'
 import { type Icon, icon } from './icons.ts'
-import { chevron, type PageBase, page } from './layout.ts'
+import { chevron, page } from './layout.ts'
 import { linkBox } from './link-box.ts'
 import { html, type Markup } from './markup.ts'
 import { buttonLink } from './message-page.ts'
 import { inAskedLang } from './own-link.ts'
+import type { PageBase } from './page-base.ts'
 import { qrSvg } from './qr.ts'
 import { type Strings, stringsOf } from './strings.ts'
 

@@ -1,7 +1,7 @@
 /** Guesses at one account from many addresses: growing waits, and the browsers that keep their way in. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cleanUp } from '#src/domain/cleanup.ts'
-import { knownClient } from '#src/domain/known-clients.ts'
+import { knownClient } from '#src/domain/accounts/known-clients.ts'
+import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { addAdmin, isAlive, logInToPanel, turnTotpOn } from '#test/support/admins.ts'
 import { nowOf } from '#test/support/records.ts'

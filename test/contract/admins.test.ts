@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { removeAdmin } from '#src/domain/admins.ts'
+import { removeAdmin } from '#src/domain/accounts/admins.ts'
 import { addAdmin, isAlive, logIn, turnTotpOn } from '#test/support/admins.ts'
 import { auditOf } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'

@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findNode } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
-import { type Alert, alertText } from '#src/domain/alert-texts.ts'
-import { alertState } from '#src/domain/alerts.ts'
-import { watchDisk } from '#src/domain/disk-alert.ts'
-import { createNodeAlerts } from '#src/domain/node-alerts.ts'
-import { createNodeSync } from '#src/domain/sync.ts'
+import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
+import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
+import { type Alert, alertText } from '#src/domain/notify/alert-texts.ts'
+import { alertState } from '#src/domain/notify/alerts.ts'
+import { watchDisk } from '#src/domain/notify/disk-alert.ts'
 import {
   addAdmin,
   codeNow,

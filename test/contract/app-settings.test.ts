@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { APP_SCHEMES, FILE_APPS } from '#src/domain/apps.ts'
+import { APP_SCHEMES, FILE_APPS } from '#src/domain/lists/apps.ts'
 import { auditOf, putSettings } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Answer } from '#test/support/answer.ts'
 import { addDevice, addNode, addSubscription, addUser } from '#test/support/records.ts'
 import { expectDecent } from '#test/support/scenario.ts'
-import { type Answer, createWorld, type World } from '#test/support/world.ts'
+import { createWorld, type World } from '#test/support/world.ts'
 
 let w: World
 beforeEach(async () => {

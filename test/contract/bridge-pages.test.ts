@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { FILE_APPS } from '#src/domain/apps.ts'
+import { FILE_APPS } from '#src/domain/lists/apps.ts'
 import { putSettings } from '#test/support/records.ts'
 import { scenarios } from '#test/support/scenario.ts'
 import { BROWSER, buyer, NOT_KEPT } from '#test/support/sub-visit.ts'

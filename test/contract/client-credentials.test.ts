@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ownIdOf } from '#src/domain/installation.ts'
+import { ownIdOf } from '#src/domain/secret.ts'
 import { addDevice, addSubscription, addUser, inSeconds } from '#test/support/records.ts'
 import { createShop, type Shop } from '#test/support/shop.ts'
 

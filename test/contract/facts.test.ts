@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { FALSE_FACTS, rebuildFacts } from '#db/facts.ts'
 import { migrate } from '#db/open.ts'
-import { redeemGift } from '#src/domain/gifts.ts'
+import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
 import {
   addDevice,

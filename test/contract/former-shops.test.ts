@@ -1,7 +1,7 @@
 /** Payments of a shop that was exchanged for another: who is asked about them, and with what. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
-import { findShop } from '#src/domain/payment-shops.ts'
+import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
+import { findShop } from '#src/domain/payments/shops.ts'
 import { DAY, putSettings } from '#test/support/records.ts'
 import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
 

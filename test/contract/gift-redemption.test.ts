@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findFaults } from '#db/verify.ts'
-import { describeGift, redeemGift } from '#src/domain/gifts.ts'
+import { describeGift, redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import {
   addNode,
   addUser,

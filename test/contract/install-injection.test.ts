@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fillScript } from '#src/domain/provisioning-script.ts'
+import { fillScript } from '#src/domain/nodes/install/script.ts'
 import { addNode, inSeconds } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 

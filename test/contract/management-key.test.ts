@@ -1,8 +1,8 @@
 /** The key of node management that an installation keeps: GET /mgmt-pubkey.txt. */
 import { expect, test } from 'vitest'
 import { putManagementKey } from '#db/settings.ts'
-import { seedManagementKey } from '#src/domain/first-start.ts'
-import { generateManagementKey } from '#src/integrations/management-key.ts'
+import { seedManagementKey } from '#src/domain/installation/first-start.ts'
+import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
 import { createWorld } from '#test/support/world.ts'
 
 test('a start replaces a key that no sshd takes, once, and keeps every other', async () => {

@@ -4,9 +4,10 @@ import { createAsking } from '#src/http/asking.ts'
 import type { Http } from '#src/http/context.ts'
 import { createDocument } from '#src/http/openapi.ts'
 import { createSubscriptionLinks } from '#src/http/sub.ts'
+import type { Answer } from '#test/support/answer.ts'
 import { expectDescribed } from '#test/support/described.ts'
 import { type JsonSchema, schemaCompiler } from '#test/support/json-schema.ts'
-import { type Answer, createWorld, type World } from '#test/support/world.ts'
+import { createWorld, type World } from '#test/support/world.ts'
 
 let w: World
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findFaults } from '#db/verify.ts'
-import { noteOrphan } from '#src/domain/orphan-payments.ts'
-import { confirmPayment } from '#src/domain/payments.ts'
+import { confirmPayment } from '#src/domain/payments/confirm.ts'
+import { noteOrphan } from '#src/domain/payments/orphans.ts'
 import {
   addPayment,
   addSubscription,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Answer } from '#test/support/answer.ts'
 import {
   addNode,
   addPayment,
@@ -12,7 +13,6 @@ import {
 } from '#test/support/records.ts'
 import { expectDecent } from '#test/support/scenario.ts'
 import { createShop, type Shop } from '#test/support/shop.ts'
-import type { Answer } from '#test/support/world.ts'
 
 let shop: Shop
 beforeEach(async () => {

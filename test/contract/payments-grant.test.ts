@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { claimPayment } from '#db/payments.ts'
-import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
-import { confirmPayment } from '#src/domain/payments.ts'
+import { confirmPayment } from '#src/domain/payments/confirm.ts'
+import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import {
   addNode,
   addPayment,

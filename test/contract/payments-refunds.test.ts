@@ -1,6 +1,6 @@
 /** Money that went back: whole or in part, of what one payment gave and of what several did. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { auditProviderA } from '#src/domain/payment-audit.ts'
+import { auditProviderA } from '#src/domain/payments/audit.ts'
 import { auditOf, DAY, eventsOf, inSeconds, nowOf, putSettings } from '#test/support/records.ts'
 import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
 

@@ -1,6 +1,6 @@
 /** What a restore makes of payments, and how they come right by themselves. */
 import { expect, test } from 'vitest'
-import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { createFakeGateways } from '#test/support/fake-gateway.ts'
 import { createFileWorld } from '#test/support/file-world.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { findShop } from '#src/domain/payment-shops.ts'
+import { findShop } from '#src/domain/payments/shops.ts'
 import { type FakeBot, startFakeBot } from '#test/support/fake-bot.ts'
 import { MISBEHAVIOURS, type Mood } from '#test/support/fake-system.ts'
 import { startFakeYookassa } from '#test/support/fake-yookassa.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Alert, alertText } from '#src/domain/alert-texts.ts'
+import { type Alert, alertText } from '#src/domain/notify/alert-texts.ts'
 import { addNode, auditOf, eventsOf, putSettings } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
 import { createWorld, type World } from '#test/support/world.ts'

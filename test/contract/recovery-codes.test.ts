@@ -1,6 +1,6 @@
 /** Recovery codes in place of the app, and accounts that must have a second factor. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { resetAdmin } from '#src/domain/admins.ts'
+import { resetAdmin } from '#src/domain/accounts/admins.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import {
   addAdmin,

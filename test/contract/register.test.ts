@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { recordHealth } from '#db/nodes.ts'
-import type { Core } from '#src/services.ts'
+import type { Core } from '#src/ports/cores.ts'
 import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
 import { createFakeNode } from '#test/support/fake-node.ts'
 import {

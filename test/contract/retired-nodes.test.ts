@@ -1,6 +1,6 @@
 /** Servers of deleted nodes: cleaned as soon as they answer, seen by admins until then, and left alone after 30 days. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cleanRetiredNodes } from '#src/domain/retired-nodes.ts'
+import { cleanRetiredNodes } from '#src/domain/nodes/retired.ts'
 import { DAY_MS, HOUR_MS } from '#src/lib/time.ts'
 import { addNode, auditOf, nowOf, putSettings } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'

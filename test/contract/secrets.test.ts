@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { seedWebhookSecret } from '#src/domain/first-start.ts'
+import { seedWebhookSecret } from '#src/domain/installation/first-start.ts'
 import type { Http } from '#src/http/context.ts'
 import { adminApi } from '#src/http/panel.ts'
 import { startFakeCryptobot } from '#test/support/fake-cryptobot.ts'

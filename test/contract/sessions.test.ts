@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { noteSeen } from '#src/domain/sessions.ts'
+import { noteSeen } from '#src/domain/accounts/sessions.ts'
 import { addAdmin, isAlive, logIn } from '#test/support/admins.ts'
 import { auditOf } from '#test/support/records.ts'
 import { scenarios } from '#test/support/scenario.ts'

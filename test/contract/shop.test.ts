@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ownIdOf } from '#src/domain/installation.ts'
+import { ownIdOf } from '#src/domain/secret.ts'
 import {
   addDevice,
   addNode,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Answer } from '#test/support/answer.ts'
 import {
   addDevice,
   addNode,
@@ -9,7 +10,7 @@ import {
   putSettings,
 } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { type Answer, createWorld, type World } from '#test/support/world.ts'
+import { createWorld, type World } from '#test/support/world.ts'
 
 const CLIENT = { 'user-agent': 'v2rayNG/2.3.5' }
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)', accept: 'text/html' }

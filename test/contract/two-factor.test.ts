@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { disableTwoFactor } from '#src/domain/two-factor.ts'
+import { disableTwoFactor } from '#src/domain/accounts/two-factor.ts'
 import {
   addAdmin,
   codeNow,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { lookUpUnknown } from '#src/domain/orphan-payments.ts'
+import { lookUpUnknown } from '#src/domain/payments/orphans.ts'
 import { auditOf, eventsOf, putSettings } from '#test/support/records.ts'
 import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
 import type { CallOptions } from '#test/support/world.ts'

@@ -1,7 +1,7 @@
 /** How often a provider is asked because of notices that anybody may send, and that the true ones among them still count. */
 import { createHash, createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { addPayment, nowOf, putSettings } from '#test/support/records.ts'
 import { B_SECRET, closeShop, createShop, SHOP_ENVIRONMENT, type Shop } from '#test/support/shop.ts'
 

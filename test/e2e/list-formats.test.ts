@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ListFormat, renderList } from '#src/domain/connection-list.ts'
-import { type ListSource, listEntries } from '#src/domain/list-entries.ts'
+import { type ListSource, listEntries } from '#src/domain/lists/entries.ts'
+import { type ListFormat, renderList } from '#src/domain/lists/formats.ts'
 import {
   ALL_TRANSPORTS,
   listSource,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { hysteriaParameters } from '#src/domain/hysteria-config.ts'
+import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import {
   createLab,

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema.ts'
-import { coreParameters } from '#src/domain/core-config.ts'
+import { coreParameters } from '#src/domain/nodes/core-config.ts'
 import { A, B } from '#test/support/imported-inbounds.ts'
 import type { Lab, Target } from '#test/support/lab.ts'
 import { xrayText } from '#test/support/node-attacks.ts'

@@ -1,7 +1,7 @@
 /** The frame of the public pages under a long name, and pages in a language that is read from right to left. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FILE_APPS } from '#src/domain/apps.ts'
+import { FILE_APPS } from '#src/domain/lists/apps.ts'
 import { landingPage } from '#src/web/landing-page.ts'
 import { subPage } from '#src/web/sub-page.ts'
 import { axeFindings, launchChromium, screenshot } from '#test/support/panel-browser.ts'

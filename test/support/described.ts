@@ -1,8 +1,8 @@
 /** Holds every answer of a world against the description of the API. */
 import type { Config } from '#src/config.ts'
 import { createDocument } from '#src/http/openapi.ts'
+import type { Answer } from './answer.ts'
 import { type Check, type JsonSchema, schemaCompiler } from './json-schema.ts'
-import type { Answer } from './world.ts'
 
 interface DescribedResponse {
   $ref?: string

@@ -4,10 +4,10 @@ import type {
   Created,
   Order,
   PaymentState,
-  Services,
   ShopCredentials,
   SucceededPayment,
-} from '#src/services.ts'
+} from '#src/ports/payment-gateway.ts'
+import type { Services } from '#src/services.ts'
 
 type Paid = Extract<PaymentState, { state: 'paid' }>
 

@@ -1,8 +1,8 @@
 /** A node program in memory that obeys docs/node-program.md and can be told to fail. */
-import { joinLines } from '#src/domain/client-sets.ts'
+import { joinLines } from '#src/domain/nodes/sync/sets.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
-import type { ApplyRequest, ClientMap, Counters, NodeProgram } from '#src/services.ts'
+import type { ApplyRequest, ClientMap, Counters, NodeProgram } from '#src/ports/node-program.ts'
 
 export interface FakeNode {
   program: NodeProgram

@@ -1,9 +1,9 @@
 /** The install script of commit f588ccf, as a panel of that time gave it out: with node program 1. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { coreConfig, hysteriaConfig } from '#src/domain/program-1.ts'
-import { fillScript } from '#src/domain/provisioning-script.ts'
-import type { SoundNode } from '#src/domain/sound.ts'
+import { fillScript } from '#src/domain/nodes/install/script.ts'
+import type { SoundNode } from '#src/domain/nodes/sound.ts'
+import { coreConfig, hysteriaConfig } from '#src/domain/nodes/sync/program-1.ts'
 import { ROOT } from './process.ts'
 
 const FORMER = join(ROOT, 'test/fixtures/program-1')

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { compose } from '#src/compose.ts'
 import { loadConfig } from '#src/config.ts'
-import { redeemGift } from '#src/domain/gifts.ts'
+import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
 
 const first = Number(process.argv[2])
 const { services: s } = await compose(loadConfig(process.env, process.cwd()), { init: false })

@@ -1,7 +1,7 @@
 /** Client cores that run outside with one entry of a connection list that the panel served, its text unchanged. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ListFormat } from '#src/domain/connection-list.ts'
+import type { ListFormat } from '#src/domain/lists/formats.ts'
 import { findCore } from './cores.ts'
 import type { Lab } from './lab.ts'
 import type { Client, Service } from './service.ts'

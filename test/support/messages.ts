@@ -1,5 +1,5 @@
 /** Bot messages in tests. */
-import { tell } from '#src/domain/messages.ts'
+import { tell } from '#src/domain/notify/messages.ts'
 import { nowOf } from './records.ts'
 import type { World } from './world.ts'
 

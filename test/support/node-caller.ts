@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SoundNode } from '#src/domain/sound.ts'
+import type { SoundNode } from '#src/domain/nodes/sound.ts'
 import { createLab, type Lab, startTarget, type Target } from './lab.ts'
 import { withHeader } from './node-attacks.ts'
 import { managedRow, OWNER } from './node-driver.ts'

@@ -1,5 +1,5 @@
 /** What gateways are asked for in tests. */
-import type { Order } from '#src/services.ts'
+import type { Order } from '#src/ports/payment-gateway.ts'
 
 export const PAYMENT_ID = '5b0c2f5e-6d0e-4b46-9df0-6a5b1c7a0001'
 

@@ -1,7 +1,7 @@
 /** A process that reconciles payments without a pause, for races: `reconciler.ts`, with the environment of a service. */
 import { compose } from '#src/compose.ts'
 import { loadConfig } from '#src/config.ts'
-import { reconcilePayments } from '#src/domain/payment-reconciler.ts'
+import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 
 const { services } = await compose(loadConfig(process.env, process.cwd()), { init: false })
 let over = false

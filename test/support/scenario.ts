@@ -1,12 +1,7 @@
 /** Runs tables of scenarios: a world, a request, what must come back, and what must have happened. */
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  type Answer,
-  type CallOptions,
-  createWorld,
-  type World,
-  type WorldOptions,
-} from './world.ts'
+import type { Answer } from './answer.ts'
+import { type CallOptions, createWorld, type World, type WorldOptions } from './world.ts'
 
 export interface Ask extends CallOptions {
   path: string

@@ -2,16 +2,11 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
 import { findFaults } from '#db/verify.ts'
+import type { Answer } from './answer.ts'
 import { createFakeGateways, type FakeGateways } from './fake-gateway.ts'
 import { addUser } from './records.ts'
 import { expectDecent } from './scenario.ts'
-import {
-  type Answer,
-  type CallOptions,
-  createWorld,
-  type World,
-  type WorldOptions,
-} from './world.ts'
+import { type CallOptions, createWorld, type World, type WorldOptions } from './world.ts'
 
 export const B_SECRET = 'secret of provider b'
 

@@ -4,8 +4,8 @@
  */
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { sshShell } from '#src/integrations/nodes/ssh.ts'
 import { createConnect } from '#src/integrations/outbound-connect.ts'
-import { sshShell } from '#src/integrations/ssh.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'

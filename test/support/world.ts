@@ -6,20 +6,24 @@ import { openDatabase } from '#db/open.ts'
 import { read } from '#db/reads.ts'
 import { currentInstanceId, putInstanceId } from '#db/settings.ts'
 import { type Config, loadConfig } from '#src/config.ts'
-import { createSeenDevices } from '#src/domain/devices.ts'
-import { seedLocalNode, seedManagementKey, seedPlans } from '#src/domain/first-start.ts'
-import { createKnownHosts } from '#src/domain/known-hosts.ts'
-import { createSending } from '#src/domain/sending.ts'
-import { createNodeSync } from '#src/domain/sync.ts'
+import { createSeenDevices } from '#src/domain/customers/devices.ts'
+import {
+  seedLocalNode,
+  seedManagementKey,
+  seedPlans,
+} from '#src/domain/installation/first-start.ts'
+import { createKnownHosts } from '#src/domain/nodes/known-hosts.ts'
+import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
+import { createSending } from '#src/domain/notify/sending.ts'
 import { createApp } from '#src/http/app.ts'
 import { createCryptobot } from '#src/integrations/cryptobot.ts'
-import { createDataFiles } from '#src/integrations/data-files.ts'
+import { createDataFiles } from '#src/integrations/files/data-files.ts'
+import { createSnapshots } from '#src/integrations/files/snapshot-files.ts'
 import { createGateways } from '#src/integrations/gateways.ts'
-import { createInstallFiles } from '#src/integrations/install-files.ts'
+import { createInstallFiles } from '#src/integrations/nodes/install-files.ts'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { createProviderA } from '#src/integrations/provider-a.ts'
 import { createReads } from '#src/integrations/read-thread.ts'
-import { createSnapshots } from '#src/integrations/snapshot-files.ts'
 import { createTelegram } from '#src/integrations/telegram.ts'
 import { createEventSender } from '#src/integrations/webhook.ts'
 import { createBackground } from '#src/lib/background.ts'
@@ -28,7 +32,9 @@ import { createLimiter } from '#src/lib/limiter.ts'
 import { createLog } from '#src/lib/log.ts'
 import { createSingleFlight } from '#src/lib/single-flight.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import type { Core, Cores, Services } from '#src/services.ts'
+import type { Core, Cores } from '#src/ports/cores.ts'
+import type { Services } from '#src/services.ts'
+import type { Answer } from './answer.ts'
 import { expectDescribed } from './described.ts'
 import { createFakeNode, type FakeNode } from './fake-node.ts'
 
@@ -77,16 +83,6 @@ export function createHandClock(start: string) {
 }
 
 export const INSTANCE_ID = '11111111-2222-3333-4444-555555555555'
-
-export interface Answer {
-  status: number
-  headers: Headers
-  bytes: Uint8Array
-  text: string
-  /** The parsed body; undefined when it is no JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read fields of unknown shape
-  json: any
-}
 
 export interface CallOptions {
   method?: string

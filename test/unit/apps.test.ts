@@ -13,7 +13,7 @@ import {
   SYSTEMS,
   sendsDeviceId,
   storeLabel,
-} from '#src/domain/apps.ts'
+} from '#src/domain/lists/apps.ts'
 
 const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo'
 const ENCODED = encodeURIComponent(SUB_URL)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { PROVIDER_REFUSED } from '#src/domain/payment-creation.ts'
+import { PROVIDER_REFUSED } from '#src/domain/payments/create.ts'
 import { refusalTexts } from '#src/web/cabinet-page.ts'
 import { flagSheet, nodeLabel } from '#src/web/flags.ts'
 import { LANGS } from '#src/web/lang.ts'

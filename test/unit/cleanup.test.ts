@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cleanUp } from '#src/domain/cleanup.ts'
+import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { DAY_MS, formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
 

@@ -1,19 +1,20 @@
 /** The clients of a core compared block by block with those of the database, against a comparison of the whole. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listNodes } from '#db/nodes.ts'
+import { soundNode } from '#src/domain/nodes/sound.ts'
 import {
   type Differing,
   findDifferences,
   type Look,
   PORTION,
-} from '#src/domain/client-difference.ts'
-import { groupOf, joinLines } from '#src/domain/client-sets.ts'
-import { valuesOf } from '#src/domain/client-values.ts'
-import { soundNode } from '#src/domain/sound.ts'
-import { wantedClients } from '#src/domain/wanted-clients.ts'
+} from '#src/domain/nodes/sync/difference.ts'
+import { groupOf, joinLines } from '#src/domain/nodes/sync/sets.ts'
+import { valuesOf } from '#src/domain/nodes/sync/values.ts'
+import { wantedClients } from '#src/domain/nodes/sync/wanted.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
-import type { ClientMap, Core } from '#src/services.ts'
+import type { Core } from '#src/ports/cores.ts'
+import type { ClientMap } from '#src/ports/node-program.ts'
 import type { FakeNode } from '#test/support/fake-node.ts'
 import { addNode, addUser, inSeconds, nowOf } from '#test/support/records.ts'
 import { seeded } from '#test/support/torture.ts'

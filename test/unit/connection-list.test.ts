@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ListFormat, type ListOptions, renderList } from '#src/domain/connection-list.ts'
-import { type ListEntry, listEntries } from '#src/domain/list-entries.ts'
+import { type ListEntry, listEntries } from '#src/domain/lists/entries.ts'
+import { type ListFormat, type ListOptions, renderList } from '#src/domain/lists/formats.ts'
 import {
   ALL_TRANSPORTS,
   CERT_PEM,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema.ts'
-import { coreParameters, servedNodes } from '#src/domain/core-config.ts'
-import { configurationsOf } from '#src/domain/programs.ts'
-import type { SoundNode } from '#src/domain/sound.ts'
+import { coreParameters, servedNodes } from '#src/domain/nodes/core-config.ts'
+import type { SoundNode } from '#src/domain/nodes/sound.ts'
+import { configurationsOf } from '#src/domain/nodes/sync/programs.ts'
 
 const WS = { type: 'ws', port: 8443, path: '/ws' } as const
 const XHTTP = { type: 'xhttp', port: 443, path: '/xh' } as const

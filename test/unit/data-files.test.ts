@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createDataFiles } from '#src/integrations/data-files.ts'
+import { createDataFiles } from '#src/integrations/files/data-files.ts'
 import { createLog } from '#src/lib/log.ts'
 
 let folder: string

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hostKeyAlgorithms } from '#src/integrations/ssh-connection.ts'
+import { hostKeyAlgorithms } from '#src/integrations/nodes/ssh-connection.ts'
 import {
   fingerprintOf,
   hostKeyOf,

@@ -1,7 +1,7 @@
 /** A node that lies, or is broken: what it says of others is ignored, and told once. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { nodeProgram } from '#src/integrations/node-program.ts'
-import { endedWith } from '#src/integrations/node-shell.ts'
+import { nodeProgram } from '#src/integrations/nodes/program.ts'
+import { endedWith } from '#src/integrations/nodes/shell.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { addNode, addSubscription, addUser } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'

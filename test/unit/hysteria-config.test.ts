@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema.ts'
-import { valuesOf } from '#src/domain/client-values.ts'
-import { hysteriaParameters } from '#src/domain/hysteria-config.ts'
-import { hysteriaAuth } from '#src/domain/list-entries.ts'
-import { hysteriaConfig } from '#src/domain/program-1.ts'
-import type { SoundNode } from '#src/domain/sound.ts'
+import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
+import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
+import type { SoundNode } from '#src/domain/nodes/sound.ts'
+import { hysteriaConfig } from '#src/domain/nodes/sync/program-1.ts'
+import { valuesOf } from '#src/domain/nodes/sync/values.ts'
 import { UUID } from '#test/fixtures/lists/samples.ts'
 
 /** What came past the rules, as much as what they let in. */

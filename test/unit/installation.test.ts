@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { installationHmac } from '#src/domain/installation.ts'
+import { installationHmac } from '#src/domain/secret.ts'
 import { hex } from '#src/lib/encoding.ts'
 import { createWorld } from '#test/support/world.ts'
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
-import { legalTokens } from '#src/domain/legal.ts'
+import { legalTokens } from '#src/domain/installation/legal.ts'
 import { fillTemplate } from '#src/web/legal-page.ts'
 
 const tokens = new Map([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type OwnHeaders, ownListHeaders, sharedListHeaders } from '#src/domain/list-headers.ts'
+import { type OwnHeaders, ownListHeaders, sharedListHeaders } from '#src/domain/lists/headers.ts'
 import { fromBase64, fromUtf8 } from '#src/lib/encoding.ts'
 import { NASTY_LABELS } from '#test/fixtures/lists/samples.ts'
 

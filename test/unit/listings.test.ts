@@ -3,8 +3,9 @@
  * thresholds are those of db/listing.ts: 5000 rows are few.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '#db/database.ts'
 import { listAudit } from '#db/history.ts'
-import { type Database, openDatabase } from '#db/open.ts'
+import { openDatabase } from '#db/open.ts'
 import type { PageRequest } from '#db/paging.ts'
 import { listPayments, type PaymentFilter } from '#db/payment-listing.ts'
 import {

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { superviseCore } from '#src/integrations/local-core.ts'
-import { localCorePaths, prepareLocalNode } from '#src/integrations/local-node.ts'
+import { superviseCore } from '#src/integrations/nodes/local-core.ts'
+import { localCorePaths, prepareLocalNode } from '#src/integrations/nodes/local-node.ts'
 import { createLog } from '#src/lib/log.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'subpanel-core-'))

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { resetAdmin } from '#src/domain/admins.ts'
-import { confirmIdentity } from '#src/domain/confirmation.ts'
-import { login } from '#src/domain/login.ts'
-import type { Cookies } from '#src/domain/sessions.ts'
+import { resetAdmin } from '#src/domain/accounts/admins.ts'
+import { confirmIdentity } from '#src/domain/accounts/confirmation.ts'
+import { login } from '#src/domain/accounts/login.ts'
+import type { Cookies } from '#src/domain/accounts/sessions.ts'
 import { createLimiter, lineBefore } from '#src/lib/limiter.ts'
 import { createWorld, PASSWORD } from '#test/support/world.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { generateManagementKey } from '#src/integrations/management-key.ts'
+import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
 import { fromBase64 } from '#src/lib/encoding.ts'
 
 /** The fields of a line's key: each has its length before it (RFC 4251, section 5). */

@@ -1,8 +1,8 @@
 /** Many cores in one process: none waits for another, and what one misses is made up for within seconds. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createNodeSync } from '#src/domain/sync.ts'
+import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
 import { NodeError } from '#src/lib/errors.ts'
-import type { NodeSync } from '#src/services.ts'
+import type { NodeSync } from '#src/ports/node-sync.ts'
 import { addNode, addSubscription, addUser } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 

@@ -1,8 +1,8 @@
 /** What messages say, in both languages, as Telegram takes it. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
-import type { Alert } from '#src/domain/alert-texts.ts'
-import { messageHtml, messageLang } from '#src/domain/messages.ts'
+import type { Alert } from '#src/domain/notify/alert-texts.ts'
+import { messageHtml, messageLang } from '#src/domain/notify/messages.ts'
 import { createTelegram } from '#src/integrations/telegram.ts'
 import { silentLog } from '#src/lib/log.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'

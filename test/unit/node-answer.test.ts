@@ -1,7 +1,7 @@
 /** Long answers of nodes, honest and hostile: how much of them is taken, and how long other work waits meanwhile. */
 import { expect, test } from 'vitest'
-import { LONGEST_ANSWER, MOST_ENTRIES } from '#src/integrations/node-answer.ts'
-import { nodeProgram } from '#src/integrations/node-program.ts'
+import { LONGEST_ANSWER, MOST_ENTRIES } from '#src/integrations/nodes/answer.ts'
+import { nodeProgram } from '#src/integrations/nodes/program.ts'
 
 const SHA = 'a'.repeat(64)
 const uuidOf = (n: number) => `${n.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`

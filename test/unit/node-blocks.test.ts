@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { nodeProgram } from '#src/integrations/node-program.ts'
-import { localShell, type NodeShell } from '#src/integrations/node-shell.ts'
+import { nodeProgram } from '#src/integrations/nodes/program.ts'
+import { localShell, type NodeShell } from '#src/integrations/nodes/shell.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
-import type { NodeProgram } from '#src/services.ts'
+import type { NodeProgram } from '#src/ports/node-program.ts'
 import { ROOT } from '#test/support/process.ts'
 
 const SCRIPT = join(ROOT, 'templates/node-agent.sh')

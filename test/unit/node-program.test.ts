@@ -1,6 +1,6 @@
 /** What the panel writes to the node program and what it takes from it. */
 import { expect, test } from 'vitest'
-import { nodeProgram } from '#src/integrations/node-program.ts'
+import { nodeProgram } from '#src/integrations/nodes/program.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { OTHER_UUID, UUID } from '#test/fixtures/lists/samples.ts'
 

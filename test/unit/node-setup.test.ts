@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { lacksCore } from '#src/admin-ui/core-missing.ts'
 import { printedKeys } from '#src/admin-ui/screens/nodes/printed-keys.ts'
 import { type Kept, keptAt, lacksSsh, setupOf } from '#src/admin-ui/screens/nodes/setup-state.ts'
-import { stoppedCore } from '#src/domain/core-pass.ts'
+import { stoppedCore } from '#src/domain/nodes/sync/core-pass.ts'
 
 const RSA = `SHA256:${'R'.repeat(43)}`
 const ED = `SHA256:${'a+/'.repeat(14)}E`

@@ -1,6 +1,6 @@
 /** Sending of bot messages: what is tried again and what is not, whose turn it is, and whom Telegram refuses. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { tell } from '#src/domain/messages.ts'
+import { tell } from '#src/domain/notify/messages.ts'
 import type { Mood } from '#test/support/fake-system.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'
 import { BOT_TOKEN, messagesOf, queueGranted, sendMessages } from '#test/support/messages.ts'

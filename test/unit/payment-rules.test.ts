@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isAmount, nextCheckAt } from '#src/domain/payment-rules.ts'
+import { isAmount, nextCheckAt } from '#src/domain/payments/rules.ts'
 import { formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 
 describe('isAmount', () => {

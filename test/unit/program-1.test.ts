@@ -1,11 +1,11 @@
 /** What nodes of the former node program are told must stay byte for byte what it was: another text would start their cores anew. */
 import { describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema.ts'
-import { valuesOf } from '#src/domain/client-values.ts'
-import { hysteriaAuth } from '#src/domain/list-entries.ts'
-import { coreConfig, hysteriaConfig } from '#src/domain/program-1.ts'
-import { configurationsOf, outdatedProgram } from '#src/domain/programs.ts'
-import type { SoundNode } from '#src/domain/sound.ts'
+import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
+import type { SoundNode } from '#src/domain/nodes/sound.ts'
+import { coreConfig, hysteriaConfig } from '#src/domain/nodes/sync/program-1.ts'
+import { configurationsOf, outdatedProgram } from '#src/domain/nodes/sync/programs.ts'
+import { valuesOf } from '#src/domain/nodes/sync/values.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { UUID } from '#test/fixtures/lists/samples.ts'
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openForReading } from '#db/open.ts'
 import { readSnapshot } from '#db/reads.ts'
 import { createReads } from '#src/integrations/read-thread.ts'
-import type { Reads } from '#src/services.ts'
+import type { Reads } from '#src/ports/reads.ts'
 import { addUser } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 

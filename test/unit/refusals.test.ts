@@ -5,10 +5,10 @@ import { parseSync } from 'vite'
 import { describe, expect, test } from 'vitest'
 import { refusalsRu } from '#src/admin-ui/i18n/refusals.ru.ts'
 import { translated, translator } from '#src/admin-ui/translate.ts'
-import { coreRefusal } from '#src/domain/core-config.ts'
-import { TROUBLE } from '#src/domain/core-pass.ts'
-import { REVIEW } from '#src/domain/payment-rules.ts'
-import { SERVER_TAKEN } from '#src/domain/provisioning-registration.ts'
+import { coreRefusal } from '#src/domain/nodes/core-config.ts'
+import { SERVER_TAKEN } from '#src/domain/nodes/install/registration.ts'
+import { TROUBLE } from '#src/domain/nodes/sync/core-pass.ts'
+import { REVIEW } from '#src/domain/payments/rules.ts'
 
 const translate = translator(refusalsRu)
 

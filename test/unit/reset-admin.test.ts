@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { resetAdmin } from '#src/domain/admins.ts'
+import { resetAdmin } from '#src/domain/accounts/admins.ts'
 import { addAdmin, isAlive, logIn, pendingToken, turnTotpOn } from '#test/support/admins.ts'
 import { auditOf, nowOf, putSettings } from '#test/support/records.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/world.ts'

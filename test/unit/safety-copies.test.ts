@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { outdatedCopies, safetyCopyName } from '#src/domain/safety-copies.ts'
+import { outdatedCopies, safetyCopyName } from '#src/domain/installation/safety-copies.ts'
 
 const NOW = new Date('2026-03-20T12:00:00Z')
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 /** What the pages offer to buy, and where: by bot, by account, or not at all. */
 import { describe, expect, test } from 'vitest'
-import { FILE_APPS } from '#src/domain/apps.ts'
+import { FILE_APPS } from '#src/domain/lists/apps.ts'
 import { errorPage } from '#src/web/error-page.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
 import { type LandingPageInput, landingPage } from '#src/web/landing-page.ts'

@@ -1,6 +1,6 @@
 /** The scheduler's sweep: what waits is sent, what was lost with its process is told apart from what is under way. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSending, createSweep } from '#src/domain/sending.ts'
+import { createSending, createSweep } from '#src/domain/notify/sending.ts'
 import { addEvent, SECRET, stateOf } from '#test/support/events.ts'
 import { startFakeSystem } from '#test/support/fake-system.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'

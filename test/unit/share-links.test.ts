@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { readCertificate } from '#src/domain/certificates.ts'
-import { hysteriaAuth, listEntries, wantsHybridKeyShare } from '#src/domain/list-entries.ts'
-import { base64Body, linksBody, shareLink } from '#src/domain/share-links.ts'
+import { listEntries, wantsHybridKeyShare } from '#src/domain/lists/entries.ts'
+import { base64Body, linksBody, shareLink } from '#src/domain/lists/share-links.ts'
+import { readCertificate } from '#src/domain/nodes/certificates.ts'
+import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import {
   ALL_TRANSPORTS,
   CERT_PEM,

@@ -1,9 +1,9 @@
 /** Nodes that have Hysteria beside Xray: what a pass brings there, and what it counts. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listNodes } from '#db/nodes.ts'
-import { hysteriaParameters } from '#src/domain/hysteria-config.ts'
-import { hysteriaAuth } from '#src/domain/list-entries.ts'
-import { soundNode } from '#src/domain/sound.ts'
+import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
+import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
+import { soundNode } from '#src/domain/nodes/sound.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import type { FakeNode } from '#test/support/fake-node.ts'
 import { addNode, addSubscription, addUser } from '#test/support/records.ts'

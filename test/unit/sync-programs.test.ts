@@ -1,9 +1,9 @@
 /** Nodes of both programs: each is told in its own form, and one that is set up anew between two passes loses nothing. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findNode } from '#db/nodes.ts'
-import { hysteriaAuth } from '#src/domain/list-entries.ts'
-import { configurationsOf } from '#src/domain/programs.ts'
-import { soundNode } from '#src/domain/sound.ts'
+import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
+import { soundNode } from '#src/domain/nodes/sound.ts'
+import { configurationsOf } from '#src/domain/nodes/sync/programs.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import type { FakeNode } from '#test/support/fake-node.ts'
 import { addNode, addSubscription, addUser } from '#test/support/records.ts'

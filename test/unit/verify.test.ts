@@ -1,8 +1,8 @@
 /** What `npm run verify` asks of a database: each invariant, broken once, is named. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findFaults } from '#db/verify.ts'
-import { redeemGift } from '#src/domain/gifts.ts'
-import { confirmPayment } from '#src/domain/payments.ts'
+import { confirmPayment } from '#src/domain/payments/confirm.ts'
+import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { addPayment, addSubscription, addUser } from '#test/support/records.ts'
 import { createShop, type Shop } from '#test/support/shop.ts'
 

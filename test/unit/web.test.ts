@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { FILE_APPS, findApp } from '#src/domain/apps.ts'
+import { FILE_APPS, findApp } from '#src/domain/lists/apps.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { assets, assetUrl } from '#src/web/assets.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'

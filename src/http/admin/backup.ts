@@ -1,8 +1,8 @@
 /** The download of a backup, and the upload that restores one. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { backupName, downloadBackup, restoreBackup } from '#src/domain/backup.ts'
-import { backupKey } from '#src/domain/backup-passphrase.ts'
+import { backupName, downloadBackup, restoreBackup } from '#src/domain/installation/backup.ts'
+import { backupKey } from '#src/domain/installation/backup-passphrase.ts'
 import { newPassphrase } from '#src/lib/new-passphrase.ts'
 import { derivePassphraseKey, type PassphraseKey } from '#src/lib/passphrase-key.ts'
 import { loginOf, requireConfirmed } from '../auth.ts'

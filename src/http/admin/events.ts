@@ -1,7 +1,7 @@
 /** The delivery log of outbound events: list, send again, test. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { resendEvent, sendTestEvent } from '#src/domain/event-delivery.ts'
+import { resendEvent, sendTestEvent } from '#src/domain/notify/event-delivery.ts'
 import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
 import { readQuery } from '../validate.ts'

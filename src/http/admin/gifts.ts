@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { GIFT_STATES } from '#db/gifts.ts'
-import { createGifts, giftLinks, revokeGiftCode } from '#src/domain/gifts.ts'
+import { createGifts, giftLinks, revokeGiftCode } from '#src/domain/subscriptions/gifts.ts'
 import { given } from '#src/lib/given.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { integer, plainText } from '#src/lib/values.ts'

@@ -1,8 +1,8 @@
 /** Login, logout, who am I: the routes that need no session. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { completeLogin, login } from '#src/domain/login.ts'
-import { type Client, logout } from '#src/domain/sessions.ts'
+import { completeLogin, login } from '#src/domain/accounts/login.ts'
+import { type Client, logout } from '#src/domain/accounts/sessions.ts'
 import { flag, plainText } from '#src/lib/values.ts'
 import {
   currentAdmin,

@@ -4,8 +4,8 @@ import * as v from 'valibot'
 import { findNode, listNodes } from '#db/nodes.ts'
 import { listRetired } from '#db/retired-nodes.ts'
 import { address, clientId, flow, linkPart, nodeCode, nodeLabel, port } from '#db/values.ts'
-import { trustHostKey } from '#src/domain/host-keys.ts'
-import { moveNode } from '#src/domain/moves.ts'
+import { dailyTraffic } from '#src/domain/installation/stats.ts'
+import { trustHostKey } from '#src/domain/nodes/host-keys.ts'
 import {
   checkNode,
   createNode,
@@ -13,8 +13,8 @@ import {
   nodeMetrics,
   orderNodes,
   removeNode,
-} from '#src/domain/nodes.ts'
-import { dailyTraffic } from '#src/domain/stats.ts'
+} from '#src/domain/nodes/nodes.ts'
+import { moveNode } from '#src/domain/subscriptions/moves.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { formatMemory, formatUptime } from '#src/lib/format.ts'
 import { flag, requiredText } from '#src/lib/values.ts'

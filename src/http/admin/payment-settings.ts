@@ -3,10 +3,7 @@ import { Hono } from 'hono'
 import * as v from 'valibot'
 import { listPlans } from '#db/plans.ts'
 import { MAX_PRICE } from '#db/values.ts'
-import { saveLegalSettings } from '#src/domain/legal.ts'
-import { savePlanSettings } from '#src/domain/plan-settings.ts'
-import { saveProvider, saveProviderA, saveProviderB } from '#src/domain/provider-credentials.ts'
-import { PRESET_IDS, PROVIDER_IDS } from '#src/domain/providers.ts'
+import { saveLegalSettings } from '#src/domain/installation/legal.ts'
 import {
   cryptobotToken,
   legalText,
@@ -14,8 +11,11 @@ import {
   merchantSecret,
   shopId,
   shopSecret,
-} from '#src/domain/setting-values.ts'
+} from '#src/domain/installation/setting-values.ts'
+import { saveProvider, saveProviderA, saveProviderB } from '#src/domain/payments/credentials.ts'
+import { PRESET_IDS, PROVIDER_IDS } from '#src/domain/payments/providers.ts'
 import { readSettings } from '#src/domain/settings.ts'
+import { savePlanSettings } from '#src/domain/subscriptions/plan-settings.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
 import { flag, line } from '#src/lib/values.ts'

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { port } from '#db/values.ts'
-import { DEFAULT_SNI, guideNode, reissueCommand } from '#src/domain/provisioning-guide.ts'
+import { DEFAULT_SNI, guideNode, reissueCommand } from '#src/domain/nodes/install/guide.ts'
 import { addressOf, hostNameOf } from '#src/lib/host-name.ts'
 import { flag, plainText, requiredLine } from '#src/lib/values.ts'
 import { requireConfirmed } from '../auth.ts'

@@ -1,12 +1,9 @@
 /** Live settings that an admin changes: device limit, bot, brand, webhook, alerts, receipts; and the passphrase of backups. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { requireSecondFactor } from '#src/domain/account-rules.ts'
-import { saveAlertRecipients } from '#src/domain/alert-settings.ts'
-import { appCatalogue } from '#src/domain/apps.ts'
-import { setBackupPassphrase } from '#src/domain/backup-passphrase.ts'
-import { saveBotToken } from '#src/domain/bot-settings.ts'
-import { tickedEvents } from '#src/domain/events.ts'
+import { requireSecondFactor } from '#src/domain/accounts/rules.ts'
+import { setBackupPassphrase } from '#src/domain/installation/backup-passphrase.ts'
+import { saveBotToken } from '#src/domain/installation/bot-settings.ts'
 import {
   botToken,
   brandHue,
@@ -16,9 +13,12 @@ import {
   receiptEmail,
   receiptMode,
   vatCode,
-} from '#src/domain/setting-values.ts'
+} from '#src/domain/installation/setting-values.ts'
+import { appCatalogue } from '#src/domain/lists/apps.ts'
+import { saveAlertRecipients } from '#src/domain/notify/alert-settings.ts'
+import { tickedEvents } from '#src/domain/notify/events.ts'
+import { rotateWebhookSecret, saveWebhook } from '#src/domain/notify/webhook-settings.ts'
 import { readSettings, saveSettings } from '#src/domain/settings.ts'
-import { rotateWebhookSecret, saveWebhook } from '#src/domain/webhook-settings.ts'
 import { badRequest } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
 import { newPassphrase } from '#src/lib/new-passphrase.ts'

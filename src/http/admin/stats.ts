@@ -1,9 +1,9 @@
 /** Statistics, traffic, the manual sync and the audit log. */
 import { Hono } from 'hono'
 import * as v from 'valibot'
-import { syncNow } from '#src/domain/nodes.ts'
-import { activeStats, currentStats, dailyStats } from '#src/domain/stats.ts'
-import { TRAFFIC_CONSIDERED, trafficReport } from '#src/domain/traffic.ts'
+import { activeStats, currentStats, dailyStats } from '#src/domain/installation/stats.ts'
+import { syncNow } from '#src/domain/nodes/nodes.ts'
+import { TRAFFIC_CONSIDERED, trafficReport } from '#src/domain/nodes/traffic.ts'
 import { given } from '#src/lib/given.ts'
 import { flag, queryInteger } from '#src/lib/values.ts'
 import { type AppEnv, type Http, whileHeard } from '../context.ts'

@@ -4,8 +4,13 @@ import * as v from 'valibot'
 import type { Cursor } from '#db/paging.ts'
 import { SUBSCRIPTION_SORTS, type SubscriptionSort } from '#db/subscription-listing.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
-import { editSubscription, extend } from '#src/domain/expiry.ts'
-import { hold, resetSubscriptionTraffic, resume, revoke } from '#src/domain/subscriptions.ts'
+import { editSubscription, extend } from '#src/domain/subscriptions/expiry.ts'
+import {
+  hold,
+  resetSubscriptionTraffic,
+  resume,
+  revoke,
+} from '#src/domain/subscriptions/subscriptions.ts'
 import { given } from '#src/lib/given.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { integer, queryInteger, timestamp, timestampText } from '#src/lib/values.ts'

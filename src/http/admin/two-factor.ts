@@ -3,8 +3,12 @@ import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findAdmin } from '#db/admins.ts'
 import { countRecoveryCodes } from '#db/recovery-codes.ts'
-import { makeRecoveryCodes } from '#src/domain/recovery-codes.ts'
-import { disableTwoFactor, enableTwoFactor, setUpTwoFactor } from '#src/domain/two-factor.ts'
+import { makeRecoveryCodes } from '#src/domain/accounts/recovery-codes.ts'
+import {
+  disableTwoFactor,
+  enableTwoFactor,
+  setUpTwoFactor,
+} from '#src/domain/accounts/two-factor.ts'
 import { plainText } from '#src/lib/values.ts'
 import { loginOf, requireConfirmed } from '../auth.ts'
 import type { AppEnv, Http } from '../context.ts'

@@ -1,7 +1,7 @@
 /** What needs no session: pages, subscription links, the cabinet, what nodes fetch. */
 import * as v from 'valibot'
 import { token } from '#db/values.ts'
-import { LIST_FORMATS } from '#src/domain/connection-list.ts'
+import { LIST_FORMATS } from '#src/domain/lists/formats.ts'
 import { coreProgram, coreQuery, registration } from '#src/http/install.ts'
 import { cabinet } from '#src/http/schemas/cabinet.ts'
 import { ok } from '#src/http/schemas/fields.ts'

@@ -1,9 +1,9 @@
 /** Nodes as the API shows them. */
 import * as v from 'valibot'
 import { count, day, port, transports } from '#db/values.ts'
-import type { InstallCommand, NewInstallCommand } from '#src/domain/provisioning-guide.ts'
-import type { dailyTraffic } from '#src/domain/stats.ts'
-import type { NodeSyncResult } from '#src/services.ts'
+import type { dailyTraffic } from '#src/domain/installation/stats.ts'
+import type { InstallCommand, NewInstallCommand } from '#src/domain/nodes/install/guide.ts'
+import type { NodeSyncResult } from '#src/ports/node-sync.ts'
 import type { nodeView, retiredNodeView } from '../views.ts'
 import { code, describes, timestamp } from './fields.ts'
 

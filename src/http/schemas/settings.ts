@@ -1,8 +1,8 @@
 /** Live settings as the API shows them. */
 import * as v from 'valibot'
 import { count, tgId } from '#db/values.ts'
-import { appCatalogue } from '#src/domain/apps.ts'
-import { OPTIONAL_EVENTS } from '#src/domain/optional-events.ts'
+import { appCatalogue } from '#src/domain/lists/apps.ts'
+import { OPTIONAL_EVENTS } from '#src/domain/notify/optional-events.ts'
 import type {
   alertsView,
   appsView,

@@ -1,7 +1,7 @@
 /** Statistics, and what a restore tells. */
 import * as v from 'valibot'
 import { count, day } from '#db/values.ts'
-import type { dailyStats } from '#src/domain/stats.ts'
+import type { dailyStats } from '#src/domain/installation/stats.ts'
 import type { activeView, statsView } from '../views.ts'
 import { describes, timestamp } from './fields.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { setCommands } from '#src/bot/flows.ts'
 import { BOT_LANGS, textsOf } from '#src/bot/texts.ts'
-import { FILE_APPS, SYSTEMS } from '#src/domain/apps.ts'
+import { FILE_APPS, SYSTEMS } from '#src/domain/lists/apps.ts'
 import { plainOfHtml } from '#src/lib/html.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { type BotShop, type BotUser, createBotShop } from '#test/support/bot-user.ts'

@@ -1,7 +1,7 @@
 /** The role `bot`: tokens that come, go and are refused in one process, and what it says of itself. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { runBot } from '#src/bot/role.ts'
-import { awaitBotRestart } from '#src/domain/bot-restart.ts'
+import { awaitBotRestart } from '#src/domain/notify/bot-restart.ts'
 import { pause } from '#src/lib/pause.ts'
 import { type FakeTelegram, startFakeTelegram } from '#test/support/fake-telegram.ts'
 import { until } from '#test/support/lab.ts'

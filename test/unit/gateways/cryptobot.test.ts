@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { isSignedByCryptobot } from '#src/domain/signatures.ts'
+import { isSignedByCryptobot } from '#src/domain/payments/signatures.ts'
 import { createCryptobotGateway } from '#src/integrations/cryptobot-gateway.ts'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { utf8 } from '#src/lib/encoding.ts'

@@ -5,7 +5,7 @@ import { createProviderAGateway } from '#src/integrations/provider-a-gateway.ts'
 import { createProviderB } from '#src/integrations/provider-b.ts'
 import { createStars } from '#src/integrations/stars.ts'
 import { systemClock } from '#src/lib/clock.ts'
-import type { PaymentGateway } from '#src/services.ts'
+import type { PaymentGateway } from '#src/ports/payment-gateway.ts'
 import { MISBEHAVIOURS, type Mood, startFakeSystem } from '#test/support/fake-system.ts'
 import { order, PAYMENT_ID } from '#test/support/orders.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { isPlategaCallback, isSignedByProviderB } from '#src/domain/signatures.ts'
+import { isPlategaCallback, isSignedByProviderB } from '#src/domain/payments/signatures.ts'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { createProviderB } from '#src/integrations/provider-b.ts'
 import { utf8 } from '#src/lib/encoding.ts'

@@ -4,7 +4,7 @@ import {
   isPlategaCallback,
   isSignedByCryptobot,
   isSignedByProviderB,
-} from '#src/domain/signatures.ts'
+} from '#src/domain/payments/signatures.ts'
 import { utf8 } from '#src/lib/encoding.ts'
 import cryptobot from '#test/fixtures/payments/cryptobot.json' with { type: 'json' }
 

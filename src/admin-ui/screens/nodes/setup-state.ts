@@ -55,7 +55,7 @@ export function scriptFault(text: string | null): ScriptFault {
   return { step: found[1] ?? null, reason: found[2] ?? '' }
 }
 
-/** Whether the panel gets no connection to the server at all; `last_error` begins so then (src/integrations/ssh-connection.ts). */
+/** Whether the panel gets no connection to the server at all; `last_error` begins so then (src/integrations/nodes/ssh-connection.ts). */
 export const lacksSsh = (node: Pick<NodeRow, 'last_error'>): boolean =>
   node.last_error?.startsWith('no SSH connection to ') ?? false
 

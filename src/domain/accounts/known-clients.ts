@@ -1,0 +1,28 @@
+/** Whose guesses at an account are counted apart from those of strangers, so that these can't lock its owner out. */
+import type { Admin } from '#db/admin-schema.ts'
+import type { Query } from '#db/database.ts'
+import { hasLoggedInFrom } from '#db/history.ts'
+import { attemptKey } from '#src/lib/ip.ts'
+import { DAY_MS, timestampBefore } from '#src/lib/time.ts'
+import { findDevice } from './admin-devices.ts'
+import type { Client } from './sessions.ts'
+
+/** So long an address is known after a login from there. */
+const ADDRESS_MS = 30 * DAY_MS
+
+/**
+ * What the guesses of a browser, else of an address (IPv6: /64), are counted by from which an account was logged in to; undefined
+ * for a stranger's.
+ */
+export function* knownClient(
+  tx: Query,
+  admin: Pick<Admin, 'id' | 'username'>,
+  client: Pick<Client, 'ip' | 'device'>,
+  now: Date,
+): Generator<unknown, string | undefined, unknown> {
+  const device = yield* findDevice(tx, admin.id, client.device)
+  if (device !== undefined) return `device ${device}`
+  const since = timestampBefore(now, ADDRESS_MS)
+  const isKnown = yield* hasLoggedInFrom(tx, admin.username, client.ip, since)
+  return isKnown ? `admin ${admin.id} at ${attemptKey(client.ip)}` : undefined
+}

@@ -1,0 +1,152 @@
+/** The login: a password, and a code where the account asks for one. Attempts are reserved before anything is evaluated. */
+
+import type { Admin, PendingLogin } from '#db/admin-schema.ts'
+import { readAdmin, readAdminByName } from '#db/admins.ts'
+import type { Query } from '#db/database.ts'
+import {
+  clearAttempts,
+  deleteAccountAttempt,
+  deletePendingLogin,
+  insertAttempt,
+  insertPendingLogin,
+  readPendingLogin,
+  updateWrongCodes,
+} from '#db/logins.ts'
+import { audit } from '#src/domain/audit.ts'
+import { sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
+import { type ApiError, tooMany, unauthorized } from '#src/lib/errors.ts'
+import { attemptKey } from '#src/lib/ip.ts'
+import { randomToken } from '#src/lib/random.ts'
+import { formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import {
+  ACCOUNT_CODE_LIMIT,
+  accountKey,
+  CODE_LIMIT,
+  PASSWORD_LIMIT,
+  reserveAttempt,
+  reserveGuess,
+  secondsToWait,
+} from './attempts.ts'
+import { knownClient } from './known-clients.ts'
+import { acceptRecoveryCode } from './recovery-codes.ts'
+import { type Client, type Cookies, openSession } from './sessions.ts'
+import { acceptTotpCode } from './two-factor.ts'
+
+type Deps = Pick<Services, 'db' | 'clock' | 'hashing' | 'strangersHashing' | 'config'>
+
+const PENDING_TTL_MS = 5 * MINUTE_MS
+/** So many wrong codes use a pending login up. */
+const WRONG_CODES = 10
+
+const wrongCredentials = () => unauthorized('wrong username or password')
+
+/** Either what the browser is to keep, or a pending token that awaits a second factor. */
+export type LoginResult = Cookies | { pending: string }
+
+/** A hash that no password has: unknown names must cost what known ones do. */
+const UNKNOWN_HASH = `pbkdf2-sha256$200000$${'A'.repeat(22)}$${'A'.repeat(43)}`
+
+function* noteFailure(tx: Query, client: Client, at: string, object: string, detail: string) {
+  yield* audit(tx, { admin: null, ip: client.ip }, at, { action: 'login.failed', object, detail })
+}
+
+/**
+ * Logs an admin in by name (compared without case, outer spaces ignored) and password. Throws 401
+ * `wrong username or password`, or 429 after 10 attempts of the address in 15 minutes, and while the account has to wait after 30
+ * wrong ones in an hour.
+ */
+export async function login(
+  s: Deps,
+  client: Client,
+  credentials: { username: string; password: string },
+): Promise<LoginResult> {
+  const now = s.clock.now()
+  const at = formatTimestamp(now)
+  const ip = attemptKey(client.ip)
+  const username = credentials.username.trim()
+  const { admin, known, guess } = await s.db.tx(function* (tx) {
+    yield* reserveAttempt(tx, ip, PASSWORD_LIMIT, now)
+    const admin = yield* readAdminByName(tx, username)
+    const known = admin && (yield* knownClient(tx, admin, client, now))
+    return { admin, known, guess: yield* reserveGuess(tx, { username, known }, now) }
+  })
+  const stored = admin?.passwordHash ?? UNKNOWN_HASH
+  const hashing = known === undefined ? s.strangersHashing : s.hashing
+  const correct = await hashing(() => verifyPassword(credentials.password, stored))
+  if (!admin || !correct) {
+    // An unknown name is not kept: people type passwords there.
+    await s.db.tx((tx) => noteFailure(tx, client, at, admin?.username ?? '', ''))
+    throw wrongCredentials()
+  }
+  const outcome = await s.db.tx(function* (tx): Generator<unknown, LoginResult | null, unknown> {
+    // The account may have got another password, or have gone, while this one was hashed.
+    const present = yield* readAdmin(tx, admin.id)
+    if (present?.passwordHash !== stored) return null
+    yield* clearAttempts(tx, ip, PASSWORD_LIMIT.kind)
+    yield* deleteAccountAttempt(tx, guess)
+    if (present.totpSecret === null) return yield* openSession(tx, s, present, client, now)
+    const pending = randomToken()
+    const expiresAt = formatTimestamp(new Date(now.getTime() + PENDING_TTL_MS))
+    yield* insertPendingLogin(tx, { token: sha256Hex(pending), adminId: admin.id, expiresAt })
+    return { pending }
+  })
+  if (!outcome) throw wrongCredentials()
+  return outcome
+}
+
+/** Counts a wrong code against the address, the account and the pending login. */
+function* countWrongCode(
+  tx: Query,
+  client: Client,
+  admin: Admin,
+  pending: PendingLogin,
+  at: string,
+) {
+  yield* insertAttempt(tx, attemptKey(client.ip), CODE_LIMIT.kind, at)
+  yield* insertAttempt(tx, accountKey(admin.id), ACCOUNT_CODE_LIMIT.kind, at)
+  const wrongCodes = pending.wrongCodes + 1
+  if (wrongCodes < WRONG_CODES) yield* updateWrongCodes(tx, pending.token, wrongCodes)
+  else yield* deletePendingLogin(tx, pending.token)
+  yield* noteFailure(tx, client, at, admin.username, 'code')
+}
+
+/** A refusal is returned where it must not undo what the transaction counted. */
+type CodeResult = Cookies | { refusal: ApiError }
+
+/**
+ * Completes a login that awaits a code, of the app or a recovery code; gives what the browser is to keep. All in one transaction, so that of two requests
+ * with one code, at whatever processes, one wins. Throws 401 `wrong code` or `login session expired, log in again`; 429 after
+ * 10 wrong codes of the address in 5 minutes, or 30 for the account in an hour.
+ */
+export async function completeLogin(
+  s: Pick<Services, 'db' | 'clock' | 'config'>,
+  client: Client,
+  given: { pendingToken: string; code: string },
+): Promise<Cookies> {
+  const now = s.clock.now()
+  const at = formatTimestamp(now)
+  const ip = attemptKey(client.ip)
+  const result = await s.db.tx(function* (tx): Generator<unknown, CodeResult, unknown> {
+    const addressWait = yield* secondsToWait(tx, ip, CODE_LIMIT, now)
+    if (addressWait !== null) throw tooMany(addressWait)
+    const pending = yield* readPendingLogin(tx, sha256Hex(given.pendingToken), at)
+    const admin = pending && (yield* readAdmin(tx, pending.adminId))
+    if (!admin) throw unauthorized('login session expired, log in again')
+    const accountWait = yield* secondsToWait(tx, accountKey(admin.id), ACCOUNT_CODE_LIMIT, now)
+    if (accountWait !== null) throw tooMany(accountWait)
+    const owner = { adminId: admin.id, actor: { admin: admin.username, ip: client.ip } }
+    if (
+      !(yield* acceptTotpCode(tx, admin, given.code, now)) &&
+      !(yield* acceptRecoveryCode(tx, s, owner, given.code, at))
+    ) {
+      yield* countWrongCode(tx, client, admin, pending, at)
+      return { refusal: unauthorized('wrong code') }
+    }
+    yield* deletePendingLogin(tx, pending.token)
+    yield* clearAttempts(tx, ip, CODE_LIMIT.kind)
+    return yield* openSession(tx, s, admin, client, now)
+  })
+  if ('refusal' in result) throw result.refusal
+  return result
+}

@@ -1,0 +1,161 @@
+/** The device limit: who may fetch a list, and which devices a user has. */
+import { admitDevice, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
+import { findUser, type ListOwner, readUser, updateHwidLimit, updateUser } from '#db/users.ts'
+import { HWID } from '#db/values.ts'
+import { type Actor, audit } from '#src/domain/audit.ts'
+import { readSettings, type Settings } from '#src/domain/settings.ts'
+import { type Batch, createBatch } from '#src/lib/batch.ts'
+import { notFound, tooMany } from '#src/lib/errors.ts'
+import { DAY_MS, formatTimestamp, HOUR_MS, parseTimestamp, timestampBefore } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+
+type Deps = Pick<Services, 'db' | 'config' | 'clock'>
+
+export interface DeviceClaim {
+  hwid: string
+  deviceOs: string | null
+  deviceModel: string | null
+  userAgent: string | null
+}
+
+const REFUSED = { 'x-hwid-active': 'true', 'x-hwid-limit': 'true' }
+
+const isHwid = (text: string): boolean => HWID.test(text)
+
+const hwidRequired = () => notFound('hwid required', { ...REFUSED, 'x-hwid-not-supported': 'true' })
+
+const limitReached = () =>
+  notFound('device limit reached', { ...REFUSED, 'x-hwid-max-devices-reached': 'true' })
+
+/**
+ * True when this registered device may fetch its owner's list, also over a lowered limit; false for a new one, which `admit`
+ * decides. Throws the 404 of the interface for a malformed id, and for an explicit limit of 0.
+ */
+export function isAdmitted(owner: ListOwner, hwid: string): boolean {
+  if (!isHwid(hwid)) throw hwidRequired()
+  if (owner.hwidLimit === 0) throw limitReached()
+  return owner.deviceId !== null
+}
+
+/**
+ * Lets a new device fetch its owner's list, or throws the 404 of the interface. It is counted and registered in one
+ * transaction; `register: false` (HEAD) answers the same and stores nothing.
+ */
+export async function admit(
+  s: Deps,
+  owner: ListOwner,
+  claim: DeviceClaim,
+  settings: Settings,
+  register: boolean,
+): Promise<void> {
+  const limit = owner.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT')
+  if (!register) {
+    if (listDevices(s.db, owner.tgId).length >= limit) throw limitReached()
+    return
+  }
+  const now = formatTimestamp(s.clock.now())
+  const device = { tgId: owner.tgId, ...claim, createdAt: now, lastSeenAt: now }
+  const admitted = await s.db.tx((tx) => admitDevice(tx, device, limit))
+  if (!admitted) throw limitReached()
+}
+
+/** Whether `last_seen_at` is old enough to be written again: once an hour. */
+export function isSeenStale(lastSeenAt: string, now: Date): boolean {
+  return lastSeenAt < timestampBefore(now, HOUR_MS)
+}
+
+/** Collects sightings of known devices for `delayMs` and writes them together, 200 a transaction, after the answers. */
+export function createSeenDevices(
+  s: Pick<Services, 'db' | 'clock' | 'background'>,
+  delayMs: number,
+): Batch<number> {
+  return createBatch(delayMs, (ids) =>
+    s.background.run('devices seen', async () => {
+      const now = formatTimestamp(s.clock.now())
+      for (let i = 0; i < ids.length; i += 200) await touchDevices(s.db, ids.slice(i, i + 200), now)
+    }),
+  )
+}
+
+/** How many devices a user may have; null while nobody counts them. */
+export const deviceLimit = (
+  user: { hwidLimit: number | null },
+  settings: Settings,
+): number | null =>
+  settings.flag('HWID_LIMIT_ENABLED')
+    ? (user.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT'))
+    : null
+
+/** A user's devices with his own and the fallback limit. Throws 404 for an unknown user. */
+export function userDevices(s: Deps, tgId: number) {
+  const user = findUser(s.db, tgId)
+  if (!user) throw notFound('user not found')
+  return {
+    devices: listDevices(s.db, tgId),
+    limit: user.hwidLimit,
+    fallbackLimit: readSettings(s).int('HWID_FALLBACK_LIMIT'),
+  }
+}
+
+/** Removes a user's device; an unknown one is no fault. Throws 404 for an unknown user. */
+export async function removeDevice(s: Deps, actor: Actor, tgId: number, id: number | null) {
+  if (!findUser(s.db, tgId)) throw notFound('user not found')
+  if (id === null) return
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    if (yield* deleteDevice(tx, tgId, id)) {
+      yield* audit(tx, actor, now, {
+        action: 'device.remove',
+        object: String(id),
+        detail: `tg_id=${tgId}`,
+      })
+    }
+  })
+}
+
+/** Devices that a user may remove by himself in `OWN_WINDOW_MS`: else one place would serve everybody he knows. */
+const OWN_REMOVALS = 3
+const OWN_WINDOW_MS = DAY_MS
+
+/** Removes a device for its owner; an unknown one is no fault and does not count. Throws 404, or 429 after 3 in 24 hours. */
+export async function removeOwnDevice(
+  s: Pick<Deps, 'db' | 'clock'>,
+  actor: Actor,
+  tgId: number,
+  id: number | null,
+): Promise<void> {
+  if (id === null) return
+  const at = s.clock.now()
+  const now = formatTimestamp(at)
+  await s.db.tx(function* (tx) {
+    const user = yield* readUser(tx, tgId)
+    if (!user) throw notFound('user not found')
+    if (!(yield* deleteDevice(tx, tgId, id))) return
+    const since = timestampBefore(at, OWN_WINDOW_MS)
+    const removals = (user.deviceRemovals ?? []).filter((when) => when > since)
+    const oldest = removals[OWN_REMOVALS - 1]
+    // Rolls the removal back.
+    if (oldest !== undefined) {
+      throw tooMany((parseTimestamp(oldest).getTime() + OWN_WINDOW_MS - at.getTime()) / 1000)
+    }
+    yield* updateUser(tx, tgId, { deviceRemovals: [now, ...removals] })
+    yield* audit(tx, actor, now, {
+      action: 'device.remove',
+      object: String(id),
+      detail: `tg_id=${tgId}`,
+    })
+  })
+}
+
+/** Sets a user's own device limit; null means the fallback limit. Throws 404 for an unknown user. */
+export async function setHwidLimit(s: Deps, actor: Actor, tgId: number, limit: number | null) {
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    if (!(yield* updateHwidLimit(tx, tgId, limit))) throw notFound('user not found')
+    yield* audit(tx, actor, now, {
+      action: 'user.hwid-limit',
+      object: String(tgId),
+      detail: `limit=${limit}`,
+    })
+  })
+}

@@ -1,0 +1,136 @@
+/** What a restore takes over from the env file of a backup: live settings and a few named ones, never this machine's own. */
+import { acceptsSetting, LIVE_KEYS } from '#src/config.ts'
+import { KEPT_DAYS } from '#src/domain/payments/previous-credentials.ts'
+import { listEnvLines, parseEnvFile, removeEnvLines, setEnvLine } from '#src/lib/env-file.ts'
+import { addDays, formatTimestamp } from '#src/lib/time.ts'
+import { isSettingValue } from './setting-values.ts'
+
+/** These count from the next start. */
+const START_KEYS = [
+  'ADMIN_PATH',
+  'SUB_DOMAIN',
+  'SITE_DOMAIN',
+  'PANEL_DOMAIN',
+  'PUBLIC_SCHEME',
+  'DEFAULT_LANG',
+  'CURRENCY',
+  'TIMEZONE',
+]
+const TAKEN = new Set<string>([...LIVE_KEYS, ...START_KEYS])
+
+const MAX_VALUE = 4096
+const MAX_NAMED = 100
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROL = /[\0-\x1f\x7f]/
+
+const INSTANCE_ID = /^[A-Za-z0-9-]{1,64}$/
+
+/** Whether a text can be the id of an instance: it goes into env files and to nodes. */
+export const isInstanceId = (text: string): boolean => INSTANCE_ID.test(text)
+
+/** What says where this secret is sent: taken only with the secret beside it, or it would lead another one there. */
+const SENT = 'PROVIDER_B_SECRET'
+const LEADING = new Set(['PROVIDER_B_API_URL', 'PROVIDER_B_PRESET'])
+
+/** The rows of `settings` that come back with a restore: live ones, with values that the panel would have taken. */
+export function acceptedRows(rows: { key: string; value: string }[]): Set<string> {
+  const sound = new Set(
+    rows.filter(({ key, value }) => isSettingValue(key, value)).map(({ key }) => key),
+  )
+  if (!sound.has(SENT)) for (const key of LEADING) sound.delete(key)
+  return sound
+}
+
+/** Until when shops that an archive calls former ones count at most: as if they had been replaced at the restore. */
+export const credentialsUntil = (at: Date): string => formatTimestamp(addDays(at, KEPT_DAYS))
+
+/** What a restore knows beside the two env files. */
+export interface Surroundings {
+  /** The settings that come back as rows: they win over every environment. */
+  rows: ReadonlySet<string>
+  /** The live keys of the process's environment: they win over the env file. */
+  fixed: ReadonlySet<string>
+}
+
+/** Names as an answer lists them: sorted, each once, bounded. */
+export const nameKeys = (keys: string[]): string[] =>
+  [...new Set(keys.map((key) => key.slice(0, 64)))].sort().slice(0, MAX_NAMED)
+
+export interface MergedEnv {
+  text: string
+  /** Keys of the backup that were not taken and differ from this machine's. */
+  dropped: string[]
+  /** Changed keys that count from the next start. */
+  restartNeeded: string[]
+  /** Keys that the backup's env file lacks, so that this machine's values go on: the backup may have run with others. */
+  kept: string[]
+}
+
+const DOMAINS = ['SUB_DOMAIN', 'SITE_DOMAIN', 'PANEL_DOMAIN']
+
+/**
+ * Whether our scheme goes with our domains: the first start on a machine without any writes `http` beside the names that it makes
+ * up, and a backup that brings real ones and no scheme ran on the default, https.
+ */
+const losesScheme = (own: Record<string, string>, given: Set<string>, taken: Map<string, string>) =>
+  own.PUBLIC_SCHEME === 'http' &&
+  !given.has('PUBLIC_SCHEME') &&
+  DOMAINS.some((key) => taken.get(key))
+
+/** Whether a start would take a value of the backup's env file; an address as a row would. */
+const isAcceptable = (key: string, value: string): boolean =>
+  key === 'PROVIDER_B_API_URL' ? isSettingValue(key, value.trim()) : acceptsSetting(key, value)
+
+/** The settings of a backup's env file that are taken, and the names of those that are not. */
+function sort(
+  own: Record<string, string>,
+  lines: ReturnType<typeof listEnvLines>,
+  { rows, fixed }: Surroundings,
+) {
+  const times = new Map<string, number>()
+  for (const [key] of lines) times.set(key, (times.get(key) ?? 0) + 1)
+  const isSound = (key: string, value: string | null): value is string =>
+    value !== null && times.get(key) === 1 && value.length <= MAX_VALUE && !CONTROL.test(value)
+  const taken = new Map<string, string>()
+  const dropped: string[] = []
+  const brings = lines.some(([key, value]) => key === SENT && isSound(key, value) && value !== '')
+  const isLed = rows.has(SENT) || (brings && !fixed.has(SENT))
+  for (const [key, value] of lines) {
+    if (!isSound(key, value)) dropped.push(key)
+    else if (TAKEN.has(key) && isAcceptable(key, value) && (isLed || !LEADING.has(key))) {
+      taken.set(key, value)
+    } else if (own[key] !== value && key !== 'INSTANCE_ID') dropped.push(key)
+  }
+  return { taken, dropped }
+}
+
+/**
+ * The env file of this machine with the settings of the backup's, whose live keys replace all of ours. Keys that come twice, hold
+ * control characters, are unknown, would stop a start, or would lead a secret away that they do not bring are dropped: what this machine has of them stays. So does what counts from
+ * a start and the backup lacks: where it ran, the process's environment may have had it. Null: the backup has no env file.
+ */
+export function mergeEnv(
+  present: string,
+  uploaded: string | null,
+  surroundings: Surroundings,
+): MergedEnv {
+  if (uploaded === null) return { text: present, dropped: [], restartNeeded: [], kept: [] }
+  const own = parseEnvFile(present)
+  const lines = listEnvLines(uploaded)
+  const { taken, dropped } = sort(own, lines, surroundings)
+  const given = new Set(lines.map(([key]) => key))
+  let text = present
+  for (const key of LIVE_KEYS) if (!given.has(key)) text = removeEnvLines(text, key)
+  for (const [key, value] of taken) text = setEnvLine(text, key, value)
+  const schemeLost = losesScheme(own, given, taken)
+  if (schemeLost) text = removeEnvLines(text, 'PUBLIC_SCHEME')
+  const restartNeeded = START_KEYS.filter(
+    (key) =>
+      (taken.has(key) && (taken.get(key) ?? '') !== (own[key] ?? '')) ||
+      (schemeLost && key === 'PUBLIC_SCHEME'),
+  )
+  const kept = START_KEYS.filter(
+    (key) => !given.has(key) && own[key] && !(schemeLost && key === 'PUBLIC_SCHEME'),
+  )
+  return { text, dropped: nameKeys(dropped), restartNeeded, kept }
+}

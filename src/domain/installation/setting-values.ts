@@ -1,0 +1,117 @@
+/** What the rows of live settings hold, each declared once: for the panel's forms, and for the rows that a backup brings. */
+import * as v from 'valibot'
+import type { LiveKey } from '#src/config.ts'
+import { appCatalogue } from '#src/domain/lists/apps.ts'
+import { OPTIONAL_EVENTS } from '#src/domain/notify/optional-events.ts'
+import { previousShop } from '#src/domain/payments/previous-credentials.ts'
+import { PRESET_IDS } from '#src/domain/payments/providers.ts'
+import { integer, line, plainLine, requiredLine, secretText, timestamp } from '#src/lib/values.ts'
+
+export const botToken = secretText(256)
+export const brandName = requiredLine(64)
+export const brandHue = integer(0, 360)
+export const fallbackLimit = integer(1, 1000)
+export const legalText = line(500)
+export const receiptEmail = v.pipe(
+  line(254),
+  v.regex(/^([^\s@]+@[^\s@]+)?$/, 'must be an e-mail address'),
+)
+export const receiptMode = v.picklist(['off', 'auto', 'on'], 'must be off, auto or on')
+export const vatCode = integer(1, 12)
+/** A colon would end the name in Basic authentication (RFC 7617). */
+export const shopId = v.pipe(secretText(64), v.regex(/^[^:]+$/, 'must not hold a colon'))
+export const shopSecret = secretText(256)
+export const merchantId = secretText(128)
+export const merchantSecret = secretText(512)
+export const cryptobotToken = secretText(256)
+
+export const optionalEvents = v.array(
+  v.picklist(OPTIONAL_EVENTS, 'must be an optional event'),
+  'must be a list of optional events',
+)
+
+/** A text that a schema of another type takes once it is read. */
+const readAs = (read: (text: string) => unknown, schema: v.GenericSchema) =>
+  v.pipe(
+    v.string(),
+    v.check((text) => {
+      try {
+        return v.is(schema, read(text))
+      } catch {
+        return false
+      }
+    }),
+  )
+
+const flagText = v.picklist(['true', 'false'])
+const numberText = (schema: v.GenericSchema) =>
+  v.pipe(v.string(), v.digits(), readAs(Number, schema))
+const jsonText = (schema: v.GenericSchema) => readAs(JSON.parse, schema)
+
+/** An address that may be kept; names are looked up, and refused by what they lead to, when something is sent. */
+function isAddress(text: string, schemes: string[]): boolean {
+  const url = /^[^\s\p{Cc}]{1,2048}$/u.test(text) ? URL.parse(text) : null
+  return (
+    url !== null && schemes.includes(url.protocol) && url.username === '' && url.password === ''
+  )
+}
+const addressText = (schemes: string[]) =>
+  v.pipe(
+    v.string(),
+    v.check((text) => text === '' || isAddress(text, schemes)),
+  )
+
+/** What leads a secret somewhere, and the secret: nothing that the present shop's settings could not be. */
+const restoredShops = v.array(
+  v.object({
+    ...previousShop.entries,
+    until: timestamp,
+    shopId: plainLine(256),
+    secret: secretText(512),
+    apiUrl: v.optional(addressText(['https:'])),
+  }),
+)
+
+type Rows = LiveKey | 'PREVIOUS_CREDENTIALS'
+
+/** Texts, as rows are; a key that is not here is no row that comes back. */
+export const SETTING_VALUES: Record<Rows, v.GenericSchema<unknown, string>> = {
+  BOT_TOKEN: botToken,
+  BOT_USERNAME: v.pipe(v.string(), v.regex(/^\w{1,64}$/)),
+  BRAND_NAME: brandName,
+  BRAND_HUE: numberText(brandHue),
+  PAYMENTS_ENABLED: flagText,
+  HWID_LIMIT_ENABLED: flagText,
+  HWID_FALLBACK_LIMIT: numberText(fallbackLimit),
+  WEBHOOK_URL: addressText(['http:', 'https:']),
+  WEBHOOK_SECRET: secretText(256),
+  WEBHOOK_EVENTS: readAs((text) => text.split(' ').filter(Boolean), optionalEvents),
+  LEGAL_NAME: legalText,
+  LEGAL_INN: legalText,
+  REFUND_HOURS: legalText,
+  SUPPORT_CONTACT: legalText,
+  SUPPORT_EMAIL: legalText,
+  OFFER_EFFECTIVE_DATE: v.pipe(v.string(), v.regex(/^\d{2}\.\d{2}\.\d{4}$/)),
+  PROVIDER_A_SHOP_ID: shopId,
+  PROVIDER_A_SECRET_KEY: shopSecret,
+  PROVIDER_A_ENABLED: flagText,
+  PROVIDER_B_PRESET: v.picklist(PRESET_IDS),
+  PROVIDER_B_MERCHANT_ID: merchantId,
+  PROVIDER_B_SECRET: merchantSecret,
+  PROVIDER_B_ENABLED: flagText,
+  PROVIDER_B_API_URL: addressText(['https:']),
+  STARS_ENABLED: flagText,
+  CRYPTOBOT_TOKEN: cryptobotToken,
+  CRYPTOBOT_ENABLED: flagText,
+  RECEIPT_MODE: receiptMode,
+  RECEIPT_EMAIL: receiptEmail,
+  VAT_CODE: numberText(vatCode),
+  ADMIN_TG_IDS: v.pipe(v.string(), v.regex(/^(?:\d{1,16}(?: \d{1,16}){0,99})?$/)),
+  REQUIRE_2FA: flagText,
+  APP_CATALOGUE: jsonText(appCatalogue),
+  PREVIOUS_CREDENTIALS: jsonText(restoredShops),
+}
+
+/** Whether a setting's row may hold this text. */
+export const isSettingValue = (key: string, text: string): boolean =>
+  Object.hasOwn(SETTING_VALUES, key) && v.is(SETTING_VALUES[key as Rows], text)

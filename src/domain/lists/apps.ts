@@ -1,0 +1,170 @@
+/** The catalogue of client apps: where to get them, and the link that adds a subscription to them. Store links change: they are data. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import type { Settings } from '#src/domain/settings.ts'
+import { base64url, utf8 } from '#src/lib/encoding.ts'
+import { requiredLine } from '#src/lib/values.ts'
+
+export const SYSTEMS = ['ios', 'android', 'windows', 'macos', 'linux', 'tv'] as const
+export type System = (typeof SYSTEMS)[number]
+
+/** Schemes that a link may begin with: those of known client apps (their manifests and documents), none that a browser runs. */
+export const APP_SCHEMES = [
+  'happ',
+  'incy',
+  'v2raytun',
+  'hiddify',
+  'streisand',
+  'shadowrocket',
+  'sub',
+  'sing-box',
+  'clash',
+  'clashmeta',
+  'flclash',
+  'flclashx',
+  'koala-clash',
+  'prizrak-box',
+  'stash',
+  'karing',
+  'v2rayng',
+  'v2box',
+  'nekobox',
+  'throne',
+  'exclave',
+  'husi',
+] as const
+
+const LINK = new RegExp(
+  `^(?:${APP_SCHEMES.join('|')})://[^\\s{}"'<>]*\\{url(?:_encoded|_base64)?\\}[^\\s{}"'<>]*$`,
+)
+
+const label = v.union(
+  [
+    requiredLine(40),
+    v.record(
+      v.pipe(v.string(), v.regex(/^[a-z]{2}$/, 'must be a language of two letters')),
+      requiredLine(40),
+    ),
+  ],
+  'must be a text, or a text by language',
+)
+
+const stores = v.pipe(
+  v.array(
+    v.strictObject({
+      label,
+      url: v.pipe(
+        requiredLine(500),
+        v.regex(/^https:\/\/[^\s"'<>\\]+$/, 'must be an https address'),
+        v.check((text) => URL.canParse(text), 'must be an https address'),
+      ),
+    }),
+    'must be a list of stores',
+  ),
+  v.minLength(1, 'must have at least 1 store'),
+  v.maxLength(4, 'must have at most 4 stores'),
+)
+const ofSystem = v.exactOptional(stores)
+
+const app = v.strictObject({
+  id: v.pipe(
+    v.string('must be a string'),
+    v.regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 small letters, digits or hyphens'),
+  ),
+  name: requiredLine(40),
+  link: v.pipe(
+    v.string('must be a string'),
+    v.maxLength(200, 'must have at most 200 characters'),
+    v.regex(LINK, 'must be the scheme of a known app with {url}, {url_encoded} or {url_base64}'),
+  ),
+  stores: v.strictObject({
+    ios: ofSystem,
+    android: ofSystem,
+    windows: ofSystem,
+    macos: ofSystem,
+    linux: ofSystem,
+    tv: ofSystem,
+  }),
+  /** False for an app that sends no x-hwid; absent for one that does. */
+  device_id: v.exactOptional(v.boolean('must be true or false')),
+})
+
+/** All apps in the order in which they are offered: the first of a system is the recommended one. */
+export const appCatalogue = v.pipe(
+  v.array(app, 'must be a list of apps'),
+  v.minLength(1, 'must have at least 1 app'),
+  v.maxLength(30, 'must have at most 30 apps'),
+  v.check(
+    (apps) => new Set(apps.map(({ id }) => id)).size === apps.length,
+    'must have different ids',
+  ),
+)
+
+export type App = v.InferOutput<typeof app>
+export type Store = v.InferOutput<typeof stores>[number]
+
+const FILE = join(import.meta.dirname, '..', '..', '..', 'templates', 'apps.json')
+
+function readFile(): App[] {
+  const { apps } = v.parse(
+    v.strictObject({ apps: appCatalogue }),
+    JSON.parse(readFileSync(FILE, 'utf8')),
+  )
+  return apps
+}
+
+/** The catalogue of templates/apps.json, read and checked at the start. */
+export const FILE_APPS: readonly App[] = readFile()
+
+function parseCatalogue(text: string): App[] | null {
+  try {
+    const result = v.safeParse(appCatalogue, JSON.parse(text))
+    return result.success ? result.output : null
+  } catch {
+    return null
+  }
+}
+
+/** The catalogue as an admin left it; the file's while he has not touched it, or where what is stored is none. */
+export function readApps(settings: Settings): readonly App[] {
+  const text = settings.text('APP_CATALOGUE')
+  return (text === '' ? null : parseCatalogue(text)) ?? FILE_APPS
+}
+
+export const findApp = (apps: readonly App[], id: string): App | undefined =>
+  apps.find((one) => one.id === id)
+
+/** The apps of a system, the recommended one first. */
+export const appsOf = (apps: readonly App[], system: System): App[] =>
+  apps.filter((one) => one.stores[system])
+
+/** Whether an app can fetch the list of somebody whose devices are limited. */
+export const sendsDeviceId = ({ device_id }: App): boolean => device_id !== false
+
+export interface FittingApps {
+  apps: readonly App[]
+  /** Whether none of them can fetch the list. */
+  unfit: boolean
+}
+
+/** Those of some apps that work for somebody whose devices are limited or not; all of them where none does. */
+export function fittingApps(apps: readonly App[], limited: boolean): FittingApps {
+  const fitting = limited ? apps.filter(sendsDeviceId) : apps
+  const unfit = fitting.length === 0 && apps.length > 0
+  return { apps: unfit ? apps : fitting, unfit }
+}
+
+/** What a store is called in a language. */
+export function storeLabel({ label: text }: Store, lang: string): string {
+  return typeof text === 'string' ? text : (text[lang] ?? text.en ?? Object.values(text)[0] ?? '')
+}
+
+/** The link that opens the app and adds the subscription: `happ://add/<sub_url>`. */
+export function addLink({ link }: App, subUrl: string): string {
+  const url = encodeURI(subUrl)
+  return link.replace(/\{(url(?:_encoded|_base64)?)\}/, (_, form) => {
+    if (form === 'url_base64') return base64url(utf8(url))
+    return form === 'url' ? url : encodeURIComponent(url)
+  })
+}

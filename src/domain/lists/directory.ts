@@ -1,0 +1,91 @@
+/** What all connection lists share — nodes, plans, settings — kept while its revision in the database stands. */
+import { listNodes } from '#db/nodes.ts'
+import { listPlans } from '#db/plans.ts'
+import type { Node, Plan } from '#db/schema.ts'
+import { findListsRevision } from '#db/settings.ts'
+import { type Sound, type SoundNode, soundNode, soundPlanLabel } from '#src/domain/nodes/sound.ts'
+import { readSettings, type Settings } from '#src/domain/settings.ts'
+import { botLink } from '#src/lib/bot-link.ts'
+import type { Services } from '#src/services.ts'
+import { type App, readApps } from './apps.ts'
+import { sharedListHeaders } from './headers.ts'
+
+type Deps = Pick<Services, 'db' | 'config'>
+
+export interface Directory {
+  revision: number
+  nodes: Map<string, Node>
+  plans: Map<string, Plan>
+  settings: Settings
+  /** A node as lists show it: the same object while the directory stands. Throws for one that is not sound. */
+  listed(code: string): SoundNode | undefined
+  /** What lists call a plan; its code where it is gone. Throws for a label that is not sound. */
+  planLabel(code: string): Sound<string>
+  /** The client apps that are offered. */
+  apps: readonly App[]
+  /** Where a customer asks people for help: an address of the web or of mail, or null. */
+  helpUrl: string | null
+  /** The headers that all lists have alike. */
+  listHeaders: Record<string, string>
+}
+
+/** The support contact when it is an address of the web or an account. */
+function contactUrl(s: Deps, settings: Settings): string | null {
+  const contact = settings.text('SUPPORT_CONTACT')
+  if (/^https?:\/\//i.test(contact)) return contact
+  return contact.startsWith('@') ? botLink(s.config.botLinkBase, contact) : null
+}
+
+/** Where a customer finds help: the support contact, else the bot. */
+const supportUrl = (s: Deps, settings: Settings): string =>
+  contactUrl(s, settings) ?? botLink(s.config.botLinkBase, settings.text('BOT_USERNAME')) ?? ''
+
+const MAIL = /^[^\s@<>"'?&%#/:]+@[^\s@<>"'?&%#/:]+$/
+
+/** Where a customer asks people: the support contact, else the support's mail. */
+function helpUrl(s: Deps, settings: Settings): string | null {
+  const texts = [settings.text('SUPPORT_CONTACT'), settings.text('SUPPORT_EMAIL')]
+  const mail = texts.find((text) => MAIL.test(text))
+  return contactUrl(s, settings) ?? (mail === undefined ? null : `mailto:${mail}`)
+}
+
+/** What lists call plans, each looked at when it is first asked for. */
+function listedPlans(plans: Map<string, Plan>): Directory['planLabel'] {
+  const labels = new Map<string, Sound<string>>()
+  return (code) => {
+    const label = labels.get(code) ?? soundPlanLabel(plans.get(code)?.label ?? code)
+    labels.set(code, label)
+    return label
+  }
+}
+
+function readDirectory(s: Deps, revision: number): Directory {
+  const nodes = new Map(listNodes(s.db).map((node) => [node.code, node]))
+  const plans = new Map(listPlans(s.db).map((plan) => [plan.code, plan]))
+  const settings = readSettings(s)
+  return {
+    revision,
+    nodes,
+    plans,
+    settings,
+    listed(code) {
+      const node = nodes.get(code)
+      return node && soundNode(node)
+    },
+    planLabel: listedPlans(plans),
+    apps: readApps(settings),
+    helpUrl: helpUrl(s, settings),
+    listHeaders: sharedListHeaders(settings.text('BRAND_NAME'), supportUrl(s, settings)),
+  }
+}
+
+/** A reader that answers from memory while `revision` (users.ts reads it with the user) is unchanged. */
+export function createDirectory(s: Deps): (revision: number) => Directory {
+  let kept: Directory | null = null
+  return (revision) => {
+    if (kept?.revision === revision) return kept
+    // The revision is read first: what follows can only be newer, and is then read again at the next call.
+    kept = readDirectory(s, findListsRevision(s.db))
+    return kept
+  }
+}

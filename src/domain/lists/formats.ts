@@ -1,0 +1,70 @@
+/** A user's connection list in the format his client reads, with the entries his client can use. */
+import { type ListEntry, wantsHybridKeyShare, type XhttpEntry } from './entries.ts'
+import { mihomoList } from './mihomo.ts'
+import { base64Body, linksBody } from './share-links.ts'
+import { singboxList } from './singbox.ts'
+import { xrayList } from './xray.ts'
+
+export type ListFormat = 'base64' | 'links' | 'mihomo' | 'singbox' | 'xray'
+
+export const LIST_FORMATS: readonly ListFormat[] = ['base64', 'links', 'mihomo', 'singbox', 'xray']
+
+export interface ListOptions {
+  brandName: string
+  /** The core version of a sing-box client; null: unknown. */
+  singboxVersion: string | null
+  /** Whether links carry WS and XHTTP entries, which only clients built on Xray read right. */
+  wsAndXhttp: boolean
+}
+
+/** The body of a list. Without usable entries: empty (base64, links) or a config without servers. */
+export function renderList(format: ListFormat, entries: ListEntry[], options: ListOptions): string {
+  switch (format) {
+    case 'base64':
+      return base64Body(linkEntries(entries, options))
+    case 'links':
+      return linksBody(linkEntries(entries, options))
+    case 'mihomo':
+      return mihomoList(entries.filter(isLoadable).filter(isNotXhttp))
+    case 'singbox':
+      return singboxList(
+        entries.filter(isLoadable).filter(isNotXhttp).filter(isNotHybrid),
+        options.singboxVersion,
+      )
+    case 'xray':
+      return xrayList(entries.filter(isLoadable), options.brandName)
+  }
+}
+
+function linkEntries(entries: ListEntry[], { wsAndXhttp }: ListOptions): ListEntry[] {
+  if (wsAndXhttp) return entries
+  return entries.filter(({ kind }) => kind === 'reality' || kind === 'hysteria2')
+}
+
+function isNotXhttp<Entry extends ListEntry>(entry: Entry): entry is Exclude<Entry, XhttpEntry> {
+  return entry.kind !== 'xhttp'
+}
+
+/** sing-box takes ML-KEM out of its ClientHello, so a node that wants it never lets it in. */
+function isNotHybrid(entry: ListEntry): boolean {
+  return entry.kind !== 'reality' || !wantsHybridKeyShare(entry.coreVersion)
+}
+
+/**
+ * False for an entry that a core refuses to parse: one such entry, say an external node with a
+ * mistyped key, would make the whole config fail. In links it fails alone.
+ */
+function isLoadable(entry: ListEntry): boolean {
+  if (entry.kind !== 'hysteria2' && !isClientId(entry.uuid)) return false
+  if (entry.kind !== 'reality' && entry.kind !== 'xhttp') return true
+  return (
+    /^[A-Za-z0-9_-]{43}$/.test(entry.publicKey) && /^(?:[0-9a-f]{2}){0,8}$/i.test(entry.shortId)
+  )
+}
+
+/** Xray takes a UUID, or 1 to 30 bytes that it maps to one. */
+function isClientId(id: string): boolean {
+  return (
+    /^[\x21-\x7e]{1,30}$/.test(id) || /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(id)
+  )
+}

@@ -1,0 +1,84 @@
+/** The connection list of a user, written anew for each fetch: what users share is kept, what is his own takes microseconds. */
+import type { ActiveOfUser, ListOwner } from '#db/users.ts'
+import { soundUuid } from '#src/domain/nodes/sound.ts'
+import { subLink } from '#src/lib/sub-link.ts'
+import { addDays, formatDay, formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import type { Directory } from './directory.ts'
+import { type ListSource, listEntries } from './entries.ts'
+import { type ListFormat, renderList } from './formats.ts'
+import { ownListHeaders } from './headers.ts'
+
+type Deps = Pick<Services, 'config'>
+
+/** How a client wants its list. */
+export interface ListVariant {
+  format: ListFormat
+  singboxVersion: string | null
+  wsAndXhttp: boolean
+}
+
+export interface RenderedList {
+  body: string
+  headers: Record<string, string>
+}
+
+/** The expiry is announced this long before. */
+const ANNOUNCE_DAYS = 3
+
+function sourcesOf(subscriptions: ActiveOfUser[], directory: Directory): ListSource[] {
+  const sources: ListSource[] = []
+  for (const { uuid, node: code, plan } of subscriptions) {
+    const node = directory.listed(code)
+    if (node) sources.push({ uuid: soundUuid(uuid), planLabel: directory.planLabel(plan), node })
+  }
+  return sources
+}
+
+/** Traffic of all subscriptions, and their nearest and latest expiry; empty strings without subscriptions. */
+function totals(subscriptions: ActiveOfUser[]) {
+  let upload = 0
+  let download = 0
+  let nearest = ''
+  let latest = ''
+  for (const { upBytes, downBytes, expiresAt } of subscriptions) {
+    upload += upBytes
+    download += downBytes
+    if (nearest === '' || expiresAt < nearest) nearest = expiresAt
+    if (expiresAt > latest) latest = expiresAt
+  }
+  return { upload, download, nearest, latest }
+}
+
+function announcement(s: Deps, nearest: string): string {
+  const day = formatDay(s.config.timezone, parseTimestamp(nearest))
+  return s.config.defaultLang === 'ru'
+    ? `Подписка действует до ${day}. Продлите её заранее.`
+    : `Your subscription ends on ${day}. Renew it in time.`
+}
+
+/** A writer of lists. */
+export function createUserLists(s: Deps) {
+  const pages = new URL(subLink(s.config)).href
+  return (
+    owner: ListOwner,
+    token: string,
+    variant: ListVariant,
+    directory: Directory,
+    now: Date,
+  ): RenderedList => {
+    const { subscriptions } = owner
+    const { upload, download, nearest, latest } = totals(subscriptions)
+    const expire = latest === '' ? 0 : parseTimestamp(latest).getTime() / SECOND_MS
+    const announced = nearest !== '' && nearest <= formatTimestamp(addDays(now, ANNOUNCE_DAYS))
+    const own = ownListHeaders({
+      userinfo: { upload, download, total: 0, expire },
+      webPageUrl: `${pages}${encodeURIComponent(token)}`,
+      ...(announced ? { announce: announcement(s, nearest) } : {}),
+    })
+    const entries = listEntries(sourcesOf(subscriptions, directory))
+    const brandName = directory.settings.text('BRAND_NAME')
+    const body = renderList(variant.format, entries, { brandName, ...variant })
+    return { body, headers: { ...directory.listHeaders, ...own } }
+  }
+}

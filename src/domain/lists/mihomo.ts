@@ -1,0 +1,151 @@
+/** The connection list as a Mihomo (Clash.Meta) profile in YAML. */
+import type { Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
+import { wantsHybridKeyShare } from './entries.ts'
+
+export type MihomoEntry = RealityEntry | WsEntry | Hysteria2Entry
+
+type Yaml = string | number | boolean | Yaml[] | { [key: string]: Yaml | undefined }
+
+const PROXY_GROUP = 'Proxy'
+const AUTO_GROUP = 'Auto'
+const TEST_URL = 'https://www.gstatic.com/generate_204'
+
+const PRIVATE_IPV4 = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16']
+PRIVATE_IPV4.push('172.16.0.0/12', '192.168.0.0/16', '224.0.0.0/4', '255.255.255.255/32')
+const PRIVATE_IPV6 = ['::1/128', 'fc00::/7', 'fe80::/10', 'ff00::/8']
+const PRIVATE_SUFFIXES = ['localhost', 'local', 'lan', 'home.arpa', 'internal']
+
+/** A whole profile: names resolved at the node, private ranges direct, the rest through the group. */
+export function mihomoList(entries: MihomoEntry[]): string {
+  return `${yaml({
+    'mixed-port': 7890,
+    'allow-lan': false,
+    mode: 'rule',
+    'log-level': 'warning',
+    ipv6: true,
+    'unified-delay': true,
+    profile: { 'store-selected': true },
+    dns: dns(),
+    proxies: entries.map(proxy),
+    'proxy-groups': groups(entries.map((entry) => entry.name)),
+    rules: rules(),
+  })}\n`
+}
+
+function groups(names: string[]): Yaml[] {
+  // No servers: everything goes direct, so that the user can still reach the page that renews.
+  if (names.length === 0) return [{ name: PROXY_GROUP, type: 'select', proxies: ['DIRECT'] }]
+  return [
+    { name: PROXY_GROUP, type: 'select', proxies: [AUTO_GROUP, ...names] },
+    {
+      name: AUTO_GROUP,
+      type: 'url-test',
+      url: TEST_URL,
+      interval: 300,
+      tolerance: 50,
+      proxies: names,
+    },
+  ]
+}
+
+/** Fake addresses: a proxied name is never resolved here, only node names and direct ones are. */
+function dns(): Yaml {
+  const encrypted = ['https://1.1.1.1/dns-query', 'https://8.8.8.8/dns-query']
+  return {
+    enable: true,
+    ipv6: true,
+    'enhanced-mode': 'fake-ip',
+    'fake-ip-range': '198.18.0.1/16',
+    'fake-ip-filter': PRIVATE_SUFFIXES.map((suffix) => `+.${suffix}`),
+    nameserver: encrypted,
+    // The system's resolver too: where public ones are blocked a node's name must still resolve.
+    'proxy-server-nameserver': [...encrypted, 'system'],
+  }
+}
+
+function rules(): string[] {
+  return [
+    ...PRIVATE_SUFFIXES.map((suffix) => `DOMAIN-SUFFIX,${suffix},DIRECT`),
+    ...PRIVATE_IPV4.map((cidr) => `IP-CIDR,${cidr},DIRECT,no-resolve`),
+    ...PRIVATE_IPV6.map((cidr) => `IP-CIDR6,${cidr},DIRECT,no-resolve`),
+    `MATCH,${PROXY_GROUP}`,
+  ]
+}
+
+function proxy(entry: MihomoEntry): Yaml {
+  switch (entry.kind) {
+    case 'reality':
+      return {
+        ...vless(entry),
+        network: 'tcp',
+        flow: entry.flow ? 'xtls-rprx-vision' : undefined,
+        'reality-opts': {
+          'public-key': entry.publicKey,
+          'short-id': entry.shortId,
+          'support-x25519mlkem768': wantsHybridKeyShare(entry.coreVersion) || undefined,
+        },
+      }
+    case 'ws':
+      return {
+        ...vless(entry),
+        network: 'ws',
+        alpn: ['http/1.1'],
+        fingerprint: entry.certSha256,
+        'ws-opts': { path: entry.path, headers: entry.sni ? { Host: entry.sni } : undefined },
+      }
+    case 'hysteria2':
+      return {
+        name: entry.name,
+        type: 'hysteria2',
+        server: entry.address,
+        port: entry.port,
+        password: entry.auth,
+        obfs: entry.obfsPassword ? 'salamander' : undefined,
+        'obfs-password': entry.obfsPassword || undefined,
+        sni: entry.sni || undefined,
+        fingerprint: entry.certSha256,
+        alpn: ['h3'],
+      }
+  }
+}
+
+function vless(entry: RealityEntry | WsEntry): { [key: string]: Yaml | undefined } {
+  return {
+    name: entry.name,
+    type: 'vless',
+    server: entry.address,
+    port: entry.port,
+    uuid: entry.uuid,
+    udp: true,
+    'packet-encoding': 'xudp',
+    tls: true,
+    servername: entry.sni || undefined,
+    'client-fingerprint': 'chrome',
+  }
+}
+
+/** Block YAML. Keys are ours and plain; every string is quoted, or `12e45678` would be a number. */
+function yaml(value: Yaml, pad = ''): string {
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]'
+    return value.map((item) => `${pad}- ${yaml(item, `${pad}  `).trimStart()}`).join('\n')
+  }
+  if (typeof value === 'object') {
+    const lines: string[] = []
+    for (const [key, item] of Object.entries(value)) {
+      if (item === undefined) continue
+      const nested = typeof item === 'object' && !(Array.isArray(item) && item.length === 0)
+      lines.push(`${pad}${key}:${nested ? '\n' : ' '}${yaml(item, `${pad}  `)}`)
+    }
+    return lines.join('\n')
+  }
+  return typeof value === 'string' ? quoted(value) : String(value)
+}
+
+/** A JSON string is a YAML string once the characters that YAML 1.2 section 5.1 bars are escaped. */
+function quoted(text: string): string {
+  return JSON.stringify(text.toWellFormed()).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,148 @@
+/** The connection list as a sing-box tun profile, valid for the core version that asks. */
+import type { Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
+
+export type SingboxEntry = RealityEntry | WsEntry | Hysteria2Entry
+
+const SELECTOR = 'Proxy'
+const URLTEST = 'Auto'
+const DIRECT = 'direct'
+const REMOTE_DNS = 'dns-remote'
+const LOCAL_DNS = 'dns-local'
+const PRIVATE_SUFFIXES = ['.localhost', '.local', '.lan', '.home.arpa', '.internal']
+
+/**
+ * A whole profile for the core version (`1.11.15`, `1.14.0-beta.3`; null or unknown: as for 1.12).
+ * 1.12 replaced the dns servers of 1.11 and 1.14 refuses them; the rest is the same from 1.11 to 1.14.
+ */
+export function singboxList(entries: SingboxEntry[], coreVersion: string | null): string {
+  const legacy = isBefore112(coreVersion)
+  const hasServers = entries.length > 0
+  const config = {
+    log: { level: 'warn', timestamp: true },
+    dns: legacy ? legacyDns(hasServers) : dns(hasServers),
+    inbounds: [
+      {
+        type: 'tun',
+        tag: 'tun-in',
+        address: ['172.19.0.1/30', 'fdfe:dcba:9876::1/126'],
+        auto_route: true,
+        strict_route: true,
+      },
+    ],
+    outbounds: [
+      ...groups(entries.map((entry) => entry.name)),
+      ...entries.map(outbound),
+      { type: 'direct', tag: DIRECT },
+    ],
+    route: {
+      rules: [
+        { action: 'sniff' },
+        {
+          type: 'logical',
+          mode: 'or',
+          rules: [{ protocol: 'dns' }, { port: 53 }],
+          action: 'hijack-dns',
+        },
+        { ip_is_private: true, action: 'route', outbound: DIRECT },
+      ],
+      final: SELECTOR,
+      auto_detect_interface: true,
+      ...(legacy ? {} : { default_domain_resolver: { server: LOCAL_DNS } }),
+    },
+    experimental: { cache_file: { enabled: true } },
+  }
+  return JSON.stringify(config, null, 2)
+}
+
+function isBefore112(coreVersion: string | null): boolean {
+  const match = /^(\d+)\.(\d+)/.exec(coreVersion ?? '')
+  return match !== null && (match[1] === '0' || (match[1] === '1' && Number(match[2]) < 12))
+}
+
+/** Names are asked through the proxy, those of this network at the system's resolver. */
+function dns(hasServers: boolean): object {
+  const local = { type: 'local', tag: LOCAL_DNS }
+  // A server that detours to a bare direct outbound is refused: without servers only the local one.
+  if (!hasServers) return { servers: [local], final: LOCAL_DNS }
+  return {
+    servers: [{ type: 'https', tag: REMOTE_DNS, server: '1.1.1.1', detour: SELECTOR }, local],
+    rules: [{ domain_suffix: PRIVATE_SUFFIXES, action: 'route', server: LOCAL_DNS }],
+    final: REMOTE_DNS,
+  }
+}
+
+function legacyDns(hasServers: boolean): object {
+  const local = { tag: LOCAL_DNS, address: 'local', detour: DIRECT }
+  if (!hasServers) return { servers: [local], final: LOCAL_DNS }
+  return {
+    servers: [{ tag: REMOTE_DNS, address: 'https://1.1.1.1/dns-query', detour: SELECTOR }, local],
+    rules: [
+      // The nodes' own names: without this rule they would be asked through the nodes.
+      { outbound: ['any'], action: 'route', server: LOCAL_DNS },
+      { domain_suffix: PRIVATE_SUFFIXES, action: 'route', server: LOCAL_DNS },
+    ],
+    final: REMOTE_DNS,
+  }
+}
+
+function groups(names: string[]): object[] {
+  // No servers: everything goes direct, so that the user can still reach the page that renews.
+  if (names.length === 0) return [{ type: 'selector', tag: SELECTOR, outbounds: [DIRECT] }]
+  return [
+    {
+      type: 'selector',
+      tag: SELECTOR,
+      outbounds: [URLTEST, ...names],
+      default: URLTEST,
+      interrupt_exist_connections: true,
+    },
+    {
+      type: 'urltest',
+      tag: URLTEST,
+      outbounds: names,
+      url: 'https://www.gstatic.com/generate_204',
+      interval: '5m',
+      tolerance: 50,
+    },
+  ]
+}
+
+function outbound(entry: SingboxEntry): object {
+  const server = { tag: entry.name, server: entry.address, server_port: entry.port }
+  const tls = { enabled: true, ...(entry.sni ? { server_name: entry.sni } : {}) }
+  const utls = { enabled: true, fingerprint: 'chrome' }
+  switch (entry.kind) {
+    case 'reality': {
+      const reality = { enabled: true, public_key: entry.publicKey, short_id: entry.shortId }
+      return {
+        type: 'vless',
+        ...server,
+        uuid: entry.uuid,
+        ...(entry.flow ? { flow: 'xtls-rprx-vision' } : {}),
+        tls: { ...tls, utls, reality },
+      }
+    }
+    case 'ws':
+      return {
+        type: 'vless',
+        ...server,
+        uuid: entry.uuid,
+        tls: { ...tls, certificate: entry.certPem.split('\n'), utls },
+        transport: {
+          type: 'ws',
+          path: entry.path,
+          ...(entry.sni ? { headers: { Host: entry.sni } } : {}),
+        },
+      }
+    case 'hysteria2':
+      return {
+        type: 'hysteria2',
+        ...server,
+        password: entry.auth,
+        ...(entry.obfsPassword
+          ? { obfs: { type: 'salamander', password: entry.obfsPassword } }
+          : {}),
+        tls: { ...tls, alpn: ['h3'], certificate: entry.certPem.split('\n') },
+      }
+  }
+}

@@ -1,0 +1,240 @@
+/** One pass over a core: its counters, clients and configuration, and what is noted of them on its nodes. */
+import { noteBehind, noteInStep, recordHealth, setSyncBlocked } from '#db/nodes.ts'
+import type { Node } from '#db/schema.ts'
+import { releaseAddOnlyNodes } from '#db/settings.ts'
+import { findReading } from '#db/traffic.ts'
+import type { NodeAlerts } from '#src/domain/nodes/alerts.ts'
+import { servedNodes } from '#src/domain/nodes/core-config.ts'
+import { lacksFitObfs } from '#src/domain/nodes/hysteria-config.ts'
+import { type SoundNode, soundNode } from '#src/domain/nodes/sound.ts'
+import { countReading } from '#src/domain/nodes/traffic.ts'
+import { sha256Hex } from '#src/lib/crypto.ts'
+import { NodeError } from '#src/lib/errors.ts'
+import type { Limiter } from '#src/lib/limiter.ts'
+import type { LogFields } from '#src/lib/log.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import type { Core } from '#src/ports/cores.ts'
+import type { CoreStatus } from '#src/ports/node-program.ts'
+import type { NodeSyncResult } from '#src/ports/node-sync.ts'
+import type { Services } from '#src/services.ts'
+import {
+  type ClientChanges,
+  isForeign,
+  type Pass,
+  STATUS_TIMEOUT_MS,
+  syncClients,
+} from './clients.ts'
+import { configurationsOf } from './programs.ts'
+import type { Outcome } from './retry-times.ts'
+
+export type PassDeps = Pick<Services, 'db' | 'clock' | 'log' | 'config' | 'instanceId'> & {
+  /** Lets one reading of a core be counted at a time, so that readings of one process never overtake each other. */
+  counting(core: Core): Limiter
+  /** Lets the clients of one core at a time be hashed (sync-clients.ts). */
+  hashing: Limiter
+  alerts: NodeAlerts
+  tell: Tell
+  /** Tells the operator once that a core reports what cannot be. */
+  tellOdd(core: Core, oddity: string, count: number): void
+}
+
+/** Tells the operator once of a core's trouble that lasts, and of its end (null). */
+export type Tell = (core: Core, alarm: string | null, fields?: LogFields) => void
+
+/** What a node lacks whose program answers. */
+export const TROUBLE = {
+  notServed:
+    'not served: its port is in use by another local node, or the core takes no such short id, SNI or flow',
+  localCoreMissing: 'no proxy core is installed: run `npm run cores`',
+  coreMissing:
+    'no proxy core answers on its server: where none is installed, have a new install command given out and run it there',
+  coreStopped: 'the proxy core is not running',
+  clients: 'the running core does not hold the wanted clients',
+  hysteriaMissing: 'there is no Hysteria on the node',
+  hysteriaObfs: 'Hysteria is left out: its obfs password is not 4 to 256 bytes of text',
+  hysteriaStopped: 'Hysteria is not running',
+} as const
+
+/** What is wrong with a core that does not run, of which version null is known when its program is not there. */
+export function stoppedCore(kind: string, version: string | null): string {
+  if (version !== null) return TROUBLE.coreStopped
+  return kind === 'managed' ? TROUBLE.coreMissing : TROUBLE.localCoreMissing
+}
+
+/** What is wrong with a core that answered, or null. What it said after its clients were changed is newer than its status. */
+function troubleOf(nodes: Node[], { status, live, lacksHysteria }: CorePass): string | null {
+  if (!live && !status.core.up) return stoppedCore(nodes[0]?.kind ?? '', status.core.version)
+  if (!(live ?? status.live)) return TROUBLE.clients
+  if (lacksHysteria) return TROUBLE.hysteriaMissing
+  if (nodes.some(lacksFitObfs)) return TROUBLE.hysteriaObfs
+  return status.hysteria?.up === false ? TROUBLE.hysteriaStopped : null
+}
+
+/** REALITY's target: the setting for the seeded node, else the site whose name it borrows. */
+function targetOf(s: Pick<PassDeps, 'config'>, node: Node): string {
+  const own = node.code === 'de1' ? s.config.localNode.target : ''
+  return own === '' ? `${node.sni}:443` : own
+}
+
+type CorePass = ClientChanges & {
+  status: CoreStatus
+  configured: boolean
+  /** Hysteria is wanted where its program is not installed. */
+  lacksHysteria: boolean
+}
+
+/** Lets a configuration be given. A machine without a core's binary goes on: its clients are kept for the day it has one. */
+async function isGiven(giving: Promise<void>): Promise<boolean> {
+  try {
+    await giving
+    return true
+  } catch (error) {
+    if (!(error instanceof NodeError && error.failure === 'no-core')) throw error
+    return false
+  }
+}
+
+/** Reads a core and counts its counters. Throws NodeError. */
+export async function readStatus(
+  s: PassDeps,
+  core: Core,
+  nodes: Node[],
+  timeoutMs: number,
+): Promise<CoreStatus> {
+  const acknowledged = await findReading(s.db, core.name)
+  const status = await core.program.status(acknowledged, timeoutMs)
+  const codes = nodes.map((node) => node.code)
+  const source = { core: core.name, nodes: codes, acknowledged }
+  const { strange, absurd } = await s.counting(core)(() => countReading(s, source, status))
+  if (strange > 0) s.tellOdd(core, 'traffic of clients that are not on it', strange)
+  if (absurd > 0) s.tellOdd(core, 'more traffic than can be', absurd)
+  return status
+}
+
+/** Gives the cores of a node the configurations that they have not; a core that is started anew forgets what it has counted. */
+async function configure(s: PassDeps, core: Core, nodes: SoundNode[], status: CoreStatus) {
+  const read = (isUp: boolean) =>
+    isUp ? readStatus(s, core, nodes, STATUS_TIMEOUT_MS) : Promise.resolve()
+  const { served } = servedNodes(nodes)
+  const wanted = configurationsOf(status.program, served, (node) => targetOf(s, node))
+  let configured = false
+  if (status.config !== sha256Hex(wanted.core)) {
+    await read(status.core.up)
+    configured = await isGiven(core.program.configure(s.instanceId(), wanted.core))
+  }
+  const { hysteria } = wanted
+  const present = status.hysteria?.config
+  if (present === (hysteria === '' ? undefined : sha256Hex(hysteria))) {
+    return { configured, lacksHysteria: false }
+  }
+  await read(status.hysteria?.up ?? false)
+  const given = await isGiven(core.program.hysteria(s.instanceId(), hysteria))
+  return { configured: configured || given, lacksHysteria: !given }
+}
+
+/** One pass over a core. Clients first, because with `force` they take the node over. */
+async function syncCore(s: PassDeps, core: Core, nodes: Node[], pass: Pass): Promise<CorePass> {
+  const status = await readStatus(s, core, nodes, STATUS_TIMEOUT_MS)
+  const sound = nodes.map(soundNode)
+  const { served } = servedNodes(sound)
+  const changes = await syncClients(s, core, served, status, pass)
+  const isOurs = pass.force || !isForeign(s, status)
+  const done = isOurs
+    ? await configure(s, core, sound, status)
+    : { configured: false, lacksHysteria: false }
+  return { status, ...done, ...changes }
+}
+
+/** Notes on the node rows what a pass learned; alarms only where something changed. */
+async function recordPass(s: PassDeps, nodes: Node[], pass: CorePass): Promise<void> {
+  const now = formatTimestamp(s.clock.now())
+  const { conflicts } = servedNodes(nodes)
+  const { program, core } = pass.status
+  const { version } = core
+  // Left out when it is the same, because lists depend on it: writing it would have them all read anew (db/triggers.ts).
+  const changed = version !== null && nodes.some((node) => node.coreVersion !== version)
+  const lastError = troubleOf(nodes, pass)
+  await recordHealth(
+    s.db,
+    nodes.map((node) => node.code),
+    { lastSeenAt: now, lastError, program, ...(changed ? { coreVersion: version } : {}) },
+  )
+  if (conflicts.length > 0) {
+    const codes = conflicts.map((node) => node.code)
+    await recordHealth(s.db, codes, { lastError: TROUBLE.notServed })
+  }
+  for (const node of nodes) {
+    const blocked = pass.blocked.has(node.code)
+    if (!(await setSyncBlocked(s.db, node.code, blocked))) continue
+    await s.alerts.noteBrake(node, blocked)
+    if (blocked) s.log.warn('removals held back: send force to go on', { node: node.code })
+    else s.log.info('removals go on', { node: node.code })
+  }
+}
+
+export interface PassOutcome {
+  results: NodeSyncResult[]
+  outcome: Outcome
+}
+
+async function noteDone(s: PassDeps, core: Core, nodes: Node[], done: CorePass) {
+  const trouble = troubleOf(nodes, done)
+  const outcome = trouble ? 'failed' : done.configured ? 'restarted' : 'in step'
+  await recordPass(s, nodes, done)
+  if (outcome === 'in step') await noteInStep(s.db, nodes)
+  else
+    await noteBehind(
+      s.db,
+      nodes.map((node) => node.code),
+    )
+  s.tell(core, trouble)
+  await s.alerts.note(nodes, trouble)
+  const results = nodes.map(({ code }) => ({
+    code,
+    ok: trouble === null,
+    added: done.added.get(code) ?? 0,
+    removed: done.removed.get(code) ?? 0,
+    error: done.blocked.has(code) ? 'removals held back' : trouble,
+  }))
+  return { results, outcome } as const
+}
+
+async function noteFailed(s: PassDeps, core: Core, nodes: Node[], error: NodeError) {
+  const codes = nodes.map((node) => node.code)
+  const lastError = error.message
+  s.tell(core, 'node sync failed', { failure: error.failure, reason: lastError })
+  await recordHealth(s.db, codes, { lastError })
+  await noteBehind(s.db, codes)
+  await s.alerts.note(nodes, lastError)
+  const results = codes.map((code) => ({
+    code,
+    ok: false,
+    added: 0,
+    removed: 0,
+    error: lastError,
+  }))
+  return { results, outcome: 'failed' } as const
+}
+
+/** Makes a pass over a core that serves `nodes`. One that the core did not let happen is told and noted, not thrown. */
+export async function passOver(
+  s: PassDeps,
+  core: Core,
+  nodes: Node[],
+  pass: Pass,
+): Promise<PassOutcome> {
+  try {
+    const done = await syncCore(s, core, nodes, pass)
+    if (pass.held) {
+      await releaseAddOnlyNodes(
+        s.db,
+        pass.held,
+        nodes.map((node) => node.code),
+      )
+    }
+    return await noteDone(s, core, nodes, done)
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error
+    return noteFailed(s, core, nodes, error)
+  }
+}

@@ -1,0 +1,98 @@
+/** Changes of single clients on their way to a core: collected while the core is busy, bounded in time for the caller. */
+import { listNodes, noteBehind } from '#db/nodes.ts'
+import { NodeError } from '#src/lib/errors.ts'
+import { inTime } from '#src/lib/pause.ts'
+import type { Core } from '#src/ports/cores.ts'
+import type { Services } from '#src/services.ts'
+
+type Deps = Pick<Services, 'db' | 'cores' | 'log' | 'background'>
+
+interface Waiting {
+  uuids: Set<string>
+  /** Codes of the nodes that they are, or were, on. */
+  nodes: Set<string>
+  /** Resolves with the outcome of the call that carries these clients. */
+  done: Promise<boolean>
+}
+
+/** What is told of one core: the clients, and their nodes. */
+interface Told {
+  core: Core
+  uuids: string[]
+  nodes: string[]
+}
+
+/**
+ * `apply` puts a set of clients of one core right. One call per core runs at a time; what arrives meanwhile goes together in
+ * the next, so a thousand grants cost a handful of calls. Nodes whose core did not take them are noted as behind: the scheduler
+ * goes on with them.
+ */
+export function createClientQueue(
+  s: Deps,
+  apply: (core: Core, uuids: string[]) => Promise<boolean>,
+) {
+  const running = new Map<string, Promise<unknown>>()
+  const waiting = new Map<string, Waiting>()
+
+  const carry = async (core: Core, own: Waiting): Promise<boolean> => {
+    await running.get(core.name)
+    waiting.delete(core.name)
+    try {
+      if (await apply(core, [...own.uuids])) return true
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      s.log.warn('client change waits for the next sync', {
+        core: core.name,
+        failure: error.failure,
+      })
+    }
+    await noteBehind(s.db, [...own.nodes])
+    return false
+  }
+
+  const enqueue = ({ core, uuids, nodes }: Told): Promise<boolean> => {
+    let own = waiting.get(core.name)
+    if (!own) {
+      const entry: Waiting = { uuids: new Set(), nodes: new Set(), done: Promise.resolve(false) }
+      entry.done = carry(core, entry)
+      waiting.set(core.name, entry)
+      running.set(
+        core.name,
+        entry.done.catch(() => {}),
+      )
+      s.background.run('client change', () => entry.done)
+      own = entry
+    }
+    for (const uuid of uuids) own.uuids.add(uuid)
+    for (const code of nodes) own.nodes.add(code)
+    return own.done
+  }
+
+  const sortByCore = (subscriptions: { uuid: string; node: string }[]): Told[] => {
+    const told = new Map<string, Told>()
+    const perNode = Map.groupBy(subscriptions, ({ node }) => node)
+    for (const node of listNodes(s.db)) {
+      const own = perNode.get(node.code)
+      const core = own && s.cores.of(node)
+      if (!core) continue
+      const entry = told.get(core.name) ?? { core, uuids: [], nodes: [] }
+      for (const { uuid } of own) entry.uuids.push(uuid)
+      entry.nodes.push(node.code)
+      told.set(core.name, entry)
+    }
+    return [...told.values()]
+  }
+
+  return {
+    /** True when all clients are in place within `timeoutMs`; the call goes on after that. */
+    async touch(
+      subscriptions: { uuid: string; node: string }[],
+      timeoutMs: number,
+    ): Promise<boolean> {
+      const outcomes = Promise.all(
+        sortByCore(subscriptions).map((told) => enqueue(told).catch(() => false)),
+      ).then((results) => results.every(Boolean))
+      return inTime(outcomes, timeoutMs, false)
+    },
+  }
+}

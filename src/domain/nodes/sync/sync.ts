@@ -1,0 +1,173 @@
+/** Keeps every core equal to the database: configuration, clients, counters. Desired state, never a queue of changes. */
+import { listBehind, listNodes } from '#db/nodes.ts'
+import type { Node } from '#db/schema.ts'
+import { findAddOnlyNodes, releaseAddOnlyNodes } from '#db/settings.ts'
+import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
+import { NodeError } from '#src/lib/errors.ts'
+import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
+import { inTime } from '#src/lib/pause.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import type { Core } from '#src/ports/cores.ts'
+import type { NodeSync, NodeSyncResult } from '#src/ports/node-sync.ts'
+import type { Services } from '#src/services.ts'
+import { applyClients, type Pass } from './clients.ts'
+import { type PassDeps, type PassOutcome, passOver, readStatus, type Tell } from './core-pass.ts'
+import { createPassLanes } from './lanes.ts'
+import { createClientQueue } from './queue.ts'
+import { createRetryTimes } from './retry-times.ts'
+
+type ProcessDeps = Pick<
+  Services,
+  'db' | 'clock' | 'log' | 'config' | 'cores' | 'instanceId' | 'background'
+>
+
+/** A core that is just being started, or started again, is no trouble. */
+const PATIENCE_MS = 10_000
+
+interface CoreNodes {
+  core: Core
+  nodes: Node[]
+}
+
+/** The cores of these nodes by their names, each with those that it serves. */
+function groupByCore(s: Pick<Services, 'cores'>, nodes: Node[]): Map<string, CoreNodes> {
+  const groups = new Map<string, CoreNodes>()
+  for (const node of nodes) {
+    const core = s.cores.of(node)
+    if (!core) continue
+    const group = groups.get(core.name) ?? { core, nodes: [] }
+    group.nodes.push(node)
+    groups.set(core.name, group)
+  }
+  return groups
+}
+
+/** Tells of troubles that last: once, whatever words a core finds for them the next time. */
+function createTell(s: Pick<Services, 'clock' | 'log'>): Tell {
+  const troubles = new Map<string, { alarm: string; sinceMs: number; told: boolean }>()
+  return ({ name }, alarm, fields = {}) => {
+    const last = troubles.get(name)
+    if (alarm === null) {
+      troubles.delete(name)
+      if (last?.told) s.log.info('node is in step again', { core: name })
+      return
+    }
+    const kind = `${alarm} ${fields.failure ?? ''}`
+    const now = s.clock.monotonicMs()
+    const trouble = last?.alarm === kind ? last : { alarm: kind, sinceMs: now, told: false }
+    troubles.set(name, trouble)
+    if (trouble.told || now - trouble.sinceMs < PATIENCE_MS) return
+    trouble.told = true
+    s.log.warn(alarm, { core: name, ...fields })
+  }
+}
+
+/** Tells once of each kind of thing that a core reports and that cannot be. */
+function createTellOdd(s: Pick<Services, 'log'>): PassDeps['tellOdd'] {
+  const told = new Set<string>()
+  return ({ name }, oddity, count) => {
+    if (told.has(`${name} ${oddity}`)) return
+    told.add(`${name} ${oddity}`)
+    s.log.warn('a node reports what cannot be, it is ignored', { core: name, oddity, count })
+  }
+}
+
+/** Lets one piece of work on a core go on at a time. */
+function createCounting(): (core: Core) => Limiter {
+  const limiters = new Map<string, Limiter>()
+  return ({ name }) => {
+    const limiter = limiters.get(name) ?? createLimiter(1)
+    limiters.set(name, limiter)
+    return limiter
+  }
+}
+
+const notDone = (nodes: Node[], timeoutMs: number): NodeSyncResult[] =>
+  nodes.map(({ code }) => ({
+    code,
+    ok: false,
+    added: 0,
+    removed: 0,
+    error: `not done within ${timeoutMs / 1000} s, it goes on`,
+  }))
+
+/** The NodeSync of a process. */
+export function createNodeSync(deps: ProcessDeps): NodeSync {
+  const s: ProcessDeps & PassDeps = {
+    ...deps,
+    counting: createCounting(),
+    hashing: createLimiter(1),
+    alerts: createNodeAlerts(deps),
+    tell: createTell(deps),
+    tellOdd: createTellOdd(deps),
+  }
+  const queue = createClientQueue(s, (core, uuids) => applyClients(s, core, uuids))
+  const retries = createRetryTimes(s)
+  // What a core serves is looked up when its turn comes: it may be another server by then, or gone.
+  const lanes = createPassLanes(async (name, pass): Promise<PassOutcome> => {
+    const group = groupByCore(s, listNodes(s.db)).get(name)
+    if (!group) return { results: [], outcome: 'in step' }
+    const done = await passOver(s, group.core, group.nodes, pass)
+    retries.note(name, done.outcome)
+    return done
+  })
+  const groupsOf = (only?: string[]): CoreNodes[] =>
+    [...groupByCore(s, listNodes(s.db)).values()].filter(
+      ({ nodes }) => !only || nodes.some((node) => only.includes(node.code)),
+    )
+  const passNow = async (
+    { core, nodes }: CoreNodes,
+    pass: Pass,
+    timeoutMs?: number,
+  ): Promise<NodeSyncResult[]> => {
+    const results = lanes.pass(core.name, pass).then((done) => done.results)
+    if (timeoutMs === undefined) return results
+    s.background.run('sync asked for', () => results)
+    return inTime(results, timeoutMs, notDone(nodes, timeoutMs))
+  }
+  /** Reads and counts a core's counters; false when it gave none in time. */
+  const readCounters = ({ core, nodes }: CoreNodes, timeoutMs: number): Promise<boolean> => {
+    const read = readStatus(s, core, nodes, timeoutMs).then(
+      (status) => status.core.up,
+      (error) => {
+        if (!(error instanceof NodeError)) throw error
+        return false
+      },
+    )
+    s.background.run('reading of counters', () => read)
+    return inTime(read, timeoutMs, false)
+  }
+  return {
+    touch: (subscriptions, timeoutMs = 5000) => queue.touch(subscriptions, timeoutMs),
+    async syncAll({ force, remove, only, timeoutMs }) {
+      // Before the nodes are: a restore that comes meanwhile is not what the admin forced.
+      const held = force ? findAddOnlyNodes(s.db) : undefined
+      const pass = { force, remove, now: formatTimestamp(s.clock.now()), held }
+      const groups = groupsOf(only)
+      const results = await Promise.all(groups.map((group) => passNow(group, pass, timeoutMs)))
+      if (held && !only) {
+        // Whose core is not here any more has nothing to remove either.
+        const here = groups.flatMap(({ nodes }) => nodes.map((node) => node.code))
+        const gone = held.codes.filter((code) => !here.includes(code))
+        await releaseAddOnlyNodes(s.db, held, gone)
+      }
+      return results.flat()
+    },
+    retryBehind({ remove }) {
+      const now = formatTimestamp(s.clock.now())
+      const behind = groupByCore(s, listBehind(s.db))
+      for (const name of retries.due([...behind.keys()])) {
+        if (lanes.isBusy(name)) continue
+        const pass = { force: false, remove, now, held: undefined }
+        s.background.run('sync of a node that is behind', () => lanes.pass(name, pass))
+      }
+    },
+    async readTraffic(timeoutMs) {
+      await Promise.all(groupsOf().map((group) => readCounters(group, timeoutMs)))
+    },
+    async readNode(code, timeoutMs) {
+      const [group] = groupsOf([code])
+      return group ? readCounters(group, timeoutMs) : false
+    },
+  }
+}

@@ -1,0 +1,188 @@
+/** Traffic: every byte of a reading counted once, across restarts of a core and of the panel. */
+import type { Query } from '#db/database.ts'
+import type { PageRequest } from '#db/paging.ts'
+import type { ReadResult } from '#db/reads.ts'
+import {
+  addSample,
+  addTraffic,
+  putBase,
+  putReading,
+  RESET_EPOCH,
+  readBases,
+  readReading,
+  resetTraffic,
+} from '#db/traffic.ts'
+import { formatBytes } from '#src/lib/format.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import { nextTurn, slices } from '#src/lib/turn.ts'
+import type { CoreStatus, Counters } from '#src/ports/node-program.ts'
+import type { Services } from '#src/services.ts'
+
+type Deps = Pick<Services, 'db' | 'clock'>
+
+const BATCH = 200
+/** The most subscriptions that GET /admin/api/traffic considers. */
+export const TRAFFIC_CONSIDERED = 5000
+
+/**
+ * What came since the base. A core that restarted counts from zero. Within one run numbers only grow: where they fell, the
+ * reading is older than the base (another process was quicker) or the operator set them back, and nothing is counted.
+ */
+export function trafficDelta(
+  base: { epoch: string; up: number; down: number } | null,
+  reading: { epoch: string; up: number; down: number },
+): { up: number; down: number } {
+  if (base?.epoch === RESET_EPOCH) return { up: 0, down: 0 }
+  if (base?.epoch !== reading.epoch) return { up: reading.up, down: reading.down }
+  const up = reading.up - base.up
+  const down = reading.down - base.down
+  return up < 0 || down < 0 ? { up: 0, down: 0 } : { up, down }
+}
+
+interface Reading {
+  epoch: string
+  up: number
+  down: number
+}
+
+/** Whether a reading is older than its base: within one run of a core numbers only grow. */
+const isBehind = (base: Reading | null, reading: Reading): boolean =>
+  base?.epoch === reading.epoch && (reading.up < base.up || reading.down < base.down)
+
+/** More than a client can have moved since a core's start: 100 Gbit/s for a day. */
+const MOST_BYTES = 2 ** 50
+
+/** A core's reading that is to be counted. */
+export interface ReadingSource {
+  core: string
+  /** Codes of the nodes that it serves: only of clients on them it has something to say. */
+  nodes: string[]
+  /** The reading with which it was asked for. */
+  acknowledged: string
+}
+
+/** How much of a reading was left out. */
+interface Odd {
+  /** Clients who are elsewhere, and whose traffic was never counted here. */
+  strange: number
+  /** Numbers that are too large. */
+  absurd: number
+}
+
+/** One program's counters within a reading. Hysteria counts for itself. */
+interface Batch {
+  /** Whose bases these are. */
+  source: string
+  epoch: string
+  nodes: Set<string>
+  counters: Counters
+  day: string
+}
+
+/** The names under which the bases of a core's programs are kept. */
+const basesOf = (core: string) => ({ core, hysteria: `${core}/hysteria` })
+
+const isAbsurd = ([, up, down]: Counters[number]) => up > MOST_BYTES || down > MOST_BYTES
+
+/** Counts the clients of one batch and sums what came per node and day. */
+function* countBatch(tx: Query, { source, epoch, nodes, counters, day }: Batch) {
+  const readings = new Map(counters.map(([uuid, up, down]) => [uuid, { uuid, epoch, up, down }]))
+  const perNode = new Map<string, { up: number; down: number }>()
+  let strange = 0
+  for (const row of yield* readBases(tx, source, [...readings.keys()])) {
+    const reading = readings.get(row.uuid) as Reading & { uuid: string }
+    const base = row.epoch === null ? null : (row as Reading)
+    if (!nodes.has(row.node)) {
+      // Somebody who was moved away may have been connected until now.
+      if (base === null) strange++
+      continue
+    }
+    // A base never moves back within a run: what lies between would be counted again.
+    if (isBehind(base, reading)) continue
+    yield* putBase(tx, source, epoch, reading)
+    const delta = trafficDelta(base, reading)
+    if (delta.up + delta.down === 0) continue
+    yield* addTraffic(tx, row.uuid, delta.up, delta.down)
+    const sum = perNode.get(row.node) ?? { up: 0, down: 0 }
+    perNode.set(row.node, { up: sum.up + delta.up, down: sum.down + delta.down })
+  }
+  for (const [node, sum] of perNode) yield* addSample(tx, node, day, sum.up, sum.down)
+  return strange
+}
+
+/** The counters of a reading, in batches by program. */
+function* batchesOf(
+  { core, nodes }: ReadingSource,
+  status: Pick<CoreStatus, 'core' | 'counters' | 'hysteria'>,
+  day: string,
+): Generator<Batch> {
+  const bases = basesOf(core)
+  const parts = [
+    { source: bases.core, epoch: status.core.epoch, counters: status.counters },
+    { source: bases.hysteria, epoch: null, counters: [], ...status.hysteria },
+  ]
+  const codes = new Set(nodes)
+  for (const { source, epoch, counters } of parts) {
+    if (epoch === null) continue
+    for (let start = 0; start < counters.length; start += BATCH) {
+      yield { source, epoch, nodes: codes, counters: counters.slice(start, start + BATCH), day }
+    }
+  }
+}
+
+/**
+ * Adds a core's reading to the stored totals, 200 clients a transaction. Counting the same reading again adds nothing, so a crash
+ * between two batches is harmless; it is acknowledged after the last one. A reading that another process overtook is dropped: the
+ * next one tells everything since the acknowledged one. Clients that are on no node of the core are left out.
+ */
+export async function countReading(s: Deps, from: ReadingSource, status: CoreStatus): Promise<Odd> {
+  const odd: Odd = { strange: 0, absurd: 0 }
+  if (status.core.epoch === null && (status.hysteria?.epoch ?? null) === null) return odd
+  const { core, acknowledged } = from
+  const day = formatTimestamp(s.clock.now()).slice(0, 10)
+  let first = true
+  for (const batch of batchesOf(from, status, day)) {
+    // Ten thousand clients take a second: requests go on between two batches.
+    if (!first) await nextTurn()
+    first = false
+    const counters = batch.counters.filter((counter) => !isAbsurd(counter))
+    odd.absurd += batch.counters.length - counters.length
+    const strange = await s.db.tx(function* (tx) {
+      if ((yield* readReading(tx, core)) !== acknowledged) return null
+      return yield* countBatch(tx, { ...batch, counters })
+    })
+    if (strange === null) return odd
+    odd.strange += strange
+  }
+  await s.db.tx((tx) => putReading(tx, core, status.reading))
+  return odd
+}
+
+/** Sets the totals of a subscription to zero; what its core reports next becomes the base. */
+export function* resetTrafficIn(tx: Query, uuid: string, core: string) {
+  yield* resetTraffic(tx, uuid, core, Object.values(basesOf(core)))
+}
+
+const entryOf = (row: ReadResult<'traffic'>['rows'][number]) => ({
+  uuid: row.uuid,
+  username: row.username === null ? `tg${row.tgId}` : `@${row.username}`,
+  nodeLabel: row.nodeLabel ?? row.node,
+  up: row.up,
+  down: row.down,
+  upFmt: formatBytes(row.up),
+  downFmt: formatBytes(row.down),
+  totalFmt: formatBytes(row.up + row.down),
+})
+
+const SLICE = 500
+
+/** The stored totals of the 5000 subscriptions with the most traffic, largest first: those of a page, and the sums of all. */
+export async function trafficReport(s: Pick<Services, 'reads'>, page: PageRequest) {
+  const { rows, count, up, down } = await s.reads.ask('traffic', TRAFFIC_CONSIDERED, page)
+  const entries: ReturnType<typeof entryOf>[] = []
+  // All at once they would keep requests waiting.
+  for await (const slice of slices(rows, SLICE)) entries.push(...slice.map(entryOf))
+  const last = rows.at(-1)
+  const next = last ? { value: String(last.up + last.down), rowid: last.rowid } : null
+  return { entries, count, up, down, totalFmt: formatBytes(up + down), next }
+}

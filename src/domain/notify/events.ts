@@ -1,0 +1,81 @@
+/** Outbound events: rows written by the transaction that causes them. */
+
+import type { Query } from '#db/database.ts'
+import { insertEvent } from '#db/history.ts'
+import type { Node } from '#db/schema.ts'
+import type { ListedSubscription } from '#db/subscriptions.ts'
+import type { Actor } from '#src/domain/audit.ts'
+import { nodeAndPlan } from '#src/domain/labels.ts'
+import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
+import { randomUuid } from '#src/lib/random.ts'
+import type { Services } from '#src/services.ts'
+import { type OptionalEvent, optionalEventsIn } from './optional-events.ts'
+
+export type EventName =
+  | OptionalEvent
+  | 'payment.paid'
+  | 'subscription.granted_by_admin'
+  | 'subscription.revoked'
+  | 'subscription.held'
+  | 'subscription.resumed'
+  | 'node.added'
+  /** Asked for by an admin. */
+  | 'webhook.test'
+
+/** Writes an event: ready to be sent, or skipped while no webhook URL is set. */
+export function* emit(
+  tx: Query,
+  settings: Settings,
+  at: string,
+  event: EventName,
+  data: Record<string, unknown>,
+) {
+  yield* insertEvent(tx, {
+    id: randomUuid(),
+    event,
+    data: JSON.stringify(data),
+    status: settings.text('WEBHOOK_URL') === '' ? 'skipped' : 'ready',
+    createdAt: at,
+  })
+}
+
+/** The optional events that are ticked. */
+export const tickedEvents = (settings: Settings): OptionalEvent[] =>
+  optionalEventsIn(settings.text('WEBHOOK_EVENTS'))
+
+/** Writes an optional event where it is ticked. */
+export function* emitTicked(
+  tx: Query,
+  s: Pick<Services, 'config'>,
+  at: string,
+  event: OptionalEvent,
+  data: Record<string, unknown>,
+) {
+  const settings = yield* readSettingsIn(tx, s)
+  if (tickedEvents(settings).includes(event)) yield* emit(tx, settings, at, event, data)
+}
+
+/** `data` of an optional event: who did it (null: the operator at the machine), from where, and to whom. */
+export const securityData = ({ admin, ip }: Actor, more: { username?: string } = {}) => ({
+  admin,
+  ip,
+  ...more,
+})
+
+/** `data` of a subscription event: no token, link or key. */
+export function subscriptionData(found: ListedSubscription) {
+  const { row } = found
+  return {
+    tg_id: row.tgId,
+    username: found.username,
+    ...nodeAndPlan(found),
+    subscription_uuid: row.uuid,
+    expires_at: row.expiresAt,
+  }
+}
+
+/** `data` of node.added. */
+export function nodeData(node: Node) {
+  const { code, label, kind, address, port } = node
+  return { code, label, kind, address, port }
+}

@@ -1,0 +1,165 @@
+/** What bot messages say: the kinds of `outbox` rows, and their texts in Telegram's HTML. They need no bot process. */
+import type { Query } from '#db/database.ts'
+import { queueMessage } from '#db/outbox.ts'
+import { ownIdOf } from '#src/domain/secret.ts'
+import { botLink } from '#src/lib/bot-link.ts'
+import { escapeHtml } from '#src/lib/html.ts'
+import { subLink } from '#src/lib/sub-link.ts'
+import { formatDay, parseTimestamp } from '#src/lib/time.ts'
+import type { LinkButton } from '#src/ports/messenger.ts'
+import type { Services } from '#src/services.ts'
+import { type Alert, alertText } from './alert-texts.ts'
+
+/** A grant, as it was made: labels and expiry are those of back then, link and language those of the moment of sending. */
+export interface GrantedMessage {
+  kind: 'granted'
+  payload: { node_label: string; plan_label: string; expires_at: string }
+}
+
+export interface AlertMessage {
+  kind: 'alert'
+  payload: Alert
+}
+
+/** That a subscription ends soon, or has; `renewable`: something was for sale then. */
+export interface ReminderMessage {
+  kind: 'reminder'
+  payload: GrantedMessage['payload'] & {
+    subscription: string
+    ended: boolean
+    renewable: boolean
+  }
+}
+
+export type Message = GrantedMessage | AlertMessage | ReminderMessage
+
+/**
+ * Queues a message in the transaction of what it tells of; after the commit `nudge('messages')` sends it. `botToken`: of a former
+ * bot that is to send it; the present one does where that is refused.
+ */
+export function* tell(
+  tx: Query,
+  now: string,
+  tgId: number,
+  message: Message,
+  botToken: string | null = null,
+) {
+  const { kind, payload } = message
+  yield* queueMessage(tx, { tgId, kind, payload: { ...payload }, now, botToken })
+}
+
+export type Lang = 'en' | 'ru'
+
+/** The language of a Telegram language tag, or of DEFAULT_LANG where messages are not written in it. */
+export function messageLang(tag: string | null | undefined, defaultLang: string): Lang {
+  const primary = tag?.toLowerCase().split(/[-_]/)[0]
+  if (primary === 'ru' || primary === 'en') return primary
+  return defaultLang === 'ru' ? 'ru' : 'en'
+}
+
+interface SubscriptionFields {
+  node: string
+  plan: string
+  until: string
+  link: string
+}
+
+const GRANTED: Record<Lang, (fields: SubscriptionFields) => string> = {
+  en: ({ node, plan, until, link }) =>
+    `✅ <b>Your access is ready</b>
+
+Server: <b>${node}</b>
+Plan: <b>${plan}</b>, until <b>${until}</b>
+
+Your subscription link. Open it in a browser and follow the steps, or paste it into your app:
+${link}`,
+  ru: ({ node, plan, until, link }) =>
+    `✅ <b>Доступ готов</b>
+
+Сервер: <b>${node}</b>
+Тариф: <b>${plan}</b>, до <b>${until}</b>
+
+Ваша ссылка подписки. Откройте её в браузере и следуйте инструкции или вставьте в приложение:
+${link}`,
+}
+
+interface ReminderTexts {
+  soon: (until: string) => string
+  ended: (until: string) => string
+  rest: (fields: SubscriptionFields) => string
+  renewSoon: string
+  renewEnded: string
+  page: string
+  button: string
+}
+
+const REMINDERS: Record<Lang, ReminderTexts> = {
+  en: {
+    soon: (until) => `⏳ <b>Your access ends on ${until}</b>`,
+    ended: (until) => `⌛ <b>Your access ended on ${until}</b>`,
+    rest: ({ node, plan }) => `Server: <b>${node}</b>\nPlan: <b>${plan}</b>`,
+    renewSoon: 'Renew it in time, here in the bot, and nothing changes in your apps. Your page:',
+    renewEnded: 'Renew it here in the bot, and your apps work again as they are. Your page:',
+    page: 'Your page:',
+    button: '🔄 Renew',
+  },
+  ru: {
+    soon: (until) => `⏳ <b>Доступ заканчивается ${until}</b>`,
+    ended: (until) => `⌛ <b>Доступ закончился ${until}</b>`,
+    rest: ({ node, plan }) => `Сервер: <b>${node}</b>\nТариф: <b>${plan}</b>`,
+    renewSoon:
+      'Продлите вовремя здесь, в боте, и в приложениях ничего менять не придётся. Ваша страница:',
+    renewEnded:
+      'Продлите здесь, в боте, и приложения снова заработают без настройки. Ваша страница:',
+    page: 'Ваша страница:',
+    button: '🔄 Продлить',
+  },
+}
+
+function reminderHtml(lang: Lang, payload: ReminderMessage['payload'], fields: SubscriptionFields) {
+  const texts = REMINDERS[lang]
+  const { ended, renewable } = payload
+  const head = (ended ? texts.ended : texts.soon)(fields.until)
+  const renew = ended ? texts.renewEnded : texts.renewSoon
+  return `${head}\n\n${texts.rest(fields)}\n\n${renewable ? renew : texts.page}\n${fields.link}`
+}
+
+/** The user of a message; an admin of ADMIN_TG_IDS need not be one. */
+export interface Recipient {
+  token: string
+  lang: string | null
+}
+
+/** The HTML of a message, or null when it can't be written: its user is gone, or its kind is of another version. */
+export function messageHtml(
+  { config }: Pick<Services, 'config'>,
+  row: { kind: string; payload: Record<string, unknown> },
+  recipient: Recipient | undefined,
+): string | null {
+  const { kind, payload } = row as unknown as Message
+  const lang = messageLang(recipient?.lang, config.defaultLang)
+  if (kind === 'alert') return alertText(lang, payload) ?? null
+  if ((kind !== 'granted' && kind !== 'reminder') || !recipient) return null
+  const fields: SubscriptionFields = {
+    node: escapeHtml(payload.node_label),
+    plan: escapeHtml(payload.plan_label),
+    until: formatDay(config.timezone, parseTimestamp(payload.expires_at)),
+    link: escapeHtml(subLink(config, recipient.token)),
+  }
+  return kind === 'granted' ? GRANTED[lang](fields) : reminderHtml(lang, payload, fields)
+}
+
+/** The buttons under a message: a renewal's opens the bot with the payload `renew_ID`, the id that its owner knows. `botUsername` may be empty: then there is none. */
+export function messageButtons(
+  s: Pick<Services, 'db' | 'config'>,
+  row: { kind: string; payload: Record<string, unknown> },
+  recipient: Recipient | undefined,
+  botUsername: string,
+): LinkButton[] {
+  const { kind, payload } = row as unknown as Message
+  if (kind !== 'reminder' || !payload.renewable) return []
+  const { botLinkBase, defaultLang } = s.config
+  const url = botLink(botLinkBase, botUsername, `renew_${ownIdOf(s, payload.subscription)}`)
+  const { button: text } = REMINDERS[messageLang(recipient?.lang, defaultLang)]
+  return url === null ? [] : [{ text, url }]
+}

@@ -1,0 +1,206 @@
+/** New payments: the row first, then the provider, then its link. What a crash leaves half made is completed by asking again. */
+import type { Query } from '#db/database.ts'
+import {
+  ExternalIdTaken,
+  failPayment,
+  insertPayment,
+  readPayment,
+  readRecentPayments,
+  readReusable,
+  type SameOrder,
+  storeExternalId,
+} from '#db/payments.ts'
+import type { Payment } from '#db/schema.ts'
+import { ensureUser, readUser } from '#db/users.ts'
+import { type Actor, audit } from '#src/domain/audit.ts'
+import { badRequest, notFound, tooMany, unavailable } from '#src/lib/errors.ts'
+import { randomToken, randomUuid } from '#src/lib/random.ts'
+import { formatTimestamp, MINUTE_MS, parseTimestamp, timestampBefore } from '#src/lib/time.ts'
+import type { Completion, Created, ShopCredentials } from '#src/ports/payment-gateway.ts'
+import type { Services } from '#src/services.ts'
+import { nextCheckAt } from './rules.ts'
+import { orderOf, type PaymentRequest, readSale, type SaleOrder } from './sale.ts'
+import { currentShopId, findShop } from './shops.ts'
+import { PROVIDER_ACTOR, paymentStep } from './steps.ts'
+
+export type CreationDeps = Pick<
+  Services,
+  'db' | 'config' | 'clock' | 'log' | 'gateways' | 'paymentCreations'
+>
+
+/** New payments of one user in `WINDOW_MS`. */
+const MOST_NEW = 5
+const WINDOW_MS = 10 * MINUTE_MS
+
+/** How long a link is good whose provider does not say it. YooKassa: an hour (yookassa.ru/developers/payment-acceptance). */
+const LINK_MS = 50 * MINUTE_MS
+/** What a refusal of the provider itself says. */
+export const PROVIDER_REFUSED = 'the provider refused the payment'
+
+/** A link that ends sooner would die in the hands of the buyer who is given it: he gets a new one. */
+const LINK_LEFT_MS = MINUTE_MS
+
+/** Throws 429 when the user has made enough payments of late. */
+function* requireTurn(tx: Query, tgId: number, at: Date) {
+  const recent = yield* readRecentPayments(tx, tgId, timestampBefore(at, WINDOW_MS))
+  const first = recent.at(-MOST_NEW)
+  if (first === undefined) return
+  throw tooMany((parseTimestamp(first).getTime() + WINDOW_MS - at.getTime()) / 1000)
+}
+
+/** Writes the row of a new payment, or gives the one that serves as well. */
+function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentRequest, at: Date) {
+  const now = formatTimestamp(at)
+  const user =
+    request.source === 'admin'
+      ? yield* ensureUser(tx, request.tgId, randomToken(), now)
+      : yield* readUser(tx, request.tgId)
+  if (!user) throw notFound('user not found')
+  const { settings, sale } = yield* readSale(tx, s, request, user)
+  const { node, plan, provider, amount, currency, renewsUuid } = sale
+  const same: SameOrder = {
+    tgId: user.tgId,
+    node: node.code,
+    plan: plan.code,
+    provider,
+    amount,
+    currency,
+    days: plan.days,
+    shopId: currentShopId(settings, provider),
+    renewsUuid,
+  }
+  const linkUntil = formatTimestamp(new Date(at.getTime() + LINK_LEFT_MS))
+  // Asked again, a provider gives the link that it gave then.
+  const begunSince = s.gateways[provider].idempotent
+    ? timestampBefore(at, LINK_MS - LINK_LEFT_MS)
+    : null
+  const reusable = yield* readReusable(tx, same, linkUntil, begunSince)
+  if (reusable) return reusable
+  yield* requireTurn(tx, user.tgId, at)
+  const payment = yield* insertPayment(tx, {
+    ...same,
+    id: randomUuid(),
+    source: request.source,
+    order: { ...orderOf(s, settings, sale) },
+    createdAt: now,
+    nextCheckAt: nextCheckAt(now, at),
+  })
+  yield* audit(tx, actor, now, {
+    action: 'payment.create',
+    object: payment.id,
+    detail: `tg_id=${user.tgId} node=${node.code} plan=${plan.code} provider=${provider}`,
+  })
+  return payment
+}
+
+/** Notes that the provider will not take a payment. */
+async function refuse(s: CreationDeps, id: string, reason: string): Promise<void> {
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    const payment = yield* readPayment(tx, id)
+    // Meanwhile somebody else may have had another answer.
+    if (payment?.externalId !== '') return
+    if (!(yield* failPayment(tx, id, reason))) return
+    yield* audit(tx, PROVIDER_ACTOR, now, { action: 'payment.fail', object: id, detail: reason })
+  })
+}
+
+/** Stores the provider's link; the row as it is then, undefined when it is gone. */
+async function storeLink(
+  s: CreationDeps,
+  payment: Payment,
+  created: Extract<Created, { outcome: 'created' }>,
+): Promise<Payment | undefined> {
+  const at = s.clock.now()
+  const expiresAt =
+    created.expiresAt ?? new Date(parseTimestamp(payment.createdAt).getTime() + LINK_MS)
+  return s.db.tx(function* (tx) {
+    const stored = yield* storeExternalId(tx, payment.id, {
+      externalId: created.externalId,
+      payUrl: created.payUrl,
+      payUrlExpiresAt: formatTimestamp(expiresAt),
+      nextCheckAt: nextCheckAt(payment.createdAt, at),
+    })
+    return stored ?? (yield* readPayment(tx, payment.id))
+  })
+}
+
+const lost = (reason: string): Completion => ({ outcome: 'unknown', reason, retryAfterMs: null })
+
+async function askForPayment(
+  s: CreationDeps,
+  payment: Payment,
+  shop: ShopCredentials,
+): Promise<Completion> {
+  const { id, amount, currency, tgId, provider } = payment
+  const order = payment.order as SaleOrder | null
+  if (!order) return lost('the order is not known any more')
+  paymentStep(s, id, 'ordered')
+  const created = await s.gateways[provider].create(
+    { paymentId: id, amount, currency, tgId, ...order },
+    shop,
+  )
+  paymentStep(s, id, `order ${created.outcome}`)
+  if (created.outcome === 'refused') {
+    s.log.warn('a provider refused a payment', { payment: id, provider, reason: created.reason })
+    await refuse(s, id, created.reason)
+    return created
+  }
+  if (created.outcome === 'unknown') {
+    s.log.warn('a provider gave no link', { payment: id, provider, reason: created.reason })
+    return created
+  }
+  try {
+    const stored = await storeLink(s, payment, created)
+    paymentStep(s, id, 'link stored')
+    // A restore may have come in between.
+    return stored ? { payment: stored } : lost('the payment is gone')
+  } catch (error) {
+    if (!(error instanceof ExternalIdTaken)) throw error
+    s.log.error('a provider gave two payments the same id', { payment: id, provider })
+    return lost('its external id belongs to another payment')
+  }
+}
+
+/**
+ * Asks the provider for a payment whose row is written, and stores its link. Who wants the same payment meanwhile shares the
+ * answer.
+ */
+export const completeCreation = (
+  s: CreationDeps,
+  payment: Payment,
+  shop: ShopCredentials,
+): Promise<Completion> =>
+  s.paymentCreations(payment.id, () => askForPayment(s, payment, shop)).answer
+
+export interface NewPayment {
+  id: string
+  payUrl: string
+}
+
+/**
+ * Makes a payment and gives the link by which it is paid; an order that can still be paid by its link gets that one. Throws 400
+ * for what is not sold and where the provider refuses, 404 for an unknown user, 429 after 5 new ones in 10 minutes, 503 while the
+ * provider gives no answer.
+ */
+export async function createPayment(
+  s: CreationDeps,
+  actor: Actor,
+  request: PaymentRequest,
+): Promise<NewPayment> {
+  const at = s.clock.now()
+  const begun = await s.db.tx((tx) => begin(tx, s, actor, request, at))
+  paymentStep(s, begun.id, 'row written')
+  if (begun.payUrl !== null) return { id: begun.id, payUrl: begun.payUrl }
+  const shop = findShop(s, begun)
+  if (!shop) throw badRequest('provider is not available')
+  const done = await completeCreation(s, begun, shop)
+  if ('payment' in done && done.payment.status !== 'failed' && done.payment.payUrl !== null) {
+    return { id: begun.id, payUrl: done.payment.payUrl }
+  }
+  if (!('outcome' in done) || done.outcome === 'refused') {
+    throw badRequest(PROVIDER_REFUSED)
+  }
+  const wait = done.retryAfterMs === null ? 5 : done.retryAfterMs / 1000
+  throw unavailable('the provider gives no answer, try again', Math.max(1, Math.ceil(wait)))
+}

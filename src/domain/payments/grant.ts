@@ -1,0 +1,133 @@
+/** What was paid for is given: claimed, created or lengthened, told of, in one transaction. */
+
+import type { Query } from '#db/database.ts'
+import { readNode } from '#db/nodes.ts'
+import { claimPayment, linkSubscription } from '#db/payments.ts'
+import { readPlan } from '#db/plans.ts'
+import type { Payment, Subscription } from '#db/schema.ts'
+import { type ListedSubscription, moveExpiry, readSubscription } from '#db/subscriptions.ts'
+import { ensureUser } from '#db/users.ts'
+import { type Actor, audit } from '#src/domain/audit.ts'
+import { emit, subscriptionData } from '#src/domain/notify/events.ts'
+import { tell } from '#src/domain/notify/messages.ts'
+import type { Settings } from '#src/domain/settings.ts'
+import { countPastReminders } from '#src/domain/subscriptions/reminders.ts'
+import {
+  expiryAfter,
+  giveSubscription,
+  type Offer,
+} from '#src/domain/subscriptions/subscriptions.ts'
+import { randomToken } from '#src/lib/random.ts'
+import { formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import { REVIEW } from './rules.ts'
+import { paymentStep } from './steps.ts'
+
+export type ConfirmDeps = Pick<
+  Services,
+  'db' | 'config' | 'clock' | 'log' | 'background' | 'nodeSync' | 'nudge'
+>
+
+/** The subscription that a payment lengthens, unless it is to create one. */
+function* readRenewed(tx: Query, payment: Payment) {
+  if (payment.renewsUuid === null) return undefined
+  const found = yield* readSubscription(tx, payment.renewsUuid)
+  if (!found?.row.active || found.row.tgId !== payment.tgId) return undefined
+  return (yield* readNode(tx, found.row.node)) ? found : undefined
+}
+
+interface Renewal {
+  renews: ListedSubscription
+  planLabel: string
+}
+
+/** What a payment is to be granted as, or the reason why it can't be now. */
+function* readGrant(tx: Query, payment: Payment) {
+  const plan = yield* readPlan(tx, payment.plan)
+  if (!plan) return REVIEW.plan
+  const renews = yield* readRenewed(tx, payment)
+  if (renews) return { renews, planLabel: plan.label } as Renewal
+  const node = yield* readNode(tx, payment.node)
+  return node ? ({ node, plan } as Offer) : REVIEW.node
+}
+
+function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, at: Date) {
+  const { row } = renews
+  const expiresAt = parseTimestamp(row.expiresAt)
+  // A held one keeps its time: what lies between the hold and now is added when it is resumed.
+  const from = row.heldAt === null && expiresAt < at ? at : expiresAt
+  const until = expiryAfter(from, payment.days)
+  // The message of this grant says it.
+  const moved = yield* moveExpiry(tx, row.uuid, until, countPastReminders(until, at))
+  return { ...renews, row: moved as Subscription, planLabel }
+}
+
+function* create(tx: Query, { id, tgId, days }: Payment, offer: Offer, at: Date) {
+  const user = yield* ensureUser(tx, tgId, randomToken(), formatTimestamp(at))
+  return yield* giveSubscription(tx, at, user, offer, { source: 'payment', paymentId: id, days })
+}
+
+export interface GrantContext {
+  s: ConfirmDeps
+  settings: Settings
+  actor: Actor
+  at: Date
+  /** Whether a failed payment may be granted too. */
+  failedToo: boolean
+}
+
+/**
+ * Claims a payment and gives what was paid for, with its message, event and audit row. The reason why it can't be given is a
+ * string; null when somebody else has claimed it.
+ */
+export function* grantPayment(tx: Query, payment: Payment, context: GrantContext) {
+  const { s, settings, actor, at, failedToo } = context
+  const now = formatTimestamp(at)
+  const grant = yield* readGrant(tx, payment)
+  if (typeof grant === 'string') return grant
+  if (!(yield* claimPayment(tx, payment.id, now, failedToo))) return null
+  paymentStep(s, payment.id, 'claimed')
+  const renewed = 'renews' in grant
+  const given: ListedSubscription = renewed
+    ? yield* lengthen(tx, payment, grant, at)
+    : yield* create(tx, payment, grant, at)
+  const { row } = given
+  yield* linkSubscription(tx, payment.id, row.uuid)
+  paymentStep(s, payment.id, 'given')
+  const data = subscriptionData(given)
+  // The payment's id is for who compares the books (db/verify.ts).
+  const message = {
+    payment_id: payment.id,
+    node_label: data.node_label,
+    plan_label: data.plan_label,
+    expires_at: row.expiresAt,
+  }
+  yield* tell(tx, now, payment.tgId, { kind: 'granted', payload: message })
+  paymentStep(s, payment.id, 'message queued')
+  const { id: payment_id, plan, provider, amount, currency } = payment
+  yield* emit(tx, settings, now, 'payment.paid', {
+    ...data,
+    plan,
+    payment_id,
+    provider,
+    amount,
+    currency,
+  })
+  yield* audit(tx, actor, now, {
+    action: renewed ? 'payment.renew' : 'payment.grant',
+    object: payment.id,
+    detail: `tg_id=${payment.tgId} subscription=${row.uuid}`,
+  })
+  paymentStep(s, payment.id, 'rows written')
+  return given
+}
+
+/** Tells those whom a grant concerns: node, buyer, receiver of events. What a crash prevents here, the scheduler makes up for. */
+export function followGrant(s: ConfirmDeps, paymentId: string, given: ListedSubscription): void {
+  s.nudge('messages')
+  s.nudge('events')
+  s.background.run('add client', async () => {
+    await s.nodeSync.touch([given.row])
+    paymentStep(s, paymentId, 'client added')
+  })
+}

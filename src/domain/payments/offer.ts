@@ -1,0 +1,49 @@
+/** What is offered to a customer, on the site and in the bot: servers, plans, ways to pay. */
+import type { Plan, User } from '#db/schema.ts'
+import type { Directory } from '#src/domain/lists/directory.ts'
+import { listProviders, type Provider, type ProviderId } from './providers.ts'
+
+/** The amount and currency of a plan at a provider; amount 0: it is not sold there. */
+export function priceAt(
+  plan: Pick<Plan, 'price' | 'priceStars'>,
+  provider: ProviderId,
+  currency: string,
+): { amount: number; currency: string } {
+  return provider === 'stars'
+    ? { amount: plan.priceStars ?? 0, currency: 'XTR' }
+    : { amount: plan.price, currency }
+}
+
+export interface Shop {
+  /** Whether anything is sold to this user now. */
+  open: boolean
+  nodes: { code: string; label: string }[]
+  plans: Plan[]
+  providers: Pick<Provider, 'id' | 'label'>[]
+}
+
+/** What a user is offered, each list in its display order. */
+export function readShop(
+  { nodes, plans, settings }: Pick<Directory, 'nodes' | 'plans' | 'settings'>,
+  user: Pick<User, 'bannedAt'>,
+): Shop {
+  return {
+    open: settings.flag('PAYMENTS_ENABLED') && user.bannedAt === null,
+    nodes: [...nodes.values()].flatMap(({ enabled, code, label }) =>
+      enabled ? [{ code, label }] : [],
+    ),
+    plans: [...plans.values()].filter(
+      (plan) => !plan.archived && (plan.price > 0 || (plan.priceStars ?? 0) > 0),
+    ),
+    providers: listProviders(settings).flatMap(({ id, label, enabled, configured }) =>
+      enabled && configured ? [{ id, label }] : [],
+    ),
+  }
+}
+
+/** Whether a user who is offered this can pay for a plan of it now. */
+export const isSold = (
+  { open, providers }: Shop,
+  plan: Pick<Plan, 'price' | 'priceStars'>,
+  currency: string,
+): boolean => open && providers.some(({ id }) => priceAt(plan, id, currency).amount > 0)

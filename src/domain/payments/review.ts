@@ -1,0 +1,116 @@
+/** What an admin does by hand: grants a payment that waits for him, notes a refund. */
+
+import type { Query } from '#db/database.ts'
+import { isPaidForAgain, readPayment, updatePayment } from '#db/payments.ts'
+import type { Payment, Subscription } from '#db/schema.ts'
+import { moveExpiry, readSubscription } from '#db/subscriptions.ts'
+import { type Actor, audit } from '#src/domain/audit.ts'
+import { readSettings } from '#src/domain/settings.ts'
+import { revoke } from '#src/domain/subscriptions/subscriptions.ts'
+import { badRequest, notFound } from '#src/lib/errors.ts'
+import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import { type ConfirmDeps, followGrant, grantPayment } from './grant.ts'
+import { REVIEW } from './rules.ts'
+
+function* readKnown(tx: Query, id: string) {
+  const payment = yield* readPayment(tx, id)
+  if (!payment) throw notFound('payment not found')
+  return payment
+}
+
+/** Ends the review of a payment that stays granted. */
+function* keepGranted(tx: Query, actor: Actor, now: string, { id, reviewReason }: Payment) {
+  if (reviewReason === null) return
+  yield* updatePayment(tx, id, { reviewReason: null })
+  yield* audit(tx, actor, now, { action: 'payment.kept', object: id, detail: reviewReason })
+}
+
+/**
+ * Grants a payment whatever its provider says; a paid one stays so, and its review ends. Throws 404, or 400 when it is refunded or
+ * its node or plan is gone.
+ */
+export async function grantByHand(
+  s: ConfirmDeps,
+  actor: Actor,
+  id: string,
+): Promise<Payment['status']> {
+  const settings = readSettings(s)
+  const at = s.clock.now()
+  const given = await s.db.tx(function* (tx) {
+    const payment = yield* readKnown(tx, id)
+    if (payment.status === 'paid') {
+      yield* keepGranted(tx, actor, formatTimestamp(at), payment)
+      return null
+    }
+    if (payment.refundedAt !== null) throw badRequest('payment is refunded')
+    const failedToo = true
+    const given = yield* grantPayment(tx, payment, { s, settings, actor, at, failedToo })
+    if (given === REVIEW.plan) throw badRequest('unknown plan')
+    if (typeof given === 'string') throw badRequest('unknown node')
+    return given
+  })
+  if (given) followGrant(s, id, given)
+  return 'paid'
+}
+
+/** Takes back the days that a payment gave to a subscription, once; undefined when there is nothing to take. */
+function* takeBackDays(
+  tx: Query,
+  actor: Actor,
+  now: string,
+  payment: Payment,
+  given: Subscription,
+) {
+  const { id, tgId, days, renewsUuid } = payment
+  const { uuid, active, expiresAt, heldAt, createdAt, paymentId } = given
+  const created = paymentId === id
+  if (!created && renewsUuid !== uuid) return undefined
+  // One end of the link between the two is enough for the books; without the other nothing is taken a second time.
+  yield* updatePayment(tx, id, created ? { subscriptionUuid: null } : { renewsUuid: null })
+  if (!active) return undefined
+  const shortened = formatTimestamp(addDays(parseTimestamp(expiresAt), -days))
+  const earliest = heldAt ?? createdAt
+  yield* audit(tx, actor, now, {
+    action: 'subscription.shorten',
+    object: uuid,
+    detail: `tg_id=${tgId} days=${days}`,
+  })
+  return yield* moveExpiry(tx, uuid, shortened > earliest ? shortened : earliest)
+}
+
+/**
+ * Notes that the money of a payment went back, and ends its review. With `revoke` what it gave is taken away: the subscription; of a
+ * renewal, and of a subscription that another payment paid for too, its days. Throws 404, or 400 for a payment that is neither paid
+ * nor in review.
+ */
+export async function markRefunded(
+  s: ConfirmDeps & Pick<Services, 'cores'>,
+  actor: Actor,
+  id: string,
+  options: { revoke: boolean },
+): Promise<void> {
+  const now = formatTimestamp(s.clock.now())
+  const { created, shortened } = await s.db.tx(function* (tx) {
+    const payment = yield* readKnown(tx, id)
+    const { status, reviewReason, subscriptionUuid } = payment
+    const refundedAt = payment.refundedAt ?? now
+    if (status !== 'paid' && reviewReason === null && payment.refundedAt === null) {
+      throw badRequest('payment is not paid')
+    }
+    yield* updatePayment(tx, id, { refundedAt, reviewReason: null, nextCheckAt: null })
+    yield* audit(tx, actor, now, {
+      action: 'payment.refunded',
+      object: id,
+      detail: options.revoke ? 'revoke' : '',
+    })
+    if (!options.revoke || subscriptionUuid === null) return {}
+    const given = (yield* readSubscription(tx, subscriptionUuid))?.row
+    if (!given) return {}
+    const shared = yield* isPaidForAgain(tx, given.uuid, id)
+    if (given.paymentId === id && !shared) return { created: given.uuid }
+    return { shortened: yield* takeBackDays(tx, actor, now, payment, given) }
+  })
+  if (created) await revoke(s, actor, created)
+  if (shortened) await s.nodeSync.touch([shortened])
+}

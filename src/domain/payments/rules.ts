@@ -1,0 +1,63 @@
+/** When a paid payment is not to be granted by itself, and when a pending one is asked about. */
+import type { Payment } from '#db/schema.ts'
+import { DAY_MS, formatTimestamp, HOUR_MS, MINUTE_MS, parseTimestamp } from '#src/lib/time.ts'
+import type { PaymentState } from '#src/ports/payment-gateway.ts'
+
+export type PaidState = Extract<PaymentState, { state: 'paid' }>
+
+/** Why a payment waits for an admin. Those of `GONE` end by themselves. */
+export const REVIEW = {
+  node: 'paid, but its node is gone',
+  plan: 'paid, but its plan is gone',
+  amount: 'paid with another amount',
+  currency: 'paid in another currency',
+  test: 'paid as a test',
+  another: 'the provider knows it as another payment',
+  late: 'paid after it had failed',
+  deletedUser: 'paid, but its user was deleted',
+  refunded: 'refunded at the provider',
+  partly: 'partly refunded at the provider',
+  undone: 'granted, but its provider does not count it as paid any more',
+} as const
+
+export const GONE: string[] = [REVIEW.node, REVIEW.plan]
+
+/** Whether a provider's text is this amount of whole units: `199`, `199.0`, `199.00`. */
+export function isAmount(text: string, amount: number): boolean {
+  return /^0*(\d+)(?:\.0*)?$/.exec(text.trim())?.[1] === String(amount)
+}
+
+/** What the provider's answer holds against granting a payment, or null. What the answer does not say is not compared. */
+export function objectionTo(payment: Payment, found: PaidState, testShop: boolean): string | null {
+  const { paymentId, amount, currency, test, refunded, refundedPart } = found
+  if (paymentId !== undefined && paymentId !== payment.id) return REVIEW.another
+  if (refunded || payment.refundedAt !== null) return REVIEW.refunded
+  if (refundedPart !== undefined) return `${REVIEW.partly}: ${refundedPart}`
+  if (amount !== undefined && !isAmount(amount, payment.amount)) return REVIEW.amount
+  if (currency !== undefined && currency.toUpperCase() !== payment.currency) return REVIEW.currency
+  if (test === true && !testShop) return REVIEW.test
+  if (payment.deletedUser) return REVIEW.deletedUser
+  return null
+}
+
+/** Whether an objection is that a part of the money went back: the rest was earned, so the payment does not count as refunded. */
+export const isPartialRefund = (objection: string): boolean => objection.startsWith(REVIEW.partly)
+
+/** YooKassa keeps an Idempotence-Key for 24 hours; after that the same key makes another payment. */
+export const ASK_AGAIN_MS = 23 * HOUR_MS
+
+/** By age of a payment: how long until it is asked about again. */
+const BACK_OFF: [youngerThanMs: number, waitMs: number][] = [
+  [HOUR_MS, MINUTE_MS],
+  [6 * HOUR_MS, 5 * MINUTE_MS],
+  [DAY_MS, 30 * MINUTE_MS],
+  [7 * DAY_MS, DAY_MS],
+]
+
+/** When a pending payment is asked about next: less and less often, after a week not any more. At least `minimumMs` from now. */
+export function nextCheckAt(createdAt: string, now: Date, minimumMs = 0): string | null {
+  const age = now.getTime() - parseTimestamp(createdAt).getTime()
+  const waitMs = BACK_OFF.find(([youngerThanMs]) => age < youngerThanMs)?.[1]
+  if (waitMs === undefined) return null
+  return formatTimestamp(new Date(now.getTime() + Math.max(waitMs, minimumMs)))
+}

@@ -1,0 +1,111 @@
+/** What is sold to whom, for how much, and what the provider is asked for. */
+
+import type { Query } from '#db/database.ts'
+import { readNode } from '#db/nodes.ts'
+import { readPlan } from '#db/plans.ts'
+import type { Payment, User } from '#db/schema.ts'
+import { readSubscription } from '#db/subscriptions.ts'
+import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
+import { badRequest } from '#src/lib/errors.ts'
+import type { Order } from '#src/ports/payment-gateway.ts'
+import type { Services } from '#src/services.ts'
+import { priceAt } from './offer.ts'
+import { listProviders, PROVIDER_IDS, type ProviderId, providerB } from './providers.ts'
+
+type Deps = Pick<Services, 'config'>
+
+export interface PaymentRequest {
+  tgId: number
+  /** Of a renewal it is the subscription's. */
+  node?: string | undefined
+  plan: string
+  provider: string
+  /** The subscription to lengthen. */
+  renews?: string | undefined
+  source: Payment['source']
+}
+
+/** What a provider is asked for, beside what the payment's own columns say; kept in its row until the answer is stored. */
+export type SaleOrder = Omit<Order, 'paymentId' | 'amount' | 'currency' | 'tgId'>
+
+interface Sale {
+  user: User
+  provider: ProviderId
+  node: { code: string; label: string }
+  plan: { code: string; label: string; days: number }
+  amount: number
+  currency: string
+  renewsUuid: string | null
+}
+
+/** A provider that takes payments now. Throws 400. */
+function requireProvider(settings: Settings, wanted: string): ProviderId {
+  if (!settings.flag('PAYMENTS_ENABLED')) throw badRequest('payments are switched off')
+  const id = PROVIDER_IDS.find((known) => known === wanted)
+  if (!id) throw badRequest('unknown provider')
+  const provider = listProviders(settings).find((one) => one.id === id)
+  if (!provider?.enabled || !provider.configured) throw badRequest('provider is not available')
+  return id
+}
+
+/** The user's own unrevoked subscription that is to be lengthened. Throws 400. */
+function* readRenewable(tx: Query, tgId: number, uuid: string) {
+  const found = yield* readSubscription(tx, uuid)
+  if (found?.row.tgId !== tgId || !found.row.active) throw badRequest('unknown subscription')
+  return found.row
+}
+
+/** What is sold, and for how much. Throws 400 for what is not for sale. */
+export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: User) {
+  const settings = yield* readSettingsIn(tx, s)
+  const provider = requireProvider(settings, request.provider)
+  if (user.bannedAt !== null) throw badRequest('nothing is sold to this user')
+  const { renews } = request
+  const renewed = renews === undefined ? null : yield* readRenewable(tx, user.tgId, renews)
+  const node = yield* readNode(tx, renewed?.node ?? request.node ?? '')
+  if (!node) throw badRequest('unknown node')
+  // Who has a subscription on a node that is sold out keeps it.
+  if (!node.enabled && !renewed) throw badRequest('node is not for sale')
+  const plan = yield* readPlan(tx, request.plan)
+  if (!plan) throw badRequest('unknown plan')
+  if (plan.archived && plan.code !== renewed?.plan) throw badRequest('plan is archived')
+  const price = priceAt(plan, provider, s.config.currency)
+  if (price.amount === 0) throw badRequest('plan is not for sale')
+  const sale: Sale = {
+    user,
+    provider,
+    node,
+    plan,
+    ...price,
+    renewsUuid: renewed?.uuid ?? null,
+  }
+  return { settings, sale }
+}
+
+/** What a receipt says, where receipts are sent and an address for them is set. */
+function receiptOf(settings: Settings): SaleOrder['receipt'] {
+  const email = settings.text('RECEIPT_EMAIL') || settings.text('SUPPORT_EMAIL')
+  if (settings.text('RECEIPT_MODE') === 'off' || email === '') return undefined
+  return { email, vatCode: settings.int('VAT_CODE') }
+}
+
+/** The route that takes a provider's notices. */
+function noticePath(settings: Settings, provider: ProviderId): string {
+  const platega = provider === 'provider_b' && providerB(settings).preset === 'platega'
+  return `/payments/webhook/${platega ? 'platega' : provider}`
+}
+
+/** The order as it goes to the provider, and goes again if need be. */
+export function orderOf(s: Deps, settings: Settings, sale: Sale): SaleOrder {
+  const { publicScheme, domains, defaultLang } = s.config
+  const site = `${publicScheme}://${domains.site}`
+  const words = [settings.text('BRAND_NAME'), sale.node.label, sale.plan.label]
+  return {
+    description: words.join(', '),
+    username: sale.user.username,
+    lang: sale.user.lang ?? defaultLang,
+    returnUrl: `${site}/pay/done`,
+    noticeUrl: site + noticePath(settings, sale.provider),
+    receipt: receiptOf(settings),
+  }
+}

@@ -1,0 +1,117 @@
+/** One action on many users, with an outcome for each. */
+
+import type { Query } from '#db/database.ts'
+import { isFull } from '#db/open.ts'
+import { readUnexpiredOfUser } from '#db/subscriptions.ts'
+import { isBusy } from '#db/transactions.ts'
+import { readUser } from '#db/users.ts'
+import type { Actor } from '#src/domain/audit.ts'
+import { banIn, type Client } from '#src/domain/customers/users.ts'
+import { ApiError, notFound } from '#src/lib/errors.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import { nextTurn } from '#src/lib/turn.ts'
+import type { Services } from '#src/services.ts'
+import { extendedExpiry, extendIn } from './expiry.ts'
+import { grantIn, readOffer } from './subscriptions.ts'
+
+type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
+
+export type BulkAction =
+  | { action: 'grant'; node: string; plan: string }
+  | { action: 'extend'; days: number }
+  | { action: 'ban' | 'unban' }
+
+export interface BulkOutcome {
+  tgId: number
+  /** Why nothing was done for this user; null when it was. */
+  error: string | null
+}
+
+/**
+ * A transaction for this many users: one for each would be a thousand waits for the disk, one for all would keep every request
+ * and every other writer waiting until the last user is done.
+ */
+const CHUNK = 10
+
+/** Lengthens all that a user has running or held; what has run out stays so: compensation is for those who lost time. */
+function* extendAll(tx: Query, actor: Actor, at: Date, tgId: number, days: number) {
+  if (!(yield* readUser(tx, tgId))) throw notFound('user not found')
+  const rows = yield* readUnexpiredOfUser(tx, tgId, formatTimestamp(at))
+  if (rows.length === 0) throw notFound('no active or held subscription')
+  // All of them or none.
+  for (const row of rows) extendedExpiry(row, at, days)
+  for (const row of rows) yield* extendIn(tx, actor, at, row, days)
+  return [] as Client[]
+}
+
+/** What is done for one user: gives the clients whose nodes must be told. A refusal is thrown before anything of his is written. */
+function* actionOf(tx: Query, actor: Actor, at: Date, bulk: BulkAction) {
+  const { action } = bulk
+  if (action === 'extend') return (tgId: number) => extendAll(tx, actor, at, tgId, bulk.days)
+  if (action !== 'grant') {
+    return (tgId: number) => banIn(tx, actor, formatTimestamp(at), tgId, action === 'ban')
+  }
+  const offer = yield* readOffer(tx, bulk)
+  return function* (tgId: number) {
+    return [(yield* grantIn(tx, actor, at, tgId, offer)).row as Client]
+  }
+}
+
+function* actOnChunk(tx: Query, actor: Actor, at: Date, tgIds: number[], bulk: BulkAction) {
+  const act = yield* actionOf(tx, actor, at, bulk)
+  const outcomes: BulkOutcome[] = []
+  const clients: Client[] = []
+  for (const tgId of tgIds) {
+    try {
+      clients.push(...(yield* act(tgId)))
+      outcomes.push({ tgId, error: null })
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      outcomes.push({ tgId, error: error.message })
+    }
+  }
+  return { outcomes, clients }
+}
+
+const chunksOf = (tgIds: number[]) =>
+  Array.from({ length: Math.ceil(tgIds.length / CHUNK) }, (_, i) =>
+    tgIds.slice(i * CHUNK, (i + 1) * CHUNK),
+  )
+
+/** Why a whole transaction was not done. Throws what is a fault. */
+function refusalOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message
+  if (isBusy(error) || isFull(error)) return 'not done: the database cannot be written now'
+  throw error
+}
+
+/**
+ * Does one thing for many users, each of them once however often he is named, in the order given. A user who is refused, or for
+ * whom there was no room or no turn to write, has his reason; the others are done. Their nodes are told together at the end.
+ * Throws 400 when what is to be granted can't be.
+ */
+export async function actOnUsers(
+  s: Deps,
+  actor: Actor,
+  tgIds: number[],
+  bulk: BulkAction,
+): Promise<BulkOutcome[]> {
+  const at = s.clock.now()
+  if (bulk.action === 'grant') await s.db.tx((tx) => readOffer(tx, bulk))
+  const outcomes: BulkOutcome[] = []
+  const clients: Client[] = []
+  for (const chunk of chunksOf([...new Set(tgIds)])) {
+    try {
+      const done = await s.db.tx((tx) => actOnChunk(tx, actor, at, chunk, bulk))
+      outcomes.push(...done.outcomes)
+      clients.push(...done.clients)
+    } catch (error) {
+      const reason = refusalOf(error)
+      outcomes.push(...chunk.map((tgId) => ({ tgId, error: reason })))
+    }
+    // Other requests get their turn.
+    await nextTurn()
+  }
+  await s.nodeSync.touch(clients)
+  return outcomes
+}

@@ -1,0 +1,156 @@
+/** Gift codes: an admin creates and revokes them, a user of the bot redeems one, once. */
+
+import type { Query } from '#db/database.ts'
+import { insertGifts, readGift, revokeGift, useGift } from '#db/gifts.ts'
+import { readNode } from '#db/nodes.ts'
+import { readPlan } from '#db/plans.ts'
+import { type ListedSubscription, readGiftSubscription } from '#db/subscriptions.ts'
+import { ensureUser } from '#db/users.ts'
+import { type Actor, audit, BOT_ACTOR } from '#src/domain/audit.ts'
+import { readSettings } from '#src/domain/settings.ts'
+import { botLink } from '#src/lib/bot-link.ts'
+import { badRequest, notFound } from '#src/lib/errors.ts'
+import { randomBase32, randomToken } from '#src/lib/random.ts'
+import { addDays, formatTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import { giveSubscription, type Offer, readOffer } from './subscriptions.ts'
+
+type Deps = Pick<Services, 'db' | 'clock'>
+
+/** 80 bits. */
+const CODE_CHARACTERS = 16
+
+/** What the audit log shows of a code: whoever knows the whole of it can redeem it. */
+const masked = (code: string) => `${code.slice(0, 4)}…`
+
+/** A writer of the links by which codes are redeemed, with the bot's name as it is now; null while no bot is set. */
+export function giftLinks(s: Pick<Services, 'db' | 'config'>): (code: string) => string | null {
+  const username = readSettings(s).text('BOT_USERNAME')
+  return (code) => botLink(s.config.botLinkBase, username, `gift_${code}`)
+}
+
+/** Creates gift codes for a plan on a node. Throws 400 when node or plan is unknown or the plan is archived. */
+export async function createGifts(
+  s: Deps,
+  actor: Actor,
+  gift: { node: string; plan: string; count: number; expiresInDays: number | null },
+): Promise<string[]> {
+  const { node, plan, count, expiresInDays } = gift
+  const at = s.clock.now()
+  const createdAt = formatTimestamp(at)
+  const expiresAt = expiresInDays === null ? null : formatTimestamp(addDays(at, expiresInDays))
+  const codes = Array.from({ length: count }, () => randomBase32(CODE_CHARACTERS))
+  await s.db.tx(function* (tx) {
+    yield* readOffer(tx, gift)
+    yield* insertGifts(tx, { codes, node, plan, createdAt, expiresAt })
+    yield* audit(tx, actor, createdAt, {
+      action: 'gift.create',
+      object: count === 1 ? masked(codes[0] as string) : '',
+      detail: `node=${node} plan=${plan} count=${count}`,
+    })
+  })
+  return codes
+}
+
+/** Makes a code worthless; a revoked one stays as it is. Throws 404, or 400 when it was redeemed. */
+export async function revokeGiftCode(s: Deps, actor: Actor, code: string): Promise<void> {
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    const gift = yield* readGift(tx, code)
+    if (!gift) throw notFound('gift code not found')
+    if (gift.usedAt !== null) throw badRequest('gift code is used')
+    if (!(yield* revokeGift(tx, code, now))) return
+    yield* audit(tx, actor, now, { action: 'gift.revoke', object: masked(code) })
+  })
+}
+
+/** Why a code gives nothing; `gone`: its node or plan is. */
+export type GiftRefusal = 'unknown' | 'used' | 'revoked' | 'expired' | 'gone' | 'banned'
+
+/** What a code gives at a time, or why it gives nothing. */
+function* readGiftOffer(tx: Query, code: string, now: string) {
+  const gift = yield* readGift(tx, code)
+  if (!gift) return 'unknown'
+  if (gift.usedAt !== null) return 'used'
+  if (gift.revokedAt !== null) return 'revoked'
+  if (gift.expiresAt !== null && gift.expiresAt <= now) return 'expired'
+  const node = yield* readNode(tx, gift.node)
+  const plan = yield* readPlan(tx, gift.plan)
+  return node && plan ? ({ node, plan } as Offer) : 'gone'
+}
+
+/** A code as people type it. */
+const codeOf = (text: string) => text.trim().toUpperCase()
+
+export type GiftOffer = { outcome: 'offered'; nodeLabel: string; planLabel: string }
+
+/** This user redeemed the code before; what it gave, unless that is gone. */
+type RedeemedBefore = { outcome: 'again'; subscription: ListedSubscription | null }
+
+function* readRedeemedBefore(tx: Query, tgId: number, code: string) {
+  const gift = yield* readGift(tx, code)
+  if (gift?.usedBy !== tgId) return null
+  const subscription = (yield* readGiftSubscription(tx, tgId, code)) ?? null
+  return { outcome: 'again', subscription } as RedeemedBefore
+}
+
+/** What a code would give a user, before he confirms that he wants it. */
+export async function describeGift(
+  s: Deps,
+  tgId: number,
+  text: string,
+): Promise<GiftOffer | RedeemedBefore | { outcome: GiftRefusal }> {
+  const now = formatTimestamp(s.clock.now())
+  const code = codeOf(text)
+  return s.db.tx(function* (tx) {
+    const before = yield* readRedeemedBefore(tx, tgId, code)
+    if (before) return before
+    const offer = yield* readGiftOffer(tx, code, now)
+    if (typeof offer === 'string') return { outcome: offer }
+    const { node, plan } = offer
+    return { outcome: 'offered', nodeLabel: node.label, planLabel: plan.label }
+  })
+}
+
+export type Redemption =
+  | { outcome: 'redeemed'; subscription: ListedSubscription }
+  | RedeemedBefore
+  | { outcome: GiftRefusal }
+
+/**
+ * Redeems a code for a user, whom it creates if missing: once, whoever tries it how often at the same time. Plan and node of a code
+ * count as long as they exist, archived or disabled too.
+ */
+export async function redeemGift(
+  s: Deps & Pick<Services, 'background' | 'nodeSync'>,
+  tgId: number,
+  text: string,
+): Promise<Redemption> {
+  const at = s.clock.now()
+  const now = formatTimestamp(at)
+  const code = codeOf(text)
+  const redemption = await s.db.tx(function* (tx): Generator<unknown, Redemption, unknown> {
+    const before = yield* readRedeemedBefore(tx, tgId, code)
+    if (before) return before
+    const offer = yield* readGiftOffer(tx, code, now)
+    if (typeof offer === 'string') return { outcome: offer }
+    const user = yield* ensureUser(tx, tgId, randomToken(), now)
+    if (user.bannedAt !== null) return { outcome: 'banned' }
+    if (!(yield* useGift(tx, code, tgId, now))) return { outcome: 'used' }
+    const subscription = yield* giveSubscription(tx, at, user, offer, {
+      source: 'gift',
+      giftCode: code,
+    })
+    yield* audit(tx, BOT_ACTOR, now, {
+      action: 'gift.redeem',
+      object: masked(code),
+      detail: `tg_id=${tgId} subscription=${subscription.row.uuid}`,
+    })
+    return { outcome: 'redeemed', subscription }
+  })
+  if (redemption.outcome === 'redeemed') {
+    const { row } = redemption.subscription
+    s.background.run('add client', () => s.nodeSync.touch([row]))
+  }
+  return redemption
+}

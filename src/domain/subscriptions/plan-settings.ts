@@ -1,0 +1,37 @@
+/** Prices and the master toggle of payments. */
+import { updatePlan } from '#db/plans.ts'
+import { putSetting } from '#db/settings.ts'
+import { type Actor, audit } from '#src/domain/audit.ts'
+import { badRequest } from '#src/lib/errors.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+
+export interface PlanSettings {
+  paymentsEnabled?: boolean
+  /** Prices by plan code. */
+  prices?: Record<string, number>
+}
+
+/** Saves all of it or, where a plan is unknown (400), nothing. */
+export async function savePlanSettings(
+  s: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { paymentsEnabled, prices = {} }: PlanSettings,
+): Promise<void> {
+  if (paymentsEnabled === undefined && Object.keys(prices).length === 0) {
+    throw badRequest('nothing to change')
+  }
+  const at = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    const changed: string[] = []
+    if (paymentsEnabled !== undefined) {
+      yield* putSetting(tx, 'PAYMENTS_ENABLED', String(paymentsEnabled))
+      changed.push('PAYMENTS_ENABLED')
+    }
+    for (const [code, price] of Object.entries(prices)) {
+      if (!(yield* updatePlan(tx, code, { price }))) throw badRequest('prices has an unknown plan')
+      changed.push(`price:${code}`)
+    }
+    yield* audit(tx, actor, at, { action: 'settings.change', object: changed.join(' ') })
+  })
+}

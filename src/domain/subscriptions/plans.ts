@@ -1,0 +1,100 @@
+/** Plans as an admin manages them. What was sold keeps its plan: one in use is archived, not deleted. */
+import { isUniqueViolation } from '#db/open.ts'
+import {
+  countPlans,
+  deletePlan,
+  insertPlan,
+  isPlanUsed,
+  readPlan,
+  readPlanCodes,
+  reorderPlans,
+  updatePlan,
+} from '#db/plans.ts'
+import type { Plan } from '#db/schema.ts'
+import { type Actor, audit } from '#src/domain/audit.ts'
+import { checkOrder } from '#src/domain/ordering.ts'
+import { badRequest, notFound } from '#src/lib/errors.ts'
+import { given } from '#src/lib/given.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+
+type Deps = Pick<Services, 'db' | 'clock'>
+
+type PlanFields = Omit<Plan, 'code'>
+type PlanChanges = { [K in keyof PlanFields]?: PlanFields[K] | undefined }
+
+/** Creates a plan, at the end of the display order unless it names its place. Throws 400 when the code is taken. */
+export async function createPlan(
+  s: Deps,
+  actor: Actor,
+  {
+    sortOrder,
+    ...fields
+  }: Omit<Plan, 'sortOrder' | 'archived'> & { sortOrder?: number | undefined },
+): Promise<Plan> {
+  const now = formatTimestamp(s.clock.now())
+  try {
+    return await s.db.tx(function* (tx) {
+      const plan = yield* insertPlan(tx, { ...fields, ...given({ sortOrder }) })
+      yield* audit(tx, actor, now, {
+        action: 'plan.create',
+        object: plan.code,
+        detail: `days=${plan.days} price=${plan.price}`,
+      })
+      return plan
+    })
+  } catch (error) {
+    if (isUniqueViolation(error)) throw badRequest('plan code is taken')
+    throw error
+  }
+}
+
+/** Changes fields of a plan; without any it stays as it is. What was sold before keeps its days. Throws 404. */
+export async function editPlan(
+  s: Deps,
+  actor: Actor,
+  code: string,
+  changes: PlanChanges,
+): Promise<Plan> {
+  const now = formatTimestamp(s.clock.now())
+  const fields = given(changes)
+  return s.db.tx(function* (tx) {
+    const present = yield* readPlan(tx, code)
+    if (!present) throw notFound('plan not found')
+    const keys = Object.keys(fields)
+    if (keys.length === 0) return present
+    const updated = yield* updatePlan(tx, code, fields)
+    yield* audit(tx, actor, now, { action: 'plan.edit', object: code, detail: keys.join(' ') })
+    return updated as Plan
+  })
+}
+
+/** Gives the plans a new display order. Throws 400 unless `codes` names every plan, archived ones too, exactly once. */
+export async function orderPlans(s: Deps, actor: Actor, codes: string[]): Promise<void> {
+  const now = formatTimestamp(s.clock.now())
+  await s.db.tx(function* (tx) {
+    checkOrder(codes, yield* readPlanCodes(tx), 'plan')
+    yield* reorderPlans(tx, codes)
+    yield* audit(tx, actor, now, { action: 'plan.reorder' })
+  })
+}
+
+/** Deletes a plan, or archives it where a subscription, a payment or an unused gift code names it, or it is the last. Throws 404. */
+export async function removePlan(
+  s: Deps,
+  actor: Actor,
+  code: string,
+): Promise<'deleted' | 'archived'> {
+  const now = formatTimestamp(s.clock.now())
+  return s.db.tx(function* (tx) {
+    const plan = yield* readPlan(tx, code)
+    if (!plan) throw notFound('plan not found')
+    // Where there is no plan at all the next start seeds the first ones.
+    const used = (yield* isPlanUsed(tx, code, now)) || (yield* countPlans(tx)) === 1
+    if (used && plan.archived) return 'archived'
+    if (used) yield* updatePlan(tx, code, { archived: true })
+    else yield* deletePlan(tx, code)
+    yield* audit(tx, actor, now, { action: used ? 'plan.archive' : 'plan.delete', object: code })
+    return used ? 'archived' : 'deleted'
+  })
+}

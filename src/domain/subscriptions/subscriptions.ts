@@ -1,0 +1,260 @@
+/** Grant, hold, resume, revoke: each one transaction with its event and audit row, then the node. */
+
+import type { Query } from '#db/database.ts'
+import { readNode } from '#db/nodes.ts'
+import { readPlan } from '#db/plans.ts'
+import type { Node, Plan, Subscription, User } from '#db/schema.ts'
+import {
+  holdSubscription,
+  insertSubscription,
+  type ListedSubscription,
+  listOfUser,
+  readSubscription,
+  resumeSubscription,
+  revokeSubscription,
+} from '#db/subscriptions.ts'
+import { ensureUser } from '#db/users.ts'
+import { type Actor, audit } from '#src/domain/audit.ts'
+import { resetTrafficIn } from '#src/domain/nodes/traffic.ts'
+import { type EventName, emit, subscriptionData } from '#src/domain/notify/events.ts'
+import { ownIdOf } from '#src/domain/secret.ts'
+import { readSettings } from '#src/domain/settings.ts'
+import { LOCAL_CORE, managedCoreName } from '#src/lib/core-name.ts'
+import { badRequest, notFound } from '#src/lib/errors.ts'
+import { randomToken, randomUuid } from '#src/lib/random.ts'
+import { DAY_MS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+
+type Deps = Pick<
+  Services,
+  'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores' | 'nudge'
+>
+
+/** The state of a subscription; precedence revoked, held, expired, active. */
+export function subscriptionState(
+  row: { active: boolean; heldAt: string | null; expiresAt: string },
+  now: string,
+): 'active' | 'held' | 'expired' | 'revoked' {
+  if (!row.active) return 'revoked'
+  if (row.heldAt !== null) return 'held'
+  return row.expiresAt > now ? 'active' : 'expired'
+}
+
+/** What a user is shown of his subscriptions, newest first, with its state: all but revoked ones; nothing while he is banned. */
+export function listShownOfUser(
+  db: Deps['db'],
+  user: Pick<User, 'tgId' | 'bannedAt'>,
+  now: string,
+): (ListedSubscription & { state: 'active' | 'held' | 'expired' })[] {
+  if (user.bannedAt !== null) return []
+  return listOfUser(db, user.tgId).flatMap((found) => {
+    const state = subscriptionState(found.row, now)
+    return state === 'revoked' ? [] : [{ ...found, state }]
+  })
+}
+
+/** One of them by the id that its owner knows, or by the uuid, which messages from before that id carry. */
+export function findShownOfUser(
+  s: Pick<Services, 'db'>,
+  user: Pick<User, 'tgId' | 'bannedAt'>,
+  id: string,
+  now: string,
+) {
+  return listShownOfUser(s.db, user, now).find(
+    ({ row }) => row.uuid === id || ownIdOf(s, row.uuid) === id,
+  )
+}
+
+export interface Offer {
+  node: Node
+  plan: Plan
+}
+
+/** What may be granted: a node that exists and a plan that is not archived. Throws 400. */
+export function* readOffer(tx: Query, order: { node: string; plan: string }) {
+  const node = yield* readNode(tx, order.node)
+  if (!node) throw badRequest('unknown node')
+  const plan = yield* readPlan(tx, order.plan)
+  if (!plan) throw badRequest('unknown plan')
+  if (plan.archived) throw badRequest('plan is archived')
+  return { node, plan } as Offer
+}
+
+/** The timestamp `days` after a moment; what is granted never fails for its date. */
+export const expiryAfter = (from: Date, days: number): string =>
+  formatTimestamp(later(from, days * DAY_MS))
+
+/** Gives a user a subscription that begins now, with its labels. `days`: the plan's, unless they were frozen before. */
+export function* giveSubscription(
+  tx: Query,
+  at: Date,
+  { tgId, username }: Pick<User, 'tgId' | 'username'>,
+  { node, plan }: Offer,
+  from: {
+    source: Subscription['source']
+    days?: number
+    paymentId?: string
+    giftCode?: string
+  },
+) {
+  const { days = plan.days, ...origin } = from
+  const row = yield* insertSubscription(tx, {
+    uuid: randomUuid(),
+    tgId,
+    node: node.code,
+    plan: plan.code,
+    expiresAt: expiryAfter(at, days),
+    createdAt: formatTimestamp(at),
+    ...origin,
+  })
+  const labels = { username, nodeLabel: node.label, planLabel: plan.label }
+  return { row, rowid: 0, ...labels } as ListedSubscription
+}
+
+/** Grants what was read in the same transaction. */
+export function* grantIn(tx: Query, actor: Actor, at: Date, tgId: number, offer: Offer) {
+  const now = formatTimestamp(at)
+  const user = yield* ensureUser(tx, tgId, randomToken(), now)
+  const listed = yield* giveSubscription(tx, at, user, offer, { source: 'admin' })
+  yield* audit(tx, actor, now, {
+    action: 'subscription.grant',
+    object: listed.row.uuid,
+    detail: `tg_id=${tgId} node=${offer.node.code} plan=${offer.plan.code}`,
+  })
+  return listed
+}
+
+/**
+ * Grants a user `plan` on `node`, creating him if missing. The client is added to the node in the background.
+ * Throws 400 when node or plan is unknown or the plan is archived.
+ */
+export async function grant(
+  s: Deps,
+  actor: Actor,
+  tgId: number,
+  order: { node: string; plan: string },
+): Promise<ListedSubscription> {
+  const at = s.clock.now()
+  const settings = readSettings(s)
+  const granted = await s.db.tx(function* (tx) {
+    const offer = yield* readOffer(tx, order)
+    const listed = yield* grantIn(tx, actor, at, tgId, offer)
+    const data = subscriptionData(listed)
+    yield* emit(tx, settings, formatTimestamp(at), 'subscription.granted_by_admin', data)
+    return listed
+  })
+  s.nudge('events')
+  s.background.run('add client', () => s.nodeSync.touch([granted.row]))
+  return granted
+}
+
+/** What a change of one subscription has in common: find it, change it, tell of it, put its node right. */
+async function change(
+  s: Deps,
+  actor: Actor,
+  uuid: string,
+  event: EventName,
+  action: string,
+  apply: (
+    tx: Parameters<Parameters<Deps['db']['tx']>[0]>[0],
+    found: ListedSubscription,
+    at: Date,
+  ) => Generator<unknown, ListedSubscription['row'] | null, unknown>,
+): Promise<ListedSubscription['row']> {
+  const at = s.clock.now()
+  const now = formatTimestamp(at)
+  const settings = readSettings(s)
+  const { row, changed } = await s.db.tx(function* (tx) {
+    const found = yield* readSubscription(tx, uuid)
+    if (!found) throw notFound('subscription not found')
+    const next = yield* apply(tx, found, at)
+    if (!next) return { row: found.row, changed: false }
+    yield* emit(tx, settings, now, event, subscriptionData({ ...found, row: next }))
+    yield* audit(tx, actor, now, {
+      action,
+      object: uuid,
+      detail: `tg_id=${next.tgId} node=${next.node}`,
+    })
+    return { row: next, changed: true }
+  })
+  if (!changed) return row
+  s.nudge('events')
+  await s.nodeSync.touch([row])
+  return row
+}
+
+/** Pauses a subscription and removes its client from the node. Throws 404, or 400 when it is not active, held or expired. */
+export function hold(s: Deps, actor: Actor, uuid: string) {
+  return change(
+    s,
+    actor,
+    uuid,
+    'subscription.held',
+    'subscription.hold',
+    function* (tx, found, at) {
+      const now = formatTimestamp(at)
+      const held = yield* holdSubscription(tx, uuid, now)
+      if (held) return held
+      const state = subscriptionState(found.row, now)
+      throw badRequest(
+        { held: 'already held', expired: 'expired' }[state as string] ??
+          'subscription is not active',
+      )
+    },
+  )
+}
+
+/** Ends a pause: the expiry moves by the time it lasted, the client returns. Throws 404, or 400 when it is not held. */
+export function resume(s: Deps, actor: Actor, uuid: string) {
+  return change(
+    s,
+    actor,
+    uuid,
+    'subscription.resumed',
+    'subscription.resume',
+    function* (tx, found, at) {
+      const { heldAt, expiresAt } = found.row
+      if (heldAt === null || !found.row.active) throw badRequest('subscription is not held')
+      // A clock that jumped back must not take time away.
+      const pausedMs = Math.max(0, at.getTime() - parseTimestamp(heldAt).getTime())
+      const moved = formatTimestamp(later(parseTimestamp(expiresAt), pausedMs))
+      return (yield* resumeSubscription(tx, uuid, heldAt, moved)) ?? null
+    },
+  )
+}
+
+/** Ends a subscription and removes its client. A revoked one stays as it is, without an event. Throws 404. */
+export function revoke(s: Deps, actor: Actor, uuid: string) {
+  return change(
+    s,
+    actor,
+    uuid,
+    'subscription.revoked',
+    'subscription.revoke',
+    function* (tx, _found, at) {
+      return (yield* revokeSubscription(tx, uuid, formatTimestamp(at))) ?? null
+    },
+  )
+}
+
+/**
+ * Sets a subscription's traffic to zero; the node's next reading becomes the base. True when the node answered now.
+ * Throws 404 when the subscription or its node is missing.
+ */
+export async function resetSubscriptionTraffic(
+  s: Deps,
+  actor: Actor,
+  uuid: string,
+): Promise<boolean> {
+  const now = formatTimestamp(s.clock.now())
+  const node = await s.db.tx(function* (tx) {
+    const found = yield* readSubscription(tx, uuid)
+    if (!found) throw notFound('subscription not found')
+    const own = yield* readNode(tx, found.row.node)
+    if (!own) throw notFound('node not found')
+    yield* resetTrafficIn(tx, uuid, own.kind === 'local' ? LOCAL_CORE : managedCoreName(own.code))
+    yield* audit(tx, actor, now, { action: 'subscription.reset-traffic', object: uuid })
+    return own
+  })
+  return s.nodeSync.readNode(node.code, 5000)
+}

@@ -1,0 +1,216 @@
+/** The verbs of the node program (docs/node-program.md): builds its input, checks its answers. */
+import * as v from 'valibot'
+import { sha256Hex } from '#src/lib/crypto.ts'
+import { NodeError } from '#src/lib/errors.ts'
+import { asciiLine } from '#src/lib/format.ts'
+import { coreText, programNumber } from '#src/lib/values.ts'
+import type { Counters, NodeProgram } from '#src/ports/node-program.ts'
+import { garbage, type ListForm, readAnswer } from './answer.ts'
+import { type NodeShell, WORD } from './shell.ts'
+
+const UUID = '"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"'
+const BYTES = '(?:0|[1-9][0-9]{0,15})'
+const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const sha = v.pipe(v.string(), v.regex(/^([0-9a-f]{64})?$/))
+const short = v.pipe(
+  coreText,
+  v.transform((text) => asciiLine(text, 200)),
+)
+const word = v.pipe(v.string(), v.regex(WORD))
+
+/** The number of a list that was read before. */
+const list = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+const isExact = (value: string | number) => typeof value === 'string' || Number.isSafeInteger(value)
+
+const counterForm: ListForm<Counters[number]> = {
+  key: 'counters',
+  entry: new RegExp(`\\[${UUID},${BYTES},${BYTES}\\]`, 'y'),
+  read: (tuple: Counters[number]) => (tuple.every(isExact) ? tuple : null),
+}
+const lineForm: ListForm<[uuid: string, value: string]> = {
+  key: 'lines',
+  // Beside the group a word of program 1, or at most six of program 2, which have no quote, backslash or space.
+  entry: new RegExp(`\\[${UUID},"[A-Za-z0-9._-]{1,64}"(?:,"[!#-[\\]-~]{1,800}"){0,6}\\]`, 'y'),
+  read: ([id, ...value]: string[]) => [`${id}`, value.join(' ')],
+}
+const blockForm: ListForm<string> = {
+  key: 'blocks',
+  entry: /"(?:[0-9a-f]{64})?"/y,
+  read: (hash: string) => hash,
+}
+
+const statusAnswer = v.object({
+  program: v.optional(programNumber, 1),
+  owner: short,
+  config: sha,
+  clients: sha,
+  count: bytes,
+  live: v.boolean(),
+  core: v.object({
+    up: v.boolean(),
+    version: v.nullable(short),
+    uptime_s: v.nullable(v.number()),
+    epoch: v.nullable(short),
+  }),
+  // It goes back as the word of an acknowledgement.
+  reading: v.union([v.literal(''), word]),
+  counters: list,
+  hysteria: v.optional(
+    v.nullable(
+      v.object({ config: sha, up: v.boolean(), epoch: v.nullable(short), counters: list }),
+    ),
+    null,
+  ),
+})
+
+const listAnswer = v.object({ clients: sha, lines: list })
+
+const blocksAnswer = v.object({ clients: sha, count: bytes, blocks: list })
+
+const applyAnswer = v.object({
+  clients: sha,
+  added: bytes,
+  removed: bytes,
+  live: v.boolean(),
+  dropped: bytes,
+})
+
+const metricsAnswer = v.object({
+  mem_total_mb: v.number(),
+  mem_used_mb: v.number(),
+  uptime_s: v.number(),
+  load1: v.number(),
+  cpu_count: v.number(),
+  core_version: v.nullable(short),
+  core_up: v.boolean(),
+  hysteria_up: v.optional(v.nullable(v.boolean()), null),
+  clients: v.number(),
+})
+
+const refusal = v.object({
+  ok: v.literal(false),
+  error: short,
+  message: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => asciiLine(text, 300)),
+    ),
+    '',
+  ),
+})
+
+/** How many blocks there are: one for each first two digits of a UUID. */
+const BLOCKS = 256
+
+/** Beside the 20 s for the lock. */
+const LIST_MS = 30_000
+
+/** The program waits up to 20 s for its lock; a busy machine takes 10 ms for a client. */
+const APPLY_BASE_MS = 25_000
+const APPLY_MS_PER_CLIENT = 10
+
+/** The program's own limits: 20 s for the lock, 30 s for the command that restarts, 10 s until the core answers. */
+const CONFIGURE_MS = 60_000
+
+/** A text as `configure` and `hysteria` read it. */
+function configuration(owner: string, text: string): string {
+  const header = { owner, config: sha256Hex(text), lines: text.split('\n').length - 1 }
+  return `${JSON.stringify(header)}\n${text}`
+}
+
+function checkAnswer<T>(schema: v.GenericSchema<unknown, T>, verb: string, json: unknown): T {
+  const refused = v.safeParse(refusal, json)
+  if (refused.success) {
+    throw new NodeError(refused.output.error, `${verb}: ${refused.output.message}`)
+  }
+  const parsed = v.safeParse(schema, json)
+  if (!parsed.success) throw garbage(verb, 'is not understood')
+  return parsed.output
+}
+
+/** Of lists that were read, the one that an answer names by its number. */
+function named<T>(verb: string, lists: T[][], index: number): T[] {
+  const found = lists[index]
+  if (!found) throw garbage(verb, 'is not understood')
+  return found
+}
+
+/** The typed verbs over a shell. */
+export function nodeProgram(shell: NodeShell): NodeProgram {
+  const ask = async <T, E>(
+    words: string[],
+    schema: v.GenericSchema<unknown, T>,
+    form: ListForm<E> | null,
+    timeoutMs: number,
+    input = '',
+  ) => {
+    const verb = words[0] as string
+    const { json, lists } = await readAnswer(verb, await shell(words, input, timeoutMs), form)
+    return { answer: checkAnswer(schema, verb, json), lists }
+  }
+  const call = async <T>(
+    words: string[],
+    schema: v.GenericSchema<unknown, T>,
+    timeoutMs: number,
+    input = '',
+  ) => (await ask(words, schema, null, timeoutMs, input)).answer
+  return {
+    async status(acknowledge, timeoutMs) {
+      // Earlier versions stored what is no word: the node tells everything again.
+      const words = ['status', v.is(word, acknowledge) ? acknowledge : 'none']
+      const { answer, lists } = await ask(words, statusAnswer, counterForm, timeoutMs)
+      const { uptime_s: uptimeS, ...core } = answer.core
+      const { hysteria } = answer
+      return {
+        ...answer,
+        core: { ...core, uptimeS },
+        counters: named('status', lists, answer.counters),
+        hysteria: hysteria && { ...hysteria, counters: named('status', lists, hysteria.counters) },
+      }
+    },
+    async list(blocks = []) {
+      const { answer, lists } = await ask(['list', ...blocks], listAnswer, lineForm, LIST_MS)
+      return { clients: answer.clients, lines: named('list', lists, answer.lines) }
+    },
+    async blocks() {
+      const { answer, lists } = await ask(['blocks'], blocksAnswer, blockForm, LIST_MS)
+      const blocks = named('blocks', lists, answer.blocks)
+      if (blocks.length !== BLOCKS) throw garbage('blocks', 'is not understood')
+      return { ...answer, blocks }
+    },
+    async apply({ owner, from, to, force, add, remove }) {
+      const header = { owner, from, to, force, lines: add.length + remove.length }
+      const lines = [
+        JSON.stringify(header),
+        ...remove.map((id) => `["-","${id}"]`),
+        ...add.map(([id, value]) => `["+","${id}","${value.replaceAll(' ', '","')}"]`),
+      ]
+      const limit = APPLY_BASE_MS + APPLY_MS_PER_CLIENT * header.lines
+      return call(['apply'], applyAnswer, limit, `${lines.join('\n')}\n`)
+    },
+    async configure(owner, text) {
+      await call(['configure'], v.object({}), CONFIGURE_MS, configuration(owner, text))
+    },
+    async hysteria(owner, text) {
+      await call(['hysteria'], v.object({}), CONFIGURE_MS, configuration(owner, text))
+    },
+    async retire(owner, timeoutMs) {
+      await call(['retire', owner], v.object({}), timeoutMs)
+    },
+    async metrics(timeoutMs) {
+      const answer = await call(['metrics'], metricsAnswer, timeoutMs)
+      return {
+        memTotalMb: answer.mem_total_mb,
+        memUsedMb: answer.mem_used_mb,
+        uptimeS: answer.uptime_s,
+        load1: answer.load1,
+        cpuCount: answer.cpu_count,
+        coreVersion: answer.core_version,
+        coreUp: answer.core_up,
+        hysteriaUp: answer.hysteria_up,
+        clients: answer.clients,
+      }
+    },
+  }
+}

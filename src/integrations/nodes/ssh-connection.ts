@@ -1,0 +1,174 @@
+/** One SSH connection to a node: opened within 5 s, its host key proven and admitted before anything is asked. */
+import { createRequire } from 'node:module'
+import type { Socket } from 'node:net'
+import type { Client, ServerHostKeyAlgorithm } from 'ssh2'
+import { ADDRESS_REFUSED, type Connect } from '#src/integrations/outbound-connect.ts'
+import { errorMessage, NodeError } from '#src/lib/errors.ts'
+import { fingerprintOf, hostKeyOf } from '#src/lib/host-key.ts'
+
+const load = createRequire(import.meta.url)
+/** Loaded with the first server that answers: it takes 15 MB, and nobody needs it for nodes out of reach. */
+const loadSsh2 = () => load('ssh2') as typeof import('ssh2')
+
+const CONNECT_MS = 5000
+const KEEPALIVE_MS = 15_000
+const KEEPALIVES = 3
+const END_MS = 1000
+
+/** The server of a node, and the account that runs the node program there. */
+export interface SshServer {
+  address: string
+  port: number
+  user: string
+}
+
+/** Which host keys (`type base64`) a node is known by. */
+export interface HostKeys {
+  /** None before the first connection. */
+  pinned(): string[]
+  /** Whether the server with this key is the node; pins the first one, notes a wrong one. */
+  admit(key: string): Promise<boolean>
+}
+
+export interface SshAccess {
+  connect: Connect
+  server: SshServer
+  hostKeys: HostKeys
+  /** OpenSSH's format. */
+  privateKey(): Promise<string>
+}
+
+export interface SshConnection {
+  client: Client
+  socket: Socket
+  hostKey: string
+  /** Calls under way. */
+  calls: number
+  /** Takes no more calls: it ends with the last one under way. */
+  isWorn: boolean
+}
+
+/** The signature algorithms of a type of key (RFC 8332 for RSA): ssh-rsa itself is SHA-1. */
+const ALGORITHMS: Record<string, ServerHostKeyAlgorithm[]> = {
+  'ssh-ed25519': ['ssh-ed25519'],
+  'ecdsa-sha2-nistp256': ['ecdsa-sha2-nistp256'],
+  'ecdsa-sha2-nistp384': ['ecdsa-sha2-nistp384'],
+  'ecdsa-sha2-nistp521': ['ecdsa-sha2-nistp521'],
+  'ssh-rsa': ['rsa-sha2-512', 'rsa-sha2-256'],
+}
+
+/**
+ * The pinned types first, because a server shows one key only, that of the first type both know: asked for another type than
+ * the pinned one, the right server would look like another.
+ */
+export function hostKeyAlgorithms(pinned: string[]): ServerHostKeyAlgorithm[] {
+  const types = pinned.map((key) => key.slice(0, key.indexOf(' ')))
+  const order = Object.keys(ALGORITHMS)
+  const sorted = order.toSorted((a, b) => Number(types.includes(b)) - Number(types.includes(a)))
+  return sorted.flatMap((type) => ALGORITHMS[type] ?? [])
+}
+
+/** What a server says of itself, fit for a log: it may say anything. */
+const printable = (error: unknown) => errorMessage(error).replace(/[^\x20-\x7e]/g, '?')
+
+function explain({ address, port, user }: SshServer, error: Error & { level?: string }): NodeError {
+  const place = `${address}:${port}`
+  if (error.level === 'client-authentication') {
+    return new NodeError(
+      'unreachable',
+      `${place} does not let ${user} in with this installation's management key`,
+    )
+  }
+  const code = (error as { code?: unknown }).code
+  const isOwnWord = error.level === 'client-socket' && typeof code === 'string'
+  const reason = isOwnWord && code !== ADDRESS_REFUSED ? code : undefined
+  return new NodeError(
+    'unreachable',
+    `no SSH connection to ${place}: ${reason ?? printable(error)}`,
+  )
+}
+
+const changedKey = (key: string) =>
+  new NodeError(
+    'host-key',
+    `the server presents another host key, ${fingerprintOf(key)}: nothing is sent to it until the key is trusted in the panel`,
+  )
+
+/** Ends a connection, whatever the other side does. */
+export function endConnection({ client, socket }: Pick<SshConnection, 'client' | 'socket'>): void {
+  client.end()
+  setTimeout(() => socket.destroy(), END_MS).unref()
+}
+
+/** Opens a connection. Throws NodeError `unreachable` or `host-key`. */
+export async function openConnection(access: SshAccess): Promise<SshConnection> {
+  const { server, hostKeys } = access
+  const { address: host, port, user: username } = server
+  const privateKey = await access.privateKey()
+  const pinned = hostKeys.pinned()
+  const socket = access.connect({ host, port, noDelay: true })
+  let hostKey = ''
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeError) => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(error)
+    }
+    const failWith = (error: Error) => fail(explain(server, error))
+    /** What it throws is the database's, not the server's. */
+    const isAdmitted = () =>
+      hostKeys.admit(hostKey).then(
+        (admitted) => {
+          if (!admitted) fail(changedKey(hostKey))
+          return admitted
+        },
+        (error: unknown) => {
+          failWith(new Error(`its host key cannot be compared, ${errorMessage(error)}`))
+          return false
+        },
+      )
+    const timer = setTimeout(
+      () => failWith(new Error(`no answer in ${CONNECT_MS / 1000} s`)),
+      CONNECT_MS,
+    )
+    const unreached = (error: Error) => failWith(Object.assign(error, { level: 'client-socket' }))
+    const greet = () => {
+      socket.off('error', unreached)
+      const client = new (loadSsh2().Client)()
+      // Both stay after `ready`, when they concern nobody: without a listener an error would end the process.
+      client.on('error', failWith)
+      client.on('close', () => failWith(new Error('it was closed')))
+      client.setMaxListeners(0)
+      client.once('ready', () => {
+        client.setNoDelay(true)
+        // ssh2 shows the key before its signature is checked; by now it is.
+        void isAdmitted().then((admitted) => {
+          if (!admitted) return
+          clearTimeout(timer)
+          resolve({ client, socket, hostKey, calls: 0, isWorn: false })
+        })
+      })
+      try {
+        client.connect({
+          sock: socket,
+          username,
+          privateKey,
+          authHandler: ['publickey'],
+          readyTimeout: 0,
+          keepaliveInterval: KEEPALIVE_MS,
+          keepaliveCountMax: KEEPALIVES,
+          algorithms: { serverHostKey: hostKeyAlgorithms(pinned) },
+          hostVerifier: (blob: Buffer, verify: (permitted: boolean) => void) => {
+            hostKey = hostKeyOf(blob)
+            if (pinned.length === 0 || pinned.includes(hostKey)) verify(true)
+            else void isAdmitted().then(verify)
+          },
+        })
+      } catch (error) {
+        failWith(error as Error)
+      }
+    }
+    socket.on('error', unreached)
+    socket.once('connect', greet)
+  })
+}

@@ -1,0 +1,92 @@
+/** What the payment rules ask of a gateway, and what it may answer. */
+import type { Payment } from '#db/schema.ts'
+
+/** What a gateway is asked with: the shop that a payment was made with, as it was then. */
+export interface ShopCredentials {
+  /** Of Stars and CryptoBot, which have only a token, the account that it belongs to. */
+  shopId: string
+  /** Stars: the bot's token. CryptoBot: the app's token. */
+  secret: string
+  preset?: string | undefined
+  apiUrl?: string | undefined
+}
+
+/** A payment as a gateway must know it. */
+export interface Order {
+  /** Ours; also the Idempotence-Key. */
+  paymentId: string
+  /** Whole units: 199 is 199.00. Stars: the number of stars. */
+  amount: number
+  currency: string
+  description: string
+  tgId: number
+  username: string | null
+  lang: string
+  /** Where the buyer's browser returns to. */
+  returnUrl: string
+  /** Where the gateway may send its notice, where it takes an address per payment. */
+  noticeUrl: string
+  /** 54-FZ; absent: none is sent. */
+  receipt?: { email: string; vatCode: number } | undefined
+}
+
+export type Created =
+  | { outcome: 'created'; externalId: string; payUrl: string; expiresAt: Date | null }
+  /** The gateway said no: it won't by asking again. `reason` is for the admin. */
+  | { outcome: 'refused'; reason: string }
+  /** Nobody knows whether it exists: ask again with the same order after `retryAfterMs` (null: whenever). */
+  | { outcome: 'unknown'; reason: string; retryAfterMs: number | null }
+
+export interface Refund {
+  /** The whole amount went back. */
+  refunded?: boolean | undefined
+  /** What went back of it, where that is less. */
+  refundedPart?: string | undefined
+}
+
+export type PaymentState =
+  | { state: 'pending' }
+  /** Fields that the gateway's answer has; the rules compare them where they are there. */
+  | ({
+      state: 'paid'
+      /** Whose it is: our id of a payment, as the gateway was told it. */
+      paymentId?: string | undefined
+      amount?: string | undefined
+      currency?: string | undefined
+      test?: boolean | undefined
+    } & Refund)
+  | { state: 'failed'; reason: string }
+  /** No answer, an error, or one that can't be read: never a reason to fail a payment. */
+  | { state: 'unknown'; reason: string; retryAfterMs: number | null }
+
+/** Every call ends by itself within 10 s (YooKassa's `create`: 20 s, its `listSucceeded`: 70 s) and never throws. */
+export interface PaymentGateway {
+  /** Whether asking again with the same order gives the same payment (Idempotence-Key). */
+  idempotent: boolean
+  create(order: Order, shop: ShopCredentials): Promise<Created>
+  check(payment: { id: string; externalId: string }, shop: ShopCredentials): Promise<PaymentState>
+}
+
+/** A payment that provider A counts as paid. */
+export interface SucceededPayment extends Refund {
+  externalId: string
+  /** Ours, where the payment was made by this service. */
+  paymentId: string | null
+  amount: string
+  currency: string
+}
+
+export interface AuditedGateway extends PaymentGateway {
+  /** All payments made since then that succeeded; null when the gateway gave no usable answer to any part of the question. */
+  listSucceeded(since: Date, shop: ShopCredentials): Promise<SucceededPayment[] | null>
+}
+
+export interface PaymentGateways {
+  provider_a: AuditedGateway
+  provider_b: PaymentGateway
+  stars: PaymentGateway
+  cryptobot: PaymentGateway
+}
+
+/** What became of asking a provider for a payment: its row with the link, or why there is none. */
+export type Completion = { payment: Payment } | Exclude<Created, { outcome: 'created' }>
