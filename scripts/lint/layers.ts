@@ -1,0 +1,243 @@
+/**
+ * Which part of the program may import which. `npm run lint` names every import that the table does not have, every permission that
+ * nothing needs, and every circle, those of types alone included. The plan behind it: docs/architecture.md.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { parseSync } from 'vite'
+
+export interface Layer {
+  name: string
+  /** Paths of its files or folders; of all that fit a file the longest counts. */
+  paths: string[]
+  /** Layers, single files, `node:` and packages. `type X`: types of it alone. */
+  may: string[]
+}
+
+const layer = (name: string, paths: string, may: string): Layer => ({
+  name,
+  paths: paths.split(' '),
+  may: may.split(/, */).filter(Boolean),
+})
+
+/** Every room of the domain may import this. */
+const DOMAIN = 'db, lib, type services, floor'
+
+const LAYERS: Layer[] = [
+  layer('lib', 'src/lib/', 'node:, valibot, @noble/hashes, @oslojs/otp, qrcode-svg'),
+  layer('config', 'src/config.ts', 'lib, node:, valibot'),
+  layer('db', 'db/', 'lib, node:, valibot, better-sqlite3, type drizzle-orm'),
+  layer('ports', 'src/ports/', 'type db, type lib'),
+  layer('services', 'src/services.ts', 'type db, type config, type lib, type ports'),
+
+  layer('floor', 'src/domain/', 'db, lib, type services, type config'),
+  layer('notify', 'src/domain/notify/', `${DOMAIN}, type ports`),
+  layer('accounts', 'src/domain/accounts/', `${DOMAIN}, notify`),
+  layer('nodes', 'src/domain/nodes/', `${DOMAIN}, type ports, notify, node:, @noble/hashes`),
+  layer('customers', 'src/domain/customers/', `${DOMAIN}, type notify`),
+  layer('subscriptions', 'src/domain/subscriptions/', `${DOMAIN}, notify, nodes, customers`),
+  layer('lists', 'src/domain/lists/', `${DOMAIN}, nodes, node:, valibot`),
+  layer(
+    'payments',
+    'src/domain/payments/',
+    `${DOMAIN}, type ports, type config, notify, subscriptions, type lists, valibot`,
+  ),
+  layer(
+    'installation',
+    'src/domain/installation/',
+    `${DOMAIN}, type ports, config, notify, accounts, nodes, lists, payments, valibot`,
+  ),
+
+  layer(
+    'integrations',
+    'src/integrations/',
+    'db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, type services, type ports, node:, valibot, ssh2',
+  ),
+  layer('web', 'src/web/', 'lib, lists, node:, hono, @noble/hashes'),
+  layer(
+    'http schemas',
+    'src/http/schemas/',
+    'db, lib, installation, lists, nodes, notify, type ports, type http, valibot',
+  ),
+  layer(
+    'http',
+    'src/http/',
+    'db, lib, type services, type config, floor, notify, accounts, nodes, customers, subscriptions, lists, payments, installation, web, http schemas, node:, hono, valibot, @valibot/to-json-schema',
+  ),
+  // As `grammy` it hangs on Node.
+  layer(
+    'bot',
+    'src/bot/',
+    'db, lib, type services, floor, notify, customers, subscriptions, lists, payments, web, grammy/web',
+  ),
+  layer('admin ui', 'src/admin-ui/', 'type http, type web, preact, hono/client, uplot'),
+
+  layer(
+    'jobs',
+    'src/jobs.ts',
+    'db, lib, type services, nodes, notify, payments, subscriptions, installation',
+  ),
+  layer('instance', 'src/instance.ts', 'db, config, lib, node:'),
+  layer('serve', 'src/serve.ts', 'type http, lib, node:, @hono/node-server'),
+  layer('read worker', 'src/read-worker.ts', 'db, lib, type integrations, node:'),
+  layer(
+    'data worker',
+    'src/data-worker.ts src/restore-task.ts',
+    'db, lib, type ports, notify, installation, integrations, node:',
+  ),
+  layer(
+    'compose',
+    'src/compose.ts',
+    'db, type config, lib, type services, type ports, customers, installation, nodes, notify, integrations, instance, node:',
+  ),
+  layer(
+    'start',
+    'src/main.ts src/run.ts src/entry/',
+    'config, lib, type services, nodes, installation, integrations, compose, instance, jobs, http, bot, serve, node:',
+  ),
+  layer(
+    'commands',
+    'scripts/',
+    'db, config, lib, type ports, accounts, installation, integrations, web, instance, compose, node:, valibot, better-sqlite3, vite',
+  ),
+  layer(
+    'measurements',
+    'scripts/bench/ scripts/pictures.ts',
+    'db, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, test, node:, hono, @hono/node-server, better-sqlite3, ssh2',
+  ),
+]
+
+/** One import of a file: what it names, and whether it is of types alone. */
+interface Import {
+  to: string
+  isType: boolean
+}
+
+/** What a file imports: files of the project by their path from its root, all else by its name. */
+function importsOf(path: string, text: string): Import[] {
+  const { module } = parseSync(path, text)
+  const found: Import[] = []
+  const note = (specifier: string, isType: boolean) => {
+    if (specifier.startsWith('#')) found.push({ to: specifier.slice(1), isType })
+    else if (specifier.startsWith('.')) {
+      found.push({ to: normalize(join(dirname(path), specifier)), isType })
+    } else found.push({ to: specifier, isType })
+  }
+  for (const { moduleRequest, entries } of module.staticImports) {
+    note(moduleRequest.value, entries.length > 0 && entries.every(({ isType }) => isType))
+  }
+  for (const { entries } of module.staticExports) {
+    for (const entry of entries) {
+      if (entry.moduleRequest) note(entry.moduleRequest.value, entry.isType)
+    }
+  }
+  for (const { moduleRequest } of module.dynamicImports) {
+    const literal = /^['"](.*)['"]$/.exec(text.slice(moduleRequest.start, moduleRequest.end))
+    if (literal?.[1]) note(literal[1], false)
+  }
+  for (const [, specifier] of text.matchAll(/\bimport\('([^']+)'\)\.[A-Z]/g)) {
+    note(specifier as string, true)
+  }
+  return found
+}
+
+function layerOf(path: string, layers: Layer[]): Layer | null {
+  let best: { length: number; layer: Layer } | null = null
+  for (const candidate of layers) {
+    for (const own of candidate.paths) {
+      const fits = own.endsWith('/') ? path.startsWith(own) : path === own
+      if (fits && own.length > (best?.length ?? 0)) best = { length: own.length, layer: candidate }
+    }
+  }
+  return best?.layer ?? null
+}
+
+/** The name by which the table knows what is imported. */
+function targetsOf({ to }: Import, layers: Layer[]): string[] {
+  if (to.startsWith('node:')) return ['node:']
+  const own = layerOf(to, layers)
+  if (own) return [own.name, to]
+  const [scope = '', name] = to.split('/')
+  return [to, scope.startsWith('@') ? `${scope}/${name}` : scope]
+}
+
+/** The circles of a graph: each a way along imports that comes back to its beginning. */
+function circlesOf(graph: Map<string, string[]>): string[][] {
+  const state = new Map<string, 'open' | 'done'>()
+  const circles: string[][] = []
+  const visit = (path: string, way: string[]) => {
+    if (state.get(path) === 'done') return
+    if (state.get(path) === 'open') {
+      circles.push([...way.slice(way.indexOf(path)), path])
+      return
+    }
+    state.set(path, 'open')
+    for (const next of graph.get(path) ?? []) visit(next, [...way, path])
+    state.set(path, 'done')
+  }
+  for (const path of graph.keys()) visit(path, [])
+  return circles
+}
+
+/** The permission of a layer that lets it have this import; undefined where none does. */
+const permissionFor = (own: Layer, one: Import, targets: string[]) =>
+  own.may.find((permission) => {
+    const [, onlyTypes, name = ''] = /^(type )?(.*)$/.exec(permission) ?? []
+    return targets.includes(name) && (!onlyTypes || one.isType)
+  })
+
+/** What is wrong with these files (path and text), a line each. */
+export function checkLayers(files: Map<string, string>, layers = LAYERS): string[] {
+  const faults: string[] = []
+  const unused = new Set(
+    layers.flatMap(({ name, may }) => may.map((what) => `${name} import ${what}`)),
+  )
+  const graph = new Map<string, string[]>()
+
+  const check = (path: string, own: Layer, one: Import) => {
+    const targets = targetsOf(one, layers)
+    if (targets[0] === own.name) return
+    const permission = permissionFor(own, one, targets)
+    if (permission) unused.delete(`${own.name} import ${permission}`)
+    else
+      faults.push(`${path} imports ${one.isType ? 'types of ' : ''}${one.to}: ${own.name} may not`)
+  }
+
+  for (const [path, text] of files) {
+    const imports = importsOf(path, text)
+    graph.set(
+      path,
+      imports.map(({ to }) => to).filter((to) => files.has(to)),
+    )
+    const own = layerOf(path, layers)
+    if (own) for (const one of imports) check(path, own, one)
+  }
+  for (const what of unused) faults.push(`the table lets ${what}, which nothing there does`)
+  for (const circle of circlesOf(graph)) faults.push(`circle: ${circle.join(' -> ')}`)
+  return faults
+}
+
+/** The TypeScript files of this checkout that git knows or would add. */
+export function projectFiles(root: string): Map<string, string> {
+  const args = ['ls-files', '-co', '--exclude-standard', '--deduplicate', '*.ts', '*.tsx']
+  const paths = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n')
+  const files = new Map<string, string>()
+  for (const path of paths.filter(Boolean)) {
+    try {
+      files.set(path, readFileSync(join(root, path), 'utf8'))
+    } catch (error) {
+      // Deleted, and not yet committed.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  }
+  return files
+}
+
+if (import.meta.main) {
+  const files = projectFiles(join(import.meta.dirname, '..', '..'))
+  const faults = checkLayers(files)
+  for (const fault of faults) console.error(fault)
+  console.log(`Layers of ${files.size} files: ${faults.length} faults (scripts/lint/layers.ts)`)
+  process.exit(faults.length === 0 ? 0 : 1)
+}

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { checkLayers, type Layer, projectFiles } from '../../scripts/lint/layers.ts'
+
+const LAYERS: Layer[] = [
+  { name: 'low', paths: ['src/low/'], may: ['node:'] },
+  { name: 'high', paths: ['src/high/'], may: ['low', 'type side', '@scope/kept'] },
+  { name: 'side', paths: ['src/side/', 'src/high/not.ts'], may: [] },
+]
+const SOUND = {
+  'src/low/a.ts': "import { join } from 'node:path'",
+  'src/high/b.ts':
+    "import '#src/low/a.ts'\nimport type { S } from '#src/side/s.ts'\nimport '@scope/kept/part'",
+  'src/side/s.ts': 'export type S = 1',
+}
+const faultsOf = (more: Record<string, string>) =>
+  checkLayers(new Map(Object.entries({ ...SOUND, ...more })), LAYERS)
+
+test('what the table allows is no fault', () => {
+  expect(faultsOf({})).toEqual([])
+})
+
+test.each([
+  ["import { b } from '#src/high/b.ts'", 'imports src/high/b.ts: low may not'],
+  ["import type { b } from '#src/high/b.ts'", 'imports types of src/high/b.ts: low may not'],
+  ["export { b } from '../high/b.ts'", 'imports src/high/b.ts: low may not'],
+  ["const b = await import('#src/high/b.ts')", 'imports src/high/b.ts: low may not'],
+  ["type B = import('#src/high/b.ts').B", 'imports types of src/high/b.ts: low may not'],
+  ["import 'left-pad'", 'imports left-pad: low may not'],
+  ["import '#test/support/world.ts'", 'imports test/support/world.ts: low may not'],
+])('%s is a fault', (text, fault) => {
+  expect(faultsOf({ 'src/low/c.ts': text })).toContain(`src/low/c.ts ${fault}`)
+})
+
+test('types of a layer are allowed without its values', () => {
+  const text = "import { type S, s } from '#src/side/s.ts'"
+  expect(faultsOf({ 'src/high/c.ts': text })).toEqual([
+    'src/high/c.ts imports src/side/s.ts: high may not',
+  ])
+})
+
+test('the longest path tells the layer of a file', () => {
+  expect(faultsOf({ 'src/high/not.ts': "import '#src/low/a.ts'" })).toEqual([
+    'src/high/not.ts imports src/low/a.ts: side may not',
+  ])
+})
+
+test('a permission that nothing needs is a fault', () => {
+  expect(faultsOf({ 'src/low/a.ts': '' })).toEqual([
+    'the table lets low import node:, which nothing there does',
+  ])
+})
+
+test('a circle is a fault, that of types alone too', () => {
+  const circle = {
+    'test/a.ts': "import type { B } from './b.ts'",
+    'test/b.ts': "import { c } from './c.ts'",
+    'test/c.ts': "export type { A } from './a.ts'",
+  }
+  expect(faultsOf(circle)).toEqual(['circle: test/a.ts -> test/b.ts -> test/c.ts -> test/a.ts'])
+})
+
+test('the program keeps to its plan', () => {
+  expect(checkLayers(projectFiles(join(import.meta.dirname, '..', '..')))).toEqual([])
+})
