@@ -1,4 +1,5 @@
 /** The triggers that keep the tables of fact-schema.ts: no write can forget them, not a restore, not an operator's `sqlite3`. */
+import { isOpen } from './states.ts'
 
 /** The beginning of the quarter of an hour of a timestamp. */
 export const quarterOf = (at: string) =>
@@ -10,16 +11,13 @@ export const stateOf = (row: string) => `CASE ${row}.active WHEN 0 THEN 'revoked
 const tally = (name: string, slot: string, n: string) =>
   `INSERT INTO tallies (name, slot, n) VALUES (${name}, ${slot}, ${n}) ON CONFLICT DO UPDATE SET n = n + excluded.n;`
 
-/** Neither revoked nor held: it runs, or has run out. */
-const isOpen = (row: string) => `${row}.active <> 0 AND ${row}.held_at IS NULL`
-
 const countEnding = (row: string, n: number) =>
   `INSERT INTO ending_counts (day, node, plan, n)
-   SELECT substr(${row}.expires_at, 1, 10), ${row}.node, ${row}.plan, ${n} WHERE ${isOpen(row)}
+   SELECT substr(${row}.expires_at, 1, 10), ${row}.node, ${row}.plan, ${n} WHERE ${isOpen(`${row}.`)}
    ON CONFLICT DO UPDATE SET n = n + excluded.n;`
 
 const countState = (row: string, n: number) =>
-  `INSERT INTO tallies (name, slot, n) SELECT 'subscriptions', ${stateOf(row)}, ${n} WHERE NOT (${isOpen(row)})
+  `INSERT INTO tallies (name, slot, n) SELECT 'subscriptions', ${stateOf(row)}, ${n} WHERE NOT (${isOpen(`${row}.`)})
    ON CONFLICT DO UPDATE SET n = n + excluded.n;`
 
 /** What of a user follows from his subscriptions. */

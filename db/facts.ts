@@ -1,6 +1,7 @@
 /** What the tables of fact-schema.ts must say, from the rows themselves: to make them anew, and to find where they don't. */
 import type { Database as Driver } from 'better-sqlite3'
 import { FACT_TRIGGERS, OF_SUBSCRIPTIONS, quarterOf, stateOf } from './fact-triggers.ts'
+import { isOpen } from './states.ts'
 
 /** What a number of JavaScript holds: sums of what nodes report may be anything, and are shown no larger. */
 const capped = (sum: string) => `cast(min(${sum}, ${Number.MAX_SAFE_INTEGER}) AS int)`
@@ -33,7 +34,7 @@ const FACTS: Record<string, Facts> = {
   ending_counts: {
     columns: 'day, node, plan, n',
     expected: `SELECT substr(expires_at, 1, 10), node, plan, count(*) FROM subscriptions
-      WHERE active <> 0 AND held_at IS NULL GROUP BY 1, 2, 3`,
+      WHERE ${isOpen()} GROUP BY 1, 2, 3`,
     compared: 'day, node, plan, n',
     counting: 'n <> 0',
     key: "day || ' ' || node || ' ' || plan",
@@ -44,7 +45,7 @@ const FACTS: Record<string, Facts> = {
       SELECT 'users' AS name, ${quarterOf('created_at')} AS slot, count(*) AS n FROM users GROUP BY slot
       UNION ALL SELECT 'devices', '', count(*) FROM devices
       UNION ALL SELECT 'subscriptions', ${stateOf('s')} AS slot, count(*) FROM subscriptions AS s
-        WHERE active = 0 OR held_at IS NOT NULL GROUP BY slot
+        WHERE NOT (${isOpen()}) GROUP BY slot
       UNION ALL SELECT 'traffic', 'up', ${exactSum('up_bytes')} FROM subscriptions
       UNION ALL SELECT 'traffic', 'down', ${exactSum('down_bytes')} FROM subscriptions
       UNION ALL SELECT 'paid', ${quarterOf('paid_at')} AS slot, count(*) FROM payments

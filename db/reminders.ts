@@ -1,7 +1,8 @@
 /** Subscriptions whose owners are to be reminded of their end. */
 import { type Query, run } from './database.ts'
-import { and, eq, gt, inArray, isNull, lte, sql } from './orm.ts'
+import { and, eq, gt, inArray, isNull, lte } from './orm.ts'
 import { nodes, plans, subscriptions, users } from './schema.ts'
+import { isOpen, where } from './states.ts'
 
 /** What the reminders of an expiry that are over can be. */
 export const REMINDED = [0, 1, 2, 3]
@@ -29,8 +30,7 @@ export const dueReminders = (q: Query, { number, after, until }: ReminderSpan, l
     .leftJoin(plans, eq(plans.code, subscriptions.plan))
     .where(
       and(
-        // As the index subscriptions_reminders has it: SQLite takes a partial index only for the very same words.
-        sql`${subscriptions.active} = 1 and ${subscriptions.heldAt} is null`,
+        where(isOpen),
         inArray(subscriptions.reminded, before(number)),
         gt(subscriptions.expiresAt, after),
         lte(subscriptions.expiresAt, until),

@@ -15,6 +15,7 @@ import {
   uniqueIndex,
 } from './columns.ts'
 import { sql } from './orm.ts'
+import { isHeld, isOpen, isRevoked } from './states.ts'
 import type { Transport } from './transport.ts'
 
 export const users = table(
@@ -39,9 +40,9 @@ export const users = table(
   ],
 )
 
-const UNHELD = sql`active = 1 and held_at is null`
-const HELD = sql`active = 1 and held_at is not null`
-const REVOKED = sql`active = 0`
+const OPEN = sql.raw(isOpen())
+const HELD = sql.raw(isHeld())
+const REVOKED = sql.raw(isRevoked())
 
 export const subscriptions = table(
   'subscriptions',
@@ -83,7 +84,7 @@ export const subscriptions = table(
     index('subscriptions_plan').on(t.plan, t.createdAt),
     index('subscriptions_node').on(t.node, t.createdAt),
     index('subscriptions_expires_at').on(t.expiresAt),
-    index('subscriptions_clients').on(t.node, t.uuid, t.expiresAt, t.tgId).where(UNHELD),
+    index('subscriptions_clients').on(t.node, t.uuid, t.expiresAt, t.tgId).where(OPEN),
     // Filters and counts name it; `<> 0` keeps it from list fetches, which would have to visit the rows by it.
     index('subscriptions_owner').on(t.tgId, t.expiresAt, t.heldAt).where(sql`active <> 0`),
     // The few that are held or revoked, by what the listing sorts, filters and searches by.
@@ -94,7 +95,7 @@ export const subscriptions = table(
       .where(REVOKED),
     index('subscriptions_revoked_ends').on(t.expiresAt, t.node, t.plan, t.tgId).where(REVOKED),
     index('subscriptions_traffic').on(sql`(up_bytes + down_bytes)`, t.upBytes, t.downBytes),
-    index('subscriptions_reminders').on(t.reminded, t.expiresAt).where(UNHELD),
+    index('subscriptions_reminders').on(t.reminded, t.expiresAt).where(OPEN),
   ],
 )
 

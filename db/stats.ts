@@ -2,6 +2,7 @@
 import type { DaySpan } from '#src/lib/time.ts'
 import type { Database, Query } from './database.ts'
 import { REMINDED } from './reminders.ts'
+import { isOpen } from './states.ts'
 
 type Raw = Database['raw']
 
@@ -35,7 +36,7 @@ const tallied = (name: string, slot: string) =>
 /** Subscriptions that are neither revoked nor held and end in (from, to]: an index that reminders use covers them. */
 const ending = (after: string, until: string) =>
   `(select count(*) from subscriptions indexed by subscriptions_reminders
-     where active = 1 and held_at is null and reminded in (${REMINDED}) and expires_at > ${after} and expires_at <= ${until})`
+     where ${isOpen()} and reminded in (${REMINDED}) and expires_at > ${after} and expires_at <= ${until})`
 
 /** The last moment of the day of a timestamp, beyond every one that is on it. */
 const endOfDay = (at: string) => `substr(${at}, 1, 10) || 'T99'`
@@ -160,7 +161,7 @@ const active = (_q: Query, raw: Raw) =>
        select node, plan, n from ending_counts where day > substr(@now, 1, 10)
        union all
        select node, plan, 1 from subscriptions indexed by subscriptions_expires_at
-         where expires_at > @now and expires_at <= ${endOfDay('@now')} and active = 1 and held_at is null)
+         where expires_at > @now and expires_at <= ${endOfDay('@now')} and ${isOpen()})
      group by node, plan having active > 0`,
   )
 
@@ -168,7 +169,7 @@ const endings = (_q: Query, raw: Raw) =>
   raw
     .prepare<[from: string, to: string], number>(
       `select count(*) from subscriptions indexed by subscriptions_reminders
-       where active = 1 and held_at is null and reminded in (${REMINDED}) and expires_at >= +? and expires_at < +?`,
+       where ${isOpen()} and reminded in (${REMINDED}) and expires_at >= +? and expires_at < +?`,
     )
     .pluck()
 

@@ -14,6 +14,7 @@ import {
 import { and, eq, exists, gt, inArray, lt, lte, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix, type PageRequest } from './paging.ts'
 import { payments, subscriptions, users } from './schema.ts'
+import { isHeld, isOpen, isRevoked, where } from './states.ts'
 import { type ListedSubscription, listed } from './subscriptions.ts'
 import { isUuid, userSearch } from './users.ts'
 
@@ -44,12 +45,10 @@ const endsOf = ({ state, expiresBefore }: SubscriptionFilter, now: string) =>
     expiresBefore === undefined ? undefined : lt(expiresAt, expiresBefore),
   )
 
-/** The rows of a state, save for their ends; precedence revoked, held, expired, active. In words that name the partial indexes. */
+/** The rows of a state, save for their ends. */
 function inState(state: SubscriptionState): SQL {
-  if (state === 'revoked') return sql`active = 0`
-  return state === 'held'
-    ? sql`active = 1 and held_at is not null`
-    : sql`active = 1 and held_at is null`
+  if (state === 'revoked') return where(isRevoked)
+  return where(state === 'held' ? isHeld : isOpen)
 }
 
 /** All that a filter asks for but its search. */

@@ -2,7 +2,7 @@
 
 import { type Database, type Query, run } from './database.ts'
 import { field, hot } from './hot.ts'
-import { and, desc, eq, gt, inArray, isNull, type SQL, sql } from './orm.ts'
+import { and, desc, eq, inArray, type SQL, sql } from './orm.ts'
 import {
   counters,
   nodes,
@@ -12,14 +12,7 @@ import {
   subscriptions,
   users,
 } from './schema.ts'
-
-/** What makes a subscription active at a time (interface, "States and transitions"). */
-const isActive = (now: string) =>
-  and(
-    eq(subscriptions.active, true),
-    isNull(subscriptions.heldAt),
-    gt(subscriptions.expiresAt, now),
-  )
+import { isActive, isHeld, isServed, where, whereActive, whereUnexpired } from './states.ts'
 
 const ofOwner = (q: Query) =>
   q
@@ -33,12 +26,7 @@ const ofOwner = (q: Query) =>
     })
     .from(subscriptions)
     .where(
-      and(
-        eq(subscriptions.tgId, sql.placeholder('tgId')),
-        eq(subscriptions.active, true),
-        isNull(subscriptions.heldAt),
-        gt(subscriptions.expiresAt, sql.placeholder('now')),
-      ),
+      and(eq(subscriptions.tgId, sql.placeholder('tgId')), whereActive(sql.placeholder('now'))),
     )
     .orderBy(subscriptions.createdAt, sql`subscriptions.rowid`)
     .prepare()
@@ -137,7 +125,7 @@ export function* holdSubscription(tx: Query, uuid: string, now: string) {
     tx
       .update(subscriptions)
       .set({ heldAt: now })
-      .where(and(eq(subscriptions.uuid, uuid), isActive(now)))
+      .where(and(eq(subscriptions.uuid, uuid), whereActive(now)))
       .returning(),
   )
   return held as Subscription | undefined
@@ -177,7 +165,7 @@ export function* revokeSubscription(tx: Query, uuid: string, now: string) {
 // ways: a node's clients are many and banned users few, so those are read once; of single clients the owner is looked up.
 
 const CLIENTS_OF_NODE = `from subscriptions
-  where node = +? and uuid >= +? and uuid < +? and active = 1 and held_at is null and expires_at > +?
+  where node = +? and uuid >= +? and uuid < +? and ${isActive('+?')}
     and tg_id not in (select tg_id from users indexed by users_banned where banned_at is not null)`
 
 type ClientRange = [node: string, from: string, to: string, now: string]
@@ -226,7 +214,7 @@ const served = (_q: Query, raw: Database['raw']) =>
     .prepare<[uuids: string, now: string], [uuid: string, node: string]>(
       `select s.uuid, s.node from subscriptions s join users u on u.tg_id = s.tg_id
        where s.uuid in (select value from json_each(+?))
-         and s.active = 1 and s.held_at is null and s.expires_at > +? and u.banned_at is null`,
+         and ${isServed('+?', 's.', 'u.')}`,
     )
     .raw()
 
@@ -250,13 +238,8 @@ export function listOnOtherNodes(db: Database, uuids: string[], codes: string[])
   return new Set(found)
 }
 
-/** Unrevoked and still to be served: held subscriptions keep their time, so they never run out. */
 const unexpiredOfUser = (tgId: number, now: string) =>
-  and(
-    eq(subscriptions.tgId, tgId),
-    eq(subscriptions.active, true),
-    sql`(${subscriptions.heldAt} is not null or ${subscriptions.expiresAt} > ${now})`,
-  )
+  and(eq(subscriptions.tgId, tgId), whereUnexpired(now))
 
 /** A user's subscriptions that may be served again or still, held ones included, oldest first. */
 export function* readUnexpiredOfUser(tx: Query, tgId: number, now: string) {
@@ -365,18 +348,17 @@ export function* renameClient(tx: Query, uuid: string, next: string) {
 
 /** Whether subscriptions still need this node, held ones included: by indexes that cover it, for a node can have very many. */
 export function* hasUnexpired(tx: Query, node: string, now: string) {
-  const by = (index: string, where: SQL) =>
+  const by = (index: string, condition: SQL) =>
     run(
       tx
         .select({ n: sql`1` })
         .from(sql`${subscriptions} indexed by ${sql.raw(index)}`)
-        .where(and(sql`active = 1`, where, eq(subscriptions.node, node)))
+        .where(and(condition, eq(subscriptions.node, node)))
         .limit(1),
     )
-  const running = sql`held_at is null and ${subscriptions.expiresAt} > ${now}`
   const found = [
-    yield* by('subscriptions_clients', running),
-    yield* by('subscriptions_held', sql`held_at is not null`),
+    yield* by('subscriptions_clients', whereActive(now)),
+    yield* by('subscriptions_held', where(isHeld)),
   ]
   return found.some((rows) => rows.length > 0)
 }

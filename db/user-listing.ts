@@ -15,6 +15,7 @@ import {
   pageOrder,
 } from './paging.ts'
 import { devices, payments, subscriptions, users } from './schema.ts'
+import { isHeld, where, whereActive } from './states.ts'
 import { isNamed, isUuid } from './users.ts'
 
 /**
@@ -156,9 +157,6 @@ export const userCursor = (
   rowid: user.tgId,
 })
 
-const isActive = (now: string) =>
-  sql`${subscriptions.active} = 1 and ${subscriptions.heldAt} is null and ${subscriptions.expiresAt} > ${now}`
-
 /** The rows of these users; what is counted of each is read by `subscriptions_list`, which covers it. */
 const rowsOf = (q: Query, tgIds: number[], now: string) =>
   q
@@ -169,11 +167,11 @@ const rowsOf = (q: Query, tgIds: number[], now: string) =>
       note: users.note,
       bannedAt: users.bannedAt,
       blockedAt: users.blockedAt,
-      active: sql<number>`coalesce(sum(${isActive(now)}), 0)`,
-      held: sql<number>`coalesce(sum(${subscriptions.active} = 1 and ${subscriptions.heldAt} is not null), 0)`,
+      active: sql<number>`coalesce(sum(${whereActive(now)}), 0)`,
+      held: sql<number>`coalesce(sum(${where(isHeld)}), 0)`,
       nextExpiry: sql<
         string | null
-      >`min(case when ${isActive(now)} then ${subscriptions.expiresAt} end)`,
+      >`min(case when ${whereActive(now)} then ${subscriptions.expiresAt} end)`,
       devices: sql<number>`(select count(*) from ${devices} where ${devices.tgId} = ${users.tgId})`,
     })
     .from(users)

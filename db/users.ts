@@ -8,6 +8,7 @@ import { countUpTo } from './listing.ts'
 import { and, eq, gt, ne, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
 import { outbox, payments, type Subscription, type User, users } from './schema.ts'
+import { isServed } from './states.ts'
 
 /** What a list says of a subscription. */
 export type ActiveOfUser = Pick<
@@ -55,7 +56,7 @@ const listOwner = (_q: Query, raw: Database['raw']) =>
        from users u indexed by users_list
        left join devices d indexed by devices_list on d.tg_id = u.tg_id and d.hwid = +?
        left join subscriptions s indexed by subscriptions_list
-         on s.tg_id = u.tg_id and s.active = 1 and s.held_at is null and s.expires_at > +? and u.banned_at is null
+         on s.tg_id = u.tg_id and ${isServed('+?', 's.', 'u.')}
        where u.token = +?`,
     )
     .raw()

@@ -1,0 +1,35 @@
+/**
+ * The states of a subscription in SQL: revoked, held, expired, active, of which the first that fits is its own (interface, "States and
+ * transitions"); `subscriptionState` of the domain says the same of a row. As text, which statements of hot paths and triggers are
+ * made of. SQLite takes a partial index only for the very words of its condition: these are theirs (db/schema.ts).
+ */
+import { type SQL, sql } from './orm.ts'
+
+/** What the columns of a table are named by in a statement: nothing, or an alias with its dot. */
+type Row = '' | `${string}.`
+
+export const isRevoked = (row: Row = '') => `${row}active = 0`
+
+export const isHeld = (row: Row = '') => `${row}active = 1 and ${row}held_at is not null`
+
+/** Neither revoked nor held: active, or expired. */
+export const isOpen = (row: Row = '') => `${row}active = 1 and ${row}held_at is null`
+
+/** `now` is a parameter of the statement. */
+export const isActive = (now: string, row: Row = '') =>
+  `${isOpen(row)} and ${row}expires_at > ${now}`
+
+/** Whether a client belongs on its node: its subscription is active, and its owner is not banned. */
+export const isServed = (now: string, row: Row, owner: Row) =>
+  `${isActive(now, row)} and ${owner}banned_at is null`
+
+/** A condition on `subscriptions` for a query. */
+export const where = (condition: (row: Row) => string): SQL => sql.raw(condition('subscriptions.'))
+
+/** The same of those that are active at `now`. */
+export const whereActive = (now: unknown): SQL =>
+  sql`${where(isOpen)} and ${sql.raw('subscriptions.expires_at')} > ${now}`
+
+/** The same of those that may be served again or still: a held one keeps its time, so it never runs out. */
+export const whereUnexpired = (now: unknown): SQL =>
+  sql`((${where(isHeld)}) or (${whereActive(now)}))`

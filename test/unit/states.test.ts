@@ -1,0 +1,177 @@
+/** Whoever asks which subscriptions are active, held, expired or revoked, and which are served, is told the same of any rows. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Database } from '#db/database.ts'
+import { openDatabase } from '#db/open.ts'
+import { dueReminders } from '#db/reminders.ts'
+import { countActive, countAll } from '#db/stats.ts'
+import { listSubscriptions } from '#db/subscription-listing.ts'
+import {
+  hasUnexpired,
+  joinClientsOfNode,
+  listActiveOfUser,
+  listClientsOfNode,
+  listServed,
+  readUnexpiredOfUser,
+} from '#db/subscriptions.ts'
+import { findListedUser, listUsers, USER_STATES, type UserState } from '#db/user-listing.ts'
+import { findListOwner } from '#db/users.ts'
+import { subscriptionState } from '#src/domain/subscriptions/subscriptions.ts'
+
+const NOW = '2026-03-01T12:00:00'
+const LATER = '2026-09-01T00:00:00'
+const NODES = ['de1', 'fi1', 'us1']
+const PAGE = { limit: 500, cursor: null, order: 'asc' as const }
+const ALL = { from: '', to: '~' }
+
+/** Numbers below `most` that a seed decides (mulberry32). */
+function random(seed: number) {
+  let state = seed
+  return (most: number) => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) % most
+  }
+}
+
+interface User {
+  tgId: number
+  banned: boolean
+}
+
+interface Row {
+  uuid: string
+  tgId: number
+  node: string
+  active: boolean
+  heldAt: string | null
+  expiresAt: string
+}
+
+/** Long over, over by a second, at this very second, a second to go, today, much later. */
+const ENDS = [
+  '2025-01-01T00:00:00',
+  '2026-03-01T11:59:59',
+  NOW,
+  '2026-03-01T12:00:01',
+  '2026-03-01T23:59:59',
+  '2026-03-02T00:00:00',
+  '2026-08-01T00:00:00',
+]
+
+function shopOf(seed: number): { users: User[]; rows: Row[] } {
+  const next = random(seed)
+  const users = Array.from({ length: 12 }, (_, i) => ({ tgId: i + 1, banned: next(5) === 0 }))
+  const rows = Array.from({ length: next(60) }, (_, i) => {
+    const active = next(4) > 0
+    return {
+      uuid: `u${String(i).padStart(3, '0')}`,
+      tgId: 1 + next(users.length),
+      node: NODES[next(NODES.length)] as string,
+      active,
+      heldAt: active && next(4) === 0 ? '2026-02-01T00:00:00' : null,
+      expiresAt: ENDS[next(ENDS.length)] as string,
+    }
+  })
+  return { users, rows }
+}
+
+let db: Database
+beforeEach(() => {
+  db = openDatabase(':memory:', { now: new Date(`${NOW}Z`) })
+})
+afterEach(() => db.close())
+
+function fill({ users, rows }: ReturnType<typeof shopOf>): void {
+  const user = db.raw.prepare(
+    'insert into users (tg_id, token, created_at, banned_at) values (?, ?, ?, ?)',
+  )
+  for (const { tgId, banned } of users) user.run(tgId, `t${tgId}`, NOW, banned ? NOW : null)
+  const subscription = db.raw.prepare(
+    `insert into subscriptions (uuid, tg_id, node, plan, created_at, expires_at, active, held_at, source)
+     values (?, ?, ?, '1m', ?, ?, ?, ?, 'admin')`,
+  )
+  for (const { uuid, tgId, node, active, heldAt, expiresAt } of rows) {
+    subscription.run(uuid, tgId, node, NOW, expiresAt, active ? 1 : 0, heldAt)
+  }
+}
+
+const idsOf = (rows: { uuid: string }[]) => rows.map(({ uuid }) => uuid).sort()
+const stateOf = (row: Row) => subscriptionState(row, NOW)
+
+function userStateOf(own: Row[]): UserState[] {
+  const states = new Set(own.map(stateOf))
+  const found: UserState[] = []
+  if (states.has('active')) found.push('active')
+  if (states.has('held')) found.push('held')
+  if (states.has('expired') && found.length === 0) found.push('expired')
+  if ([...states].every((state) => state === 'revoked')) found.push('none')
+  return found
+}
+
+async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promise<void> {
+  const isBanned = new Set(users.filter(({ banned }) => banned).map(({ tgId }) => tgId))
+  const inState = (state: string) => rows.filter((row) => stateOf(row) === state)
+  const active = inState('active')
+  const served = active.filter(({ tgId }) => !isBanned.has(tgId))
+
+  for (const state of ['active', 'held', 'expired', 'revoked'] as const) {
+    const found = await listSubscriptions(db, { state }, 'created_at', PAGE, NOW)
+    expect(idsOf(found.rows.map(({ row }) => row))).toEqual(idsOf(inState(state)))
+  }
+  const span = { from: NOW, to: LATER }
+  const counted = countAll(db, { now: NOW, soon: LATER, today: span, month: span, currency: 'RUB' })
+  expect(counted.subscriptions).toEqual({
+    active: active.length,
+    held: inState('held').length,
+    expired: inState('expired').length,
+    revoked: inState('revoked').length,
+  })
+  expect(counted.expiring).toBe(active.length)
+  const byNode = countActive(db, NOW, [{ from: '2026-03-01T12:00:01', to: LATER }])
+  expect(byNode.rows.reduce((sum, one) => sum + one.active, 0)).toBe(active.length)
+  expect(byNode.endings).toEqual([active.length])
+
+  for (const node of NODES) {
+    const clients = idsOf(served.filter((row) => row.node === node))
+    expect(listClientsOfNode(db, node, ALL, NOW)).toEqual(clients)
+    expect(new TextDecoder().decode(joinClientsOfNode(db, node, ALL, NOW))).toBe(clients.join(''))
+    const needed = rows.filter(
+      (row) => row.node === node && ['active', 'held'].includes(stateOf(row)),
+    )
+    expect(await db.tx((tx) => hasUnexpired(tx, node, NOW))).toBe(needed.length > 0)
+  }
+  expect([...listServed(db, idsOf(rows), NOW).keys()].sort()).toEqual(idsOf(served))
+
+  const due = await dueReminders(db.q, { number: 1, after: NOW, until: LATER }, 500)
+  expect(idsOf(due.map(({ row }) => row))).toEqual(idsOf(served))
+
+  for (const { tgId, banned } of users) {
+    const own = rows.filter((row) => row.tgId === tgId)
+    const ownActive = own.filter((row) => stateOf(row) === 'active')
+    const kept = own.filter((row) => ['active', 'held'].includes(stateOf(row)))
+    expect(idsOf(listActiveOfUser(db, tgId, NOW))).toEqual(idsOf(ownActive))
+    expect(idsOf(findListOwner(db, `t${tgId}`, '', NOW)?.subscriptions ?? [])).toEqual(
+      banned ? [] : idsOf(ownActive),
+    )
+    expect(idsOf(await db.tx((tx) => readUnexpiredOfUser(tx, tgId, NOW)))).toEqual(idsOf(kept))
+    expect(await findListedUser(db, tgId, NOW)).toMatchObject({
+      active: ownActive.length,
+      held: kept.length - ownActive.length,
+      nextExpiry: ownActive.map(({ expiresAt }) => expiresAt).sort()[0] ?? null,
+    })
+  }
+  for (const state of USER_STATES) {
+    const { rows: listed } = await listUsers(db, { state }, 'tg_id', PAGE, NOW)
+    const own = (tgId: number) => userStateOf(rows.filter((row) => row.tgId === tgId))
+    expect(listed.map(({ tgId }) => tgId)).toEqual(
+      users.map(({ tgId }) => tgId).filter((tgId) => own(tgId).includes(state)),
+    )
+  }
+}
+
+test.each(Array.from({ length: 60 }, (_, seed) => seed))('shop %i', async (seed) => {
+  const shop = shopOf(seed)
+  fill(shop)
+  await expectOneTruth(shop)
+})
