@@ -41,11 +41,12 @@ import { createReads } from './integrations/read-thread.ts'
 import { createTelegram } from './integrations/telegram.ts'
 import { createEventSender } from './integrations/webhook.ts'
 import { createBackground } from './lib/background.ts'
-import { type Clock, systemClock } from './lib/clock.ts'
+import { systemClock } from './lib/clock.ts'
 import { LOCAL_CORE } from './lib/core-name.ts'
 import { errorMessage } from './lib/errors.ts'
+import { given } from './lib/given.ts'
 import { createLimiter, lineBefore } from './lib/limiter.ts'
-import { createLog, type Log } from './lib/log.ts'
+import { createLog } from './lib/log.ts'
 import { createSingleFlight } from './lib/single-flight.ts'
 import type { Core, Cores } from './ports/cores.ts'
 import type { Services } from './services.ts'
@@ -97,15 +98,67 @@ export function createHostFile(
   return createKnownHosts(s, knownHostsFile(join(s.config.dataDir, 'known_hosts')))
 }
 
-/** The systems outside, at the addresses of the configuration. */
-function createOutsideSystems(config: Config, clock: Clock, log: Log) {
+/** What the systems outside are asked with, at the addresses of the configuration. */
+function createOutsideSystems({ config, clock, log }: Parts, timeoutMs: number | undefined) {
   const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
+  const outside = { outbound, log, ...given({ timeoutMs }) }
   return {
-    telegram: createTelegram({ apiUrl: config.telegramApiUrl, log }),
-    providerA: createProviderA({ apiUrl: config.providerAApiUrl, outbound, log }),
-    cryptobot: createCryptobot({ apiUrl: config.cryptobotApiUrl, outbound, log }),
-    eventSender: createEventSender({ outbound }),
-    gateways: createGateways({ config, outbound, clock }),
+    telegram: createTelegram({ ...outside, apiUrl: config.telegramApiUrl }),
+    providerA: createProviderA({ ...outside, apiUrl: config.providerAApiUrl }),
+    cryptobot: createCryptobot({ ...outside, apiUrl: config.cryptobotApiUrl }),
+    eventSender: createEventSender(outside),
+    gateways: createGateways({ ...outside, config, clock }),
+  }
+}
+
+/** What Services are made from. */
+type Parts = Pick<Services, 'config' | 'db' | 'clock' | 'log' | 'fatal'>
+
+/** What takes the place of the usual: the rest is made of it. */
+export interface Overrides extends Partial<Omit<Services, keyof Parts>> {
+  /** The longest wait for any system outside; each has its own where this is left out. */
+  outsideTimeoutMs?: number
+  /** How long known devices are gathered before they are written. */
+  seenDelayMs?: number
+}
+
+/** The Services of a process. */
+export function createServices(parts: Parts, overrides: Overrides = {}): Services {
+  const { outsideTimeoutMs, seenDelayMs = SEEN_DELAY_MS, ...own } = overrides
+  const { config, db, log, fatal } = parts
+  const hashing = own.hashing ?? createLimiter(HASHES_AT_A_TIME, HASHES_WAITING)
+  const background =
+    own.background ??
+    createBackground((name, error) => {
+      fatal(error)
+      log.error('background work failed', { work: name, reason: errorMessage(error) })
+    })
+  const writeKnownHosts = own.writeKnownHosts ?? createHostFile(parts)
+  const dataFiles = own.dataFiles ?? createDataFiles({ config, log })
+  const outside = { ...createOutsideSystems(parts, outsideTimeoutMs), ...own }
+  const made = {
+    ...parts,
+    ...outside,
+    background,
+    writeKnownHosts,
+    dataFiles,
+    cores: own.cores ?? createCores({ ...parts, writeKnownHosts }),
+    instanceId: own.instanceId ?? (() => currentInstanceId(db)),
+  }
+  return {
+    ...createSending(made),
+    reads: own.reads ?? createReads(config.databasePath, log),
+    dial: createDial(connectOf(config)),
+    freeDiskShare: () => freeShare(config.dataDir),
+    installFiles: createInstallFiles({ config }),
+    snapshots: createSnapshots(config, dataFiles),
+    seenDevices: createSeenDevices(made, seenDelayMs),
+    paymentChecks: createSingleFlight(),
+    paymentCreations: createSingleFlight(),
+    hashing,
+    strangersHashing: lineBefore(hashing, HASHES_AT_A_TIME, HASHES_WAITING),
+    nodeSync: createNodeSync(made),
+    ...made,
   }
 }
 
@@ -132,49 +185,15 @@ export async function compose(
       })
       process.exit(70)
     }
-    const background = createBackground((name, error) => {
-      fatal(error)
-      log.error('background work failed', { work: name, reason: errorMessage(error) })
-    })
-    const writeKnownHosts = createHostFile({ config, db, clock, log, fatal })
-    const cores = createCores({ config, db, clock, log, writeKnownHosts })
-    const outside = createOutsideSystems(config, clock, log)
-    const instanceId = () => currentInstanceId(db)
-    const hashing = createLimiter(HASHES_AT_A_TIME, HASHES_WAITING)
-    const dataFiles = createDataFiles({ config, log })
     const seed = { db, clock, config }
     await seedPlans(seed)
     await seedManagementKey(seed, generateManagementKey)
     await seedLocalNode(seed, canBind)
     await seedWebhookSecret(seed)
-    await writeKnownHosts()
+    const services = createServices({ config, db, clock, log, fatal })
+    await services.writeKnownHosts()
     // Last: of a first start that is killed before it could show the password, nothing of the account may stay.
     const firstStart = await seedAdmin(seed)
-    const services: Services = {
-      config,
-      db,
-      reads: createReads(config.databasePath, log),
-      clock,
-      log,
-      background,
-      cores,
-      writeKnownHosts,
-      dial: createDial(connectOf(config)),
-      ...outside,
-      ...createSending({ db, config, clock, log, background, ...outside }),
-      freeDiskShare: () => freeShare(config.dataDir),
-      dataFiles,
-      installFiles: createInstallFiles({ config }),
-      snapshots: createSnapshots(config, dataFiles),
-      instanceId,
-      fatal,
-      seenDevices: createSeenDevices({ db, clock, background }, SEEN_DELAY_MS),
-      paymentChecks: createSingleFlight(),
-      paymentCreations: createSingleFlight(),
-      hashing,
-      strangersHashing: lineBefore(hashing, HASHES_AT_A_TIME, HASHES_WAITING),
-      nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
-    }
     if (!config.localNode.on && config.localNode.core === 'system') {
       log.warn(
         'LOCAL_NODE=off: stop the unit of the core yourself, it goes on serving its last clients',

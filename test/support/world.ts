@@ -4,33 +4,21 @@ import { insertAdmin } from '#db/admins.ts'
 import { insertSession } from '#db/logins.ts'
 import { openDatabase } from '#db/open.ts'
 import { read } from '#db/reads.ts'
-import { currentInstanceId, putInstanceId } from '#db/settings.ts'
+import { putInstanceId } from '#db/settings.ts'
+import { createServices } from '#src/compose.ts'
 import { type Config, loadConfig } from '#src/config.ts'
-import { createSeenDevices } from '#src/domain/customers/devices.ts'
 import {
   seedLocalNode,
   seedManagementKey,
   seedPlans,
 } from '#src/domain/installation/first-start.ts'
 import { createKnownHosts } from '#src/domain/nodes/known-hosts.ts'
-import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
-import { createSending } from '#src/domain/notify/sending.ts'
 import { createApp } from '#src/http/app.ts'
-import { createCryptobot } from '#src/integrations/cryptobot.ts'
-import { createDataFiles } from '#src/integrations/files/data-files.ts'
-import { createSnapshots } from '#src/integrations/files/snapshot-files.ts'
-import { createGateways } from '#src/integrations/gateways.ts'
-import { createInstallFiles } from '#src/integrations/nodes/install-files.ts'
-import { createOutbound } from '#src/integrations/outbound.ts'
-import { createProviderA } from '#src/integrations/provider-a.ts'
 import { createReads } from '#src/integrations/read-thread.ts'
-import { createTelegram } from '#src/integrations/telegram.ts'
-import { createEventSender } from '#src/integrations/webhook.ts'
 import { createBackground } from '#src/lib/background.ts'
 import { hashPassword, sha256Hex } from '#src/lib/crypto.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { createLog } from '#src/lib/log.ts'
-import { createSingleFlight } from '#src/lib/single-flight.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core, Cores } from '#src/ports/cores.ts'
 import type { Services } from '#src/services.ts'
@@ -220,8 +208,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const writeKnownHosts = createKnownHosts({ db, clock, log, fatal: noteFatal }, (text) => {
     knownHosts = text
   })
-  const instanceId = () => currentInstanceId(db)
-  const dataFiles = createDataFiles({ config, log })
   const seed = { db, clock, config }
   await db.tx((tx) => putInstanceId(tx, INSTANCE_ID))
   await seedAdminSession(db, formatTimestamp(clock.now()))
@@ -238,39 +224,22 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     hashes++
     return limiter(work)
   }
-  const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
-  const outside = { outbound, log, timeoutMs: options.outsideTimeoutMs ?? OUTSIDE_TIMEOUT_MS }
-  const telegram = createTelegram({ ...outside, apiUrl: config.telegramApiUrl })
-  const eventSender = createEventSender(outside)
-  const s: Services = {
-    config,
-    db,
-    reads: options.path ? createReads(options.path, log) : readsAtOnce(db),
-    clock,
-    log,
-    background,
-    cores,
-    writeKnownHosts,
-    dataFiles,
-    installFiles: createInstallFiles({ config }),
-    snapshots: createSnapshots(config, dataFiles),
-    instanceId,
-    telegram,
-    eventSender,
-    ...createSending({ db, config, clock, log, background, telegram, eventSender }),
-    freeDiskShare: () => 0.5,
-    providerA: createProviderA({ ...outside, apiUrl: config.providerAApiUrl }),
-    cryptobot: createCryptobot({ ...outside, apiUrl: config.cryptobotApiUrl }),
-    gateways: { ...createGateways({ ...outside, config, clock }), ...options.gateways },
-    paymentChecks: createSingleFlight(),
-    paymentCreations: createSingleFlight(),
-    dial: async (address, port) => `${address}:${port}` === 'alive.test:443',
-    hashing,
-    strangersHashing: hashing,
-    seenDevices: createSeenDevices({ db, clock, background }, 1_000_000),
-    fatal: noteFatal,
-    nodeSync: createNodeSync({ db, clock, log, config, cores, instanceId, background }),
-  }
+  const s = createServices(
+    { config, db, clock, log, fatal: noteFatal },
+    {
+      reads: options.path ? createReads(options.path, log) : readsAtOnce(db),
+      background,
+      cores,
+      writeKnownHosts,
+      outsideTimeoutMs: options.outsideTimeoutMs ?? OUTSIDE_TIMEOUT_MS,
+      freeDiskShare: () => 0.5,
+      dial: async (address, port) => `${address}:${port}` === 'alive.test:443',
+      hashing,
+      strangersHashing: hashing,
+      seenDelayMs: 1_000_000,
+    },
+  )
+  Object.assign(s.gateways, options.gateways)
   const app = createApp(s, options.panelFolder ?? '/nonexistent')
   const call = async (path: string, init: CallOptions = {}): Promise<Answer> => {
     const headers = new Headers({ host: init.host ?? 'panel.test', ...init.headers })
