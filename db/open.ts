@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { errorCode } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Database } from './database.ts'
 import { areFactsKept, dropFactTriggers, rebuildFacts } from './facts.ts'
@@ -10,22 +9,8 @@ import { drizzle, readMigrationFiles } from './orm.ts'
 import { createSharedReads, createTransactions } from './transactions.ts'
 import { TRIGGER_STATEMENTS } from './triggers.ts'
 
-/** Whether a unique or primary key refused a row. */
-export function isUniqueViolation(error: unknown): boolean {
-  const code = errorCode(error)
-  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
-}
-
-/** Whether the database file can no longer be trusted: the process must end (PostgreSQL's lesson of failed fsyncs). */
-export function isDamage(error: unknown): boolean {
-  return /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(errorCode(error) ?? '')
-}
-
 /** A database that this program must leave alone; the message is for the operator. */
 export class DatabaseRefused extends Error {}
-
-/** Whether a write failed for want of space. */
-export const isFull = (error: unknown): boolean => errorCode(error) === 'SQLITE_FULL'
 
 const MIGRATIONS = join(import.meta.dirname, 'migrations')
 

@@ -1,8 +1,8 @@
 /** Payments: lookups by either id, the conditional changes of their status, and what is due to be asked about. */
 
 import { type Database, type Query, run } from './database.ts'
+import { isUniqueViolation } from './failures.ts'
 import { field, hot, input } from './hot.ts'
-import { isUniqueViolation } from './open.ts'
 import { and, asc, eq, gt, inArray, isNull, lte, ne, or, type SQL, sql } from './orm.ts'
 import { nodes, type Payment, payments, plans } from './schema.ts'
 

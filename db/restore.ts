@@ -1,6 +1,7 @@
 /** The rows of a verified copy take the place of the live ones, in one transaction that other processes only see whole. */
 import Sqlite from 'better-sqlite3'
 import { dropFactTriggers, rebuildFacts } from './facts.ts'
+import { isBusy } from './failures.ts'
 import { configure } from './open.ts'
 import {
   ADD_ONLY_NODES,
@@ -16,7 +17,6 @@ import {
 } from './own-settings.ts'
 import { STORED_TABLES } from './rows.ts'
 import { snapshotInto, withConnection } from './snapshot.ts'
-import { isBusy } from './transactions.ts'
 import { columnsOf, restoredTables } from './upload.ts'
 import { ROOM_FROM } from './values.ts'
 

@@ -1,9 +1,9 @@
 /** The only kind of transaction there is: immediate, its body driven in one go, and many of them committed together when they come at once. */
 import Sqlite from 'better-sqlite3'
-import { errorCode } from '#src/lib/errors.ts'
 import { pause } from '#src/lib/pause.ts'
 import { createTurn } from '#src/lib/turn.ts'
 import type { Database, Query, TxBody } from './database.ts'
+import { isBusy } from './failures.ts'
 import type { BetterSQLite3Database } from './orm.ts'
 
 interface Step {
@@ -25,9 +25,6 @@ function drive<T>(body: TxBody<T>, tx: Query): T {
   }
   return step.value
 }
-
-/** Whether another process held the write lock for longer than the busy timeout. */
-export const isBusy = (error: unknown): boolean => /^SQLITE_BUSY/.test(errorCode(error) ?? '')
 
 /** How long a transaction waits for another process's; then SQLITE_BUSY. */
 const PATIENCE_MS = 2000

@@ -1,8 +1,9 @@
 /** Config -> Services: the one place where rules meet the outside systems that they need. */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { isDamage } from '#db/failures.ts'
 import { findNode } from '#db/nodes.ts'
-import { isDamage, withStartLock } from '#db/open.ts'
+import { withStartLock } from '#db/open.ts'
 import { currentInstanceId, findManagementKey } from '#db/settings.ts'
 import type { Config } from './config.ts'
 import { createSeenDevices } from './domain/customers/devices.ts'

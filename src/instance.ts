@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Database } from '#db/database.ts'
-import { DatabaseRefused, isDamage, isFull, openDatabase, withStartLock } from '#db/open.ts'
+import { isBusy, isDamage, isFull, isOfDatabase } from '#db/failures.ts'
+import { DatabaseRefused, openDatabase, withStartLock } from '#db/open.ts'
 import { PENDING_ENV, peekInstanceId, peekSetting } from '#db/own-settings.ts'
 import { deletePendingEnv } from '#db/restore.ts'
 import { findInstanceId, putInstanceId } from '#db/settings.ts'
 import { withConnection } from '#db/snapshot.ts'
-import { isBusy } from '#db/transactions.ts'
 import { type Config, ConfigError } from './config.ts'
 import { writeFileAtomic } from './lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
@@ -135,7 +135,7 @@ export function explainFailure(error: unknown): { line: string; exit: number } |
   }
   if (isFull(error) || code === 'ENOSPC') return { line: 'the disk is full', exit: 1 }
   if (isBusy(error)) return { line: 'another process keeps the database locked', exit: 1 }
-  if (error instanceof DatabaseRefused || /^(SQLITE_|E[A-Z]+$)/.test(code)) {
+  if (error instanceof DatabaseRefused || isOfDatabase(error) || /^E[A-Z]+$/.test(code)) {
     return { line: reason, exit: 1 }
   }
   return null

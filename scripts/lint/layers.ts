@@ -52,7 +52,7 @@ const LAYERS: Layer[] = [
   layer(
     'integrations',
     'src/integrations/',
-    'db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, type services, type ports, node:, valibot, ssh2',
+    'db/failures.ts, db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, type services, type ports, node:, valibot, ssh2',
   ),
   layer('web', 'src/web/', 'lib, lists, node:, hono, @noble/hashes'),
   layer(

@@ -1,4 +1,6 @@
 /** Nodes as an admin manages them. The node `de1` belongs to this machine: only its label is editable, and it stays. */
+
+import { isUniqueViolation } from '#db/failures.ts'
 import {
   countPendingPayments,
   deleteNode,
@@ -9,7 +11,6 @@ import {
   reorderNodes,
   updateNode,
 } from '#db/nodes.ts'
-import { isUniqueViolation } from '#db/open.ts'
 import { isSetUp, type Node } from '#db/schema.ts'
 import { hasUnexpired } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'

@@ -1,9 +1,8 @@
 /** One action on many users, with an outcome for each. */
 
 import type { Query } from '#db/database.ts'
-import { isFull } from '#db/open.ts'
+import { isBusy, isFull } from '#db/failures.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
-import { isBusy } from '#db/transactions.ts'
 import { readUser } from '#db/users.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import { banIn, type Client } from '#src/domain/customers/users.ts'

@@ -1,5 +1,5 @@
 /** Plans as an admin manages them. What was sold keeps its plan: one in use is archived, not deleted. */
-import { isUniqueViolation } from '#db/open.ts'
+import { isUniqueViolation } from '#db/failures.ts'
 import {
   countPlans,
   deletePlan,

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isFull } from '#db/failures.ts'
 import type { WrongValue } from '#db/upload.ts'
 import type { Config } from '#src/config.ts'
 import { badRequest, errorCode, unauthorized, unavailable } from '#src/lib/errors.ts'
@@ -85,10 +86,9 @@ function faultOf(message: DataMessage): Error {
   if (message.type === 'refused') return badRequest(message.message)
   if (message.type === 'session-ended') return unauthorized()
   if (message.type !== 'failed') return new Error('the worker ended too early')
-  if (message.code === 'ENOSPC' || message.code === 'SQLITE_FULL') {
-    return unavailable('the disk is full, nothing can be changed')
-  }
-  return Object.assign(new Error(message.message), { code: message.code })
+  const error = Object.assign(new Error(message.message), { code: message.code })
+  const noSpace = message.code === 'ENOSPC' || isFull(error)
+  return noSpace ? unavailable('the disk is full, nothing can be changed') : error
 }
 
 /** Runs a task in a thread of its own; `hear` gets what it says before its end. */
