@@ -12,9 +12,9 @@ export const userSummaries = table(
     tgId: int('tg_id').primaryKey(),
     createdAt: text('created_at').notNull(),
     banned: bool('banned').notNull(),
-    /** The latest end of his subscriptions that are neither revoked nor held, past ones included; null without any. */
+    /** The latest end of the user's subscriptions that are neither revoked nor held, past ones included; null without any. */
     lastEnd: text('last_end'),
-    /** How many of his subscriptions are held. */
+    /** How many of the user's subscriptions are held. */
     held: int('held').notNull(),
   },
   (t) => [

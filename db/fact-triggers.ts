@@ -20,7 +20,7 @@ const countState = (row: string, n: number) =>
   `INSERT INTO tallies (name, slot, n) SELECT 'subscriptions', ${stateOf(row)}, ${n} WHERE NOT (${isOpen(`${row}.`)})
    ON CONFLICT DO UPDATE SET n = n + excluded.n;`
 
-/** What of a user follows from his subscriptions. */
+/** What of a user follows from their subscriptions. */
 export const OF_SUBSCRIPTIONS =
   'max(CASE WHEN held_at IS NULL THEN expires_at END) AS last_end, count(held_at) AS held'
 

@@ -38,7 +38,7 @@ function inState(state: GiftState | undefined, now: string): SQL | undefined {
   return isNull(giftCodes.revokedAt)
 }
 
-/** A code's beginning; digits also that of the redeemer's tg_id, a leading @ that of his username. */
+/** A code's beginning; digits also that of the redeemer's tg_id, a leading @ that of their username. */
 async function search(q: Query, text: string): Promise<SQL> {
   if (text.startsWith('@')) {
     return isOfFound(q, sql`${giftCodes.usedBy}`, (mark) => isNamed(text, sql.raw(mark)))

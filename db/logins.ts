@@ -97,7 +97,7 @@ export function* deleteSessionOf(tx: Query, adminId: number, id: number) {
   return rows.length > 0
 }
 
-/** Ends the sessions of an admin, all but `except`, and every login of his that awaits a code. */
+/** Ends the sessions of an admin, all but `except`, and every login of theirs that awaits a code. */
 export function* deleteLoginsOf(tx: Query, adminId: number, except: number | null) {
   yield* deleteSessionsOf(tx, adminId, except)
   yield* run(tx.delete(pendingLogins).where(eq(pendingLogins.adminId, adminId)))

@@ -29,7 +29,7 @@ export const users = table(
     blockedAt: text('blocked_at'),
     bannedAt: text('banned_at'),
     note: text('note'),
-    /** When the user last removed devices by himself, newest first; those that count against his limit. */
+    /** When the last devices were removed by the user's own hand, newest first; those that count against the limit. */
     deviceRemovals: json<string[]>('device_removals'),
     createdAt: text('created_at').notNull(),
   },

@@ -76,7 +76,7 @@ const addOnlyNodes = (raw: Sqlite.Database) =>
 
 /**
  * From which nodes nothing is removed since a restore; undefined where there are none. Read where the wanted clients are read, so that
- * whoever asks after he has read them hears of the restore that they are of.
+ * whoever asks after reading them hears of the restore that they are of.
  */
 export function findAddOnlyNodes(db: Database): AddOnlyNodes | undefined {
   const value = db.scanning(addOnlyNodes).get(ADD_ONLY_NODES)

@@ -31,7 +31,7 @@ const ofOwner = (q: Query) =>
     .orderBy(subscriptions.createdAt, sql`subscriptions.rowid`)
     .prepare()
 
-/** The active subscriptions of a user, oldest first: the order of his list. */
+/** The active subscriptions of a user, oldest first: the order of the user's list. */
 export function listActiveOfUser(db: Database, tgId: number, now: string) {
   return db.prepared(ofOwner).all({ tgId, now })
 }

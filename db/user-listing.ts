@@ -34,7 +34,7 @@ export interface UserFilter {
 export const USER_SORTS = ['created_at', 'tg_id'] as const
 export type UserSort = (typeof USER_SORTS)[number]
 
-/** A user as the listing shows him. */
+/** A user as the listing shows them. */
 export interface ListedUser {
   tgId: number
   username: string | null
@@ -44,7 +44,7 @@ export interface ListedUser {
   blockedAt: string | null
   active: number
   held: number
-  /** The nearest expiry of his active subscriptions. */
+  /** The nearest expiry of the user's active subscriptions. */
   nextExpiry: string | null
   devices: number
 }
@@ -247,7 +247,7 @@ export const readUsers = async (
   now: string,
 ): Promise<UserPage> => readPage(db.q, await planOf(db.q, filter, sort, now), sort, page, now)
 
-/** One user as the listing shows him. */
+/** One user as the listing shows them. */
 export async function findListedUser(
   db: Database,
   tgId: number,

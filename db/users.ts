@@ -16,7 +16,7 @@ export type ActiveOfUser = Pick<
   'uuid' | 'node' | 'plan' | 'expiresAt' | 'upBytes' | 'downBytes'
 >
 
-/** The owner of a list token with all that his list is made of, read at one moment. */
+/** The owner of a list token with all that their list is made of, read at one moment. */
 export interface ListOwner {
   tgId: number
   hwidLimit: number | null
@@ -61,7 +61,7 @@ const listOwner = (_q: Query, raw: Database['raw']) =>
     )
     .raw()
 
-/** Who a list belongs to, whether he knows the device, and his subscriptions that are active at `now`. */
+/** Who a list belongs to, whether the device is known as theirs, and their subscriptions that are active at `now`. */
 export function findListOwner(
   db: Database,
   token: string,
@@ -115,7 +115,7 @@ export function* readUser(tx: Query, tgId: number) {
   return user
 }
 
-/** Creates the user unless he exists, and returns his row either way. */
+/** Creates the user unless they exist, and returns their row either way. */
 export function* ensureUser(tx: Query, tgId: number, token: string, now: string) {
   const known = yield* readUser(tx, tgId)
   if (known) return known
@@ -198,10 +198,10 @@ export function* countPendingOfUser(tx: Query, tgId: number, since: string) {
   return row?.n ?? 0
 }
 
-/** Deletes a user with his subscriptions, devices and undelivered messages; his payments stay, marked. */
+/** Deletes a user with their subscriptions, devices and undelivered messages; the payments stay, marked. */
 export function* deleteUser(tx: Query, tgId: number) {
   yield* run(tx.update(payments).set({ deletedUser: true }).where(eq(payments.tgId, tgId)))
-  // An alert is told to the admin that he may be as well.
+  // An alert is told to the admin that the user may be as well.
   yield* run(
     tx
       .delete(outbox)

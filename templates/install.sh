@@ -496,7 +496,7 @@ tune_network() {
   done <<<"$lines"
 }
 
-# Never fatal: the core runs, and who has a firewall of his own kind knows it.
+# Never fatal: the core runs, and who has a firewall of their own kind knows it.
 open_firewall() {
   local port hop ports=$PORTS
   hop=$(base64 -d <<<"$HYSTERIA_PARAMS" | sed -n 's/^hop //p')
@@ -505,7 +505,7 @@ open_firewall() {
   if command -v ufw >/dev/null && [[ $'\n'$(ufw status 2>/dev/null) == *$'\n''Status: active'* ]]; then
     for port in $ports; do ufw allow "${port/-/:}" >/dev/null || say "    ufw did not open $port"; done
   elif command -v firewall-cmd >/dev/null && firewall-cmd --state >/dev/null 2>&1; then
-    # No reload: it would drop what the operator opened at run time only, his own way in perhaps.
+    # No reload: it would drop what the operator opened at run time only, their own way in perhaps.
     for port in $ports; do
       { firewall-cmd -q --add-port="$port" && firewall-cmd -q --permanent --add-port="$port"; } ||
         say "    firewalld did not open $port"

@@ -539,7 +539,7 @@ readonly XRAY='
   # Of the end of which nothing is used.
   function octet(i) { return byte[toupper(substr(noise, 2 * i + 1, 2))] + 0 }
 
-  # Client K as inbound I has him, "" where it cannot. What the core tells of him has this form, too (reconcile).
+  # Client K as inbound I has them, "" where it cannot. What the core tells of them has this form, too (reconcile).
   function client(i, k,   id, kind, secret, flow) {
     id = uuid[k]
     if (!(k in more)) return before[i] == "" ? "" : before[i] id between[i] id after[i]
@@ -561,7 +561,7 @@ readonly XRAY='
     sub(/ .*/, "", text)
     return text
   }
-  # Reads LINE of a list of clients as client K: `uuid`, `group`, and `more` where there is more to tell Xray. Returns his AUTH.
+  # Reads LINE of a list of clients as client K: `uuid`, `group`, and `more` where there is more to tell Xray. Returns their AUTH.
   function read_client(k, line,   space, auth) {
     delete more[k]
     uuid[k] = substr(line, 1, 36)
@@ -1263,7 +1263,7 @@ list_news() {
 # number in WORK/malformed for a bad operation.
 operate() {
   awk -v whole="$1" -v list="$DIR/clients" -v work="$WORK/" -v malformed="$WORK/malformed" -v most="$MOST_CLIENTS" "$READING"'
-    # What an operation says of a client behind his UUID; "" when it is malformed.
+    # What an operation says of a client behind their UUID; "" when it is malformed.
     function value_of(   i, rank, former, at, kind, what, made) {
       if (NF < 7 || NF % 2 == 0 || $NF != "]" || !is_name($6)) return ""
       made = $6

@@ -8,7 +8,7 @@ import { hwidOf, PER_USER, tokenOf } from './shop.ts'
 export interface LoadJob {
   port: number
   host: string
-  /** Tokens are those of the first `users` users; every request takes one of them and one of his devices at random. */
+  /** Tokens are those of the first `users` users; every request takes one of them and one of its owner's devices at random. */
   users: number
   connections: number
   warmupSeconds: number

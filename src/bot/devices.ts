@@ -26,7 +26,7 @@ async function showDevices(v: Visit): Promise<void> {
   await show(v, t.deviceList(devices.length, limit), column([...rows, [t.back, tapData('s')]]))
 }
 
-/** Removes one; false when he has removed too many of late, of which he is told. */
+/** Removes one; false when the user has removed too many of late, of which they are told. */
 async function remove(v: Visit, id: string): Promise<void> {
   try {
     await removeOwnDevice(v.s, BOT_ACTOR, v.user.tgId, /^\d{1,15}$/.test(id) ? Number(id) : null)

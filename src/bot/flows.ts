@@ -88,7 +88,7 @@ const tap = async (v: Visit): Promise<void> => {
 const isTelegrams = (error: unknown) =>
   error instanceof HttpError || refusedAs(error, 429) || refusedAs(error, 401)
 
-/** Begins a visit. Where that fails, the sender is told in the language of his Telegram: of him nothing could be read. */
+/** Begins a visit. Where that fails, the sender is told in the language of their Telegram: of them nothing could be read. */
 async function begin(desk: Desk, ctx: Context): Promise<Visit | null> {
   try {
     return await beginVisit(desk, ctx)
@@ -100,7 +100,7 @@ async function begin(desk: Desk, ctx: Context): Promise<Visit | null> {
   }
 }
 
-/** Answers an update of a user, unless he is banned. A fault is his to know of, and the log's. */
+/** Answers an update of a user, unless they are banned. A fault is theirs to know of, and the log's. */
 async function receive(desk: Desk, ctx: Context, work: (v: Visit) => Promise<void>) {
   const v = await begin(desk, ctx)
   if (!v) return
@@ -109,9 +109,9 @@ async function receive(desk: Desk, ctx: Context, work: (v: Visit) => Promise<voi
     else await send(v, [v.t.banned, supportLines(v)].join('\n\n').trim())
     await endVisit(v)
   } catch (error) {
-    // He has blocked the bot since: nobody is there to be answered.
+    // They have blocked the bot since: nobody is there to be answered.
     if (refusedAs(error, 403)) return noteBlocked(desk.s, v.user.tgId, true)
-    // What failed is for the log, whether or not he can be told.
+    // What failed is for the log, whether or not they can be told.
     if (!isTelegrams(error)) await say(v, v.t.fault).catch(() => {})
     throw error
   }

@@ -24,7 +24,7 @@ const HANDLER_LIMIT_MS = MINUTE_MS
  * they last. What falls behind is handled all the same, but does not come again when the process is killed meanwhile.
  */
 const MOST_BEHIND = 50
-/** Of one person's messages and taps so many are under way or wait; what he sends above that is left out. */
+/** Of one person's messages and taps so many are under way or wait; what they send above that is left out. */
 const MOST_OF_ONE = 20
 
 const senderOf = (update: Update): number => {

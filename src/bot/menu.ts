@@ -4,7 +4,7 @@ import { tapData } from './callback-data.ts'
 import { column } from './keyboards.ts'
 import { say, show, type Visit } from './visit.ts'
 
-/** A name is as its bearer wrote it: as long as he likes. */
+/** A name is as its bearer wrote it: as long as they like. */
 const NAME_LENGTH = 64
 
 function menuKeyboard({ s, t, user }: Visit) {

@@ -14,7 +14,7 @@ import { priceText, type Target, type Way } from './sale.ts'
 import { findOwn } from './subscriptions.ts'
 import { say, show, type Visit, type Work } from './visit.ts'
 
-/** Between two questions of a user about his payments. */
+/** Between two questions of a user about their payments. */
 const CHECK_EVERY_MS = 5 * SECOND_MS
 
 /** What to say of a refusal. */

@@ -34,7 +34,7 @@ function withTexts({ s, lang }: Visit, { state, ...found }: Shown): OwnSubscript
   }
 }
 
-/** The newest 20 of his subscriptions, newest first: all but revoked ones. */
+/** The newest 20 of the user's subscriptions, newest first: all but revoked ones. */
 export const listOwn = (v: Visit): OwnSubscription[] =>
   listShownOfUser(v.s.db, v.user, formatTimestamp(v.s.clock.now()))
     .slice(0, MOST_SHOWN)

@@ -1,4 +1,4 @@
-/** One update of one user while it is answered: who he is, what the service looks like, and the ways to answer. */
+/** One update of one user while it is answered: who the user is, what the service looks like, and the ways to answer. */
 import { type Context, GrammyError, type InlineKeyboard, InputFile } from 'grammy/web'
 import type { User } from '#db/schema.ts'
 import { findListsRevision } from '#db/settings.ts'

@@ -28,7 +28,7 @@ export function brandView(settings: Settings) {
   return { brand_name: settings.text('BRAND_NAME'), brand_hue: settings.int('BRAND_HUE') }
 }
 
-/** `changed`: whether an admin has put his own in place of the one that comes with the service. */
+/** `changed`: whether an admin has put their own in place of the one that comes with the service. */
 export function appsView(settings: Settings) {
   const schemes: string[] = [...APP_SCHEMES]
   return {

@@ -1,4 +1,4 @@
-/** The cabinet's shop: what the owner of a link can buy, his pay links, the removal of his devices. */
+/** The cabinet's shop: what the owner of a link can buy, their pay links, the removal of their devices. */
 import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'

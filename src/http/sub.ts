@@ -85,7 +85,7 @@ function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Da
   })
 }
 
-/** The page of a user: his subscription, or that it has run out. */
+/** The page of a user: their subscription, or that it has run out. */
 function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
   const active = owner.subscriptions.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))
   if (active.length === 0) return endedPage(s, c, token, owner, now)

@@ -169,7 +169,7 @@ export function sessionView(session: AdminSession, currentId: number) {
   }
 }
 
-/** A user as listings show him: no token. */
+/** A user as listings show them: no token. */
 export function listedUserView(user: ListedUser) {
   return {
     tg_id: user.tgId,

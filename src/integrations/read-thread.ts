@@ -25,7 +25,7 @@ const WORKER = join(import.meta.dirname, '..', 'read-worker.ts')
 /** Each waits for all before it: behind so many nobody waits any more. */
 const MAX_WAITING = 100
 const LIMIT_MS = 10_000
-/** Who has waited so long for his turn has gone, or will try again. */
+/** Who has waited so long for their turn has gone, or will try again. */
 const WAIT_MS = 15_000
 /** A thread that nobody asks gives its memory back. */
 const REST_MS = 5 * MINUTE_MS

@@ -4,7 +4,7 @@ export type SingleFlight<T> = (key: string, ask: () => Promise<T>) => SharedAnsw
 
 export interface SharedAnswer<T> {
   answer: Promise<T>
-  /** Whether the question had been asked before this caller came: the answer may be older than what brought him. */
+  /** Whether the question had been asked before this caller came: the answer may be older than what brought them. */
   joined: boolean
 }
 

@@ -10,7 +10,7 @@ export interface ExpiredPageInput extends PageBase {
   botUrl: string | null
   /** Whether the owner of the link can buy anything now. */
   selling: boolean
-  /** Where he pays without the bot; null while nothing is sold there. */
+  /** Where the owner pays without the bot; null while nothing is sold there. */
   renewUrl: string | null
   /** The day on which the last one ended, in words; null when there is none to name. */
   endedOn: string | null

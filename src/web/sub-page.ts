@@ -33,7 +33,7 @@ export interface PausedSubscription {
 
 export interface SubPageInput extends PageBase {
   subUrl: string
-  /** The cabinet of the link's owner, where he removes devices. */
+  /** The cabinet of the link's owner, where they remove devices. */
   accountUrl: string
   /** The active ones, what ends first at the front; not empty. */
   subscriptions: SubPageSubscription[]
@@ -41,7 +41,7 @@ export interface SubPageInput extends PageBase {
   botUrl: string | null
   /** Whether the owner of the link can pay for anything now. */
   selling: boolean
-  /** Where he pays without the bot; null while nothing is sold there. */
+  /** Where the owner pays without the bot; null while nothing is sold there. */
   renewUrl: string | null
   /** How many devices there are and may be; null while nobody counts them. */
   devices: { count: number; limit: number } | null

@@ -60,7 +60,7 @@ test('a new admin: one message to each, sent by the bot in HTML', async () => {
   ])
 })
 
-test('an admin who is a user too reads it in his language', async () => {
+test('an admin who is a user too reads it in their language', async () => {
   w.change(
     "insert into users (tg_id, token, lang, created_at) values (501, 'x', 'ru', '2026-01-01T00:00:00')",
   )

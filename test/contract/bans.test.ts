@@ -67,7 +67,7 @@ describe('a banned user', () => {
     expect(auditOf(w).slice(1)).toEqual(['user.ban', 'user.unban'])
   })
 
-  test('is banned although the node does not answer; the next sync removes his clients', async () => {
+  test('is banned although the node does not answer; the next sync removes their clients', async () => {
     await grantUser(w, 7)
     w.node.failure = 'unreachable'
     expect((await ban(w, 7)).status).toBe(200)
@@ -77,7 +77,7 @@ describe('a banned user', () => {
     expect(clients(w)).toEqual([])
   })
 
-  test('has no client when he is banned while a grant of his is on its way to the node', async () => {
+  test('has no client when banned while a grant of theirs is on its way to the node', async () => {
     addUser(w, 7)
     let banned: Promise<unknown> | null = null
     w.node.beforeApply = async () => {

@@ -92,7 +92,7 @@ scenarios('POST /admin/api/users/bulk', [
     },
   },
   {
-    name: '200 and nothing of a user is extended when one of his subscriptions cannot be',
+    name: '200 and nothing of a user is extended when one of their subscriptions cannot be',
     given: (w) => {
       addUser(w, 1)
       addSubscription(w, 1)

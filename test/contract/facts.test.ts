@@ -47,7 +47,7 @@ interface Row {
   expires_at: string
 }
 
-/** The states that a user is listed in, from his rows. */
+/** The states that a user is listed in, from their rows. */
 function statesOf(rows: Row[], now: string): string[] {
   const open = rows.filter((row) => row.active === 1)
   const isActive = open.some((row) => row.held_at === null && row.expires_at > now)

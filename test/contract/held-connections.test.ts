@@ -73,7 +73,7 @@ describe('whoever has no session is gone when the time for a body is over', () =
     expect((await trickle(request)).isEnded).toBe(true)
   })
 
-  test('also when his cookie is nobody’s', async () => {
+  test('also when the cookie is nobody’s', async () => {
     const { isEnded } = await trickle(`POST ${RESTORE}`, { Cookie: 'panel_admin=nobody' })
     expect(isEnded).toBe(true)
   })
@@ -97,7 +97,7 @@ describe('whatever it is that nobody but the runtime answers ends as well', () =
   })
 })
 
-test('an admin’s archive comes as slowly as his line is', async () => {
+test('an admin’s archive comes as slowly as their line is', async () => {
   const form = { 'Content-Type': 'multipart/form-data; boundary=x', Cookie: COOKIE }
   const slow = await trickle(`POST ${RESTORE}`, form, 6 * BODY_MS)
   expect(slow).toEqual({ answer: '', isEnded: false })

@@ -89,7 +89,7 @@ describe('a grant', () => {
     await expect(confirm('nobody')).rejects.toMatchObject({ status: 404 })
   })
 
-  test('creates the user where there is none, and keeps his data where there is one', async () => {
+  test('creates the user where there is none, and keeps their data where there is one', async () => {
     addPayment(shop.w, { id: 'p', tg_id: 55 })
     await confirm('p')
     const [user] = shop.w.rows('select * from users where tg_id = 55')
@@ -107,7 +107,7 @@ describe('a grant', () => {
     expect(shop.sold()).toHaveLength(1)
   })
 
-  test('is made for a banned user too: he has paid', async () => {
+  test('is made for a banned user too: they have paid', async () => {
     const { id } = await shop.buy()
     shop.w.change('update users set banned_at = created_at')
     expect((await confirm(id)).status).toBe('paid')

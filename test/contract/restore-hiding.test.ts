@@ -1,4 +1,4 @@
-/** Who restores an archive of his own making hides neither that nor what he did before. */
+/** Who restores an archive of their own making hides neither that nor what they did before. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { upload } from '#test/support/archives.ts'
 import { readEvent, SECRET } from '#test/support/events.ts'

@@ -198,7 +198,7 @@ scenarios('DELETE /api/cabinet/{token}/devices/{id}', [
 ])
 
 describe('the limit of 3 devices in 24 hours', () => {
-  test('counts what a user removes by himself, and nothing else', async () => {
+  test('counts what a user removes on their own, and nothing else', async () => {
     const { w, token } = await createShop()
     const devices = Array.from({ length: 8 }, (_, i) => addDevice(w, 1, `hwid-number-${i}`))
     const remove = (id: number | undefined) =>

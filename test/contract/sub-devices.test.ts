@@ -173,7 +173,7 @@ scenarios(
       ...REQUIRED,
     },
     {
-      name: '200 for the id that another user has, counted for each on his own',
+      name: '200 for the id that another user has, counted for each separately',
       given: (w) => {
         addUser(w, 8)
         addDevice(w, 8, HWID)

@@ -22,7 +22,7 @@ const fetchAs = (token: string, headers: Record<string, string>) => ({
 })
 const list = (token: string) => fetchAs(token, CLIENT)
 
-/** A user with one subscription of 30 days; gives his token. */
+/** A user with one subscription of 30 days; gives their token. */
 function buyer(w: World): string {
   const token = addUser(w, 7)
   addSubscription(w, 7)

@@ -135,7 +135,7 @@ scenarios('PATCH /admin/api/users/{tg_id}', [
   },
 ])
 
-/** A user with something in every table, and another like him. */
+/** A user with something in every table, and another like them. */
 function settle(w: World) {
   for (const tgId of [7, 8]) {
     addUser(w, tgId, { username: `u${tgId}` })
@@ -177,7 +177,7 @@ const rowsOf = (w: World, tgId: number) =>
 
 scenarios('DELETE /admin/api/users/{tg_id}', [
   {
-    name: '200; he is gone with all he had, paid and older pending payments stay and are marked',
+    name: '200; the user is gone with all they had, paid and older pending payments stay and are marked',
     given: (w) => {
       settle(w)
       return rowsOf(w, 8)
@@ -209,7 +209,7 @@ scenarios('DELETE /admin/api/users/{tg_id}', [
     },
   },
   {
-    name: '200 and his link is unknown at once',
+    name: '200 and their link is unknown at once',
     given: (w) => grantUser(w, 7),
     request: remove(7),
     status: 200,
@@ -219,7 +219,7 @@ scenarios('DELETE /admin/api/users/{tg_id}', [
     },
   },
   {
-    name: '200 although the node does not answer; the next sync removes his clients',
+    name: '200 although the node does not answer; the next sync removes their clients',
     given: async (w) => {
       await grantUser(w, 7)
       w.node.failure = 'timeout'
@@ -269,14 +269,14 @@ describe('deleting and granting at once', () => {
     await w.s.background.idle()
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
     const left = w.rows('select uuid from subscriptions').map(({ uuid }) => uuid)
-    // The grant after the deletion makes him anew; the one before it goes with him.
+    // The grant after the deletion makes the user anew; the one before it goes with the deleted one.
     expect(left.length).toBe(userOf(w, 7) ? 1 : 0)
     expect(clients(w)).toEqual(left)
     expect(w.rows('select count(*) as n from users where token = ?', token)[0].n).toBe(0)
     w.close()
   })
 
-  test('leaves no client of one who is deleted while his grant is on its way to the node', async () => {
+  test('leaves no client of one who is deleted while their grant is on its way to the node', async () => {
     const w = await createWorld()
     let deleted: Promise<unknown> | null = null
     w.node.beforeApply = async () => {

@@ -77,7 +77,7 @@ const ids = (answer: { json: { tg_id: number }[] }) => answer.json.map((user) =>
 
 scenarios('GET /admin/api/users', [
   {
-    name: '200 with exactly the ten fields of each user, and never his token',
+    name: '200 with exactly the ten fields of each user, and never their token',
     given: shop,
     request: { path: `${USERS}?q=71` },
     status: 200,

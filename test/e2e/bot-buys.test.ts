@@ -1,4 +1,7 @@
-/** A customer buys in the bot, pays at the provider, and his client connects through the real Xray: by webhook, by "I have paid", by the reconciler. */
+/**
+ * A customer buys in the bot, pays at the provider, and their client connects through the real Xray: by webhook, by "I have paid", by
+ * the reconciler.
+ */
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -140,14 +143,14 @@ describe.each<Runtime>(['node', 'bun'])('on %s', (runtime) => {
     const { id } = await order(bob)
     const bill = await withButton(bob, texts.paid)
     telegram.tap(bob, bill, texts.paid)
-    await until('he is told', () =>
+    await until('the buyer is told', () =>
       telegram
         .callsOf('answerCallbackQuery')
         .some(({ params }) => params.text === texts.notPaidYet),
     )
     yookassa.pay(id)
     await until(
-      'he is heard again after 5 s',
+      'the buyer is heard again after 5 s',
       async () => {
         telegram.tap(bob, bill, texts.paid)
         await new Promise((resolve) => setTimeout(resolve, 1000))

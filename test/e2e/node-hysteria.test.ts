@@ -128,11 +128,11 @@ test('users of Hysteria come and go while it runs on', async () => {
   expect(file('hy2-users')).not.toContain(removed)
 })
 
-test('who was let in before he was removed is kicked by the next status', async () => {
+test('who was let in before their removal is kicked by the next status', async () => {
   const uuid = randomUUID()
   await node.add(uuid)
   const stream = (await streams([await connected(uuid)]))[0] as LabProcess
-  // As if the call that removed him had been killed before it kicked him.
+  // As if the call that removed them had been killed before it kicked them.
   const sneak = `sed -i /${uuid}/d clients hy2-users config.json; touch dirty`
   await lab.exec('sh', ['-c', `cd ${server.dir} && ${sneak}`])
   await status()

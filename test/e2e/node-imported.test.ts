@@ -96,7 +96,7 @@ const NAMES = [
   'Shadowsocks 2022',
   'VLESS, HTTPUpgrade, TLS',
   'VLESS, REALITY, vision',
-  'VLESS, REALITY, a flow and an id of his own',
+  'VLESS, REALITY, a flow and an id of their own',
   'VLESS, XHTTP behind REALITY',
   'Trojan, TLS',
   'VMess, an HTTP header',

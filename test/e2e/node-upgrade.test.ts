@@ -133,13 +133,13 @@ describe('a server of program 1', () => {
     const { hysteriaPassword } = rowOf(server.code)
     const auth = hysteriaAuth(hysteriaPassword ?? '', uuid)
     const line = `${uuid} ${server.code} ${auth}\n`
-    await until('he is there', () => fileOf(`${STATE}/clients`) === line)
+    await until('the client is there', () => fileOf(`${STATE}/clients`) === line)
     clients = await startClients()
     panel.fill(server.code, 30)
     await until('all are there', () => panel.inStep(server), 20_000)
   })
 
-  test('lets nobody in while he is on hold', async () => {
+  test('lets nobody in while the customer is on hold', async () => {
     await admin(`/subscriptions/${uuid}/hold`, undefined, 'POST')
     const pages = clients.map((client) => fetchThrough(lab, target, client, '/', 2))
     expect(await Promise.all(pages)).toEqual(clients.map(() => null))

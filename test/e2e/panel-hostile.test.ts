@@ -70,7 +70,7 @@ const ALL: Shown[] = [
     kinds: LISTS.includes(screen.name) ? KINDS : [],
     times: 1,
   })),
-  // His name; model, system, program and id of his device.
+  // The user's name; model, system, program and id of their device.
   ...KINDS.map(ofKind(5, userCard)),
   // Whose it is, why it is in review, why it failed, its number.
   ...KINDS.map(ofKind(4, paymentCard)),

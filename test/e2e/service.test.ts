@@ -73,7 +73,7 @@ describe.each<Runtime>(['node', 'bun'])('on %s with an embedded core', (runtime)
     expect(metrics).toMatchObject({ ok: true, core_version: '26.7.28', clients: 0 })
   })
 
-  test('a granted user is usable at once and his list works in three kinds of client', async () => {
+  test('a granted user is usable at once and their list works in three kinds of client', async () => {
     const granted = await service.admin('/users/42/grant', { node: 'de1', plan: '1m' })
     expect(granted.status).toBe(200)
     uuid = granted.json.uuid

@@ -77,7 +77,7 @@ export function createBotUpdates() {
     const [kind] = Object.keys(update) as [string]
     return allowed.length > 0 ? allowed.includes(kind) : !ON_WISH.has(kind)
   }
-  /** The parameters of getUpdates as the server takes them: it slows down who repeats himself. */
+  /** The parameters of getUpdates as the server takes them: it slows down whoever asks the same again. */
   // biome-ignore lint/suspicious/noExplicitAny: a request's body
   const readWish = (inbox: Inbox, params: any) => {
     const offset = Number(params.offset ?? 0)

@@ -55,7 +55,7 @@ export interface BotUser {
   /** Taps a button that says no more than its data. */
   tapData(data: string): Promise<ChatMessage>
   last(): ChatMessage
-  /** All his messages, as they stand. */
+  /** All of the user's messages, as they stand. */
   messages(): ChatMessage[]
   /** A copy of the last message, as it is now. */
   keep(): ChatMessage

@@ -77,7 +77,7 @@ export interface FakeTelegram extends FakeSystem {
   revoke(token: string): void
 }
 
-/** A person as the Bot API shows him. */
+/** A person as the Bot API shows them. */
 export const userOf = (person: Person): User => ({ first_name: 'Ada', is_bot: false, ...person })
 
 type Api = FakeTelegram & { chats: ReturnType<typeof createBotChats>; queries: Set<string> }

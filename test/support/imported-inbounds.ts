@@ -212,7 +212,7 @@ export function importedOutbounds(
       ...behindTls('httpupgrade', { httpupgradeSettings: { path: '/u' } }),
     },
     'VLESS, REALITY, vision': { ...vless(1008, A, 'xtls-rprx-vision'), ...behindReality('raw') },
-    'VLESS, REALITY, a flow and an id of his own': {
+    'VLESS, REALITY, a flow and an id of their own': {
       ...vless(1008, OTHER_ID),
       ...behindReality('raw'),
     },

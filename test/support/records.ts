@@ -18,7 +18,7 @@ export const inSeconds = (w: World, seconds: number): string =>
 
 export const DAY = 86_400
 
-/** A user; gives his token. */
+/** A user; gives their token. */
 export function addUser(w: World, tgId: number, more: Values = {}): string {
   const token = `token-of-${tgId}-`.padEnd(43, 'x')
   insert(w, 'users', { tg_id: tgId, token, created_at: nowOf(w), ...more })

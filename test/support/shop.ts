@@ -1,4 +1,4 @@
-/** A world that sells: four providers in memory, a customer, and what tests ask of his payments. */
+/** A world that sells: four providers in memory, a customer, and what tests ask of their payments. */
 import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
 import { findFaults } from '#db/verify.ts'

@@ -10,7 +10,7 @@ export const page = (token: string) => ({
   headers: BROWSER,
 })
 
-/** Someone with a subscription of 30 days, in a shop with a name and a bot; gives his token. */
+/** Someone with a subscription of 30 days, in a shop with a name and a bot; gives their token. */
 export function buyer(w: World): string {
   putSettings(w, { BRAND_NAME: 'Fast Tunnel', BOT_USERNAME: 'some_bot' })
   const token = addUser(w, 7)

@@ -156,7 +156,7 @@ function readsAtOnce(db: Services['db']): Services['reads'] {
   return reads
 }
 
-/** The admin with his password and a session that no clock ends and no request marks as seen. */
+/** The admin with their password and a session that no clock ends and no request marks as seen. */
 async function seedAdminSession(db: Services['db'], at: string): Promise<void> {
   const hash = await passwordHash
   await db.tx(function* (tx) {
@@ -281,7 +281,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
-/** Grants a user a plan on a node and gives his card. */
+/** Grants a user a plan on a node and gives their card. */
 export async function grantUser(world: World, tgId: number, node = 'de1', plan = '1m') {
   const granted = await world.admin(`/admin/api/users/${tgId}/grant`, { body: { node, plan } })
   const card = await world.admin(`/admin/api/users/${tgId}`)

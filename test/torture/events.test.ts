@@ -97,7 +97,7 @@ test(`${KILLS} kills of two processes that deliver`, { timeout: 900_000 }, async
 
   expect(messages.filter(({ status }) => status !== 'done')).toEqual([])
   expect(messages.filter(({ payload }) => !read.has(JSON.parse(payload).node_label))).toEqual([])
-  // Each user reads his messages in the order in which they were written, save that one may come again.
+  // Each user reads their messages in the order in which they were written, save that one may come again.
   for (let tgId = 1; tgId <= USERS; tgId++) {
     const written = messages
       .filter((row) => row.tg_id === tgId)

@@ -271,7 +271,7 @@ test(`${DUELS} times two admins remove each other at two processes: one stays`, 
     expect(count(a, 'admins', '1 = 1')).toBe(1)
   }
   console.log(JSON.stringify(outcomes))
-  // 401 where the loser's session had ended before his request was let in.
+  // 401 where the loser's session had ended before their request was let in.
   const others = Object.keys(outcomes).filter((one) => !['200,400', '200,401'].includes(one))
   expect(others).toEqual([])
 })

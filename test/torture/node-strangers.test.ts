@@ -81,7 +81,7 @@ describe.each(RUNTIMES)(title, (runtime) => {
     expect(server.listed()).toEqual(before)
     expect(await server.held()).toEqual(before)
     await own.service.admin('/sync', { force: true })
-    await until('an admin who insists gets his way', () => server.listed().length === 0, 20_000)
+    await until('an admin who insists gets their way', () => server.listed().length === 0, 20_000)
   })
 })
 

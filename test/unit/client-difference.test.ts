@@ -128,7 +128,7 @@ describe.each([1, 2, 3, 4, 5, 6])('random clients, seed %i', (seed) => {
     })
     const rest = seed === 5 ? 0 : random()
     for (const uuid of uuids.filter(() => random() >= rest)) {
-      // As he should be or, now and then, with another value; some should not be there at all.
+      // As they should be or, now and then, with another value; some should not be there at all.
       const value = wanted.get(uuid) ?? pick(codes)
       remote.clients.set(uuid, pick([value, value, value, `${value}x`]))
     }

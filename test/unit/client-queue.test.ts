@@ -16,7 +16,7 @@ function gate() {
   return { opened, open }
 }
 
-test('a node that hangs does not hold the caller longer than his time, and is told in the end', async () => {
+test('a node that hangs does not hold the caller longer than their time, and is told in the end', async () => {
   const { subscription } = await grantUser(w, 1)
   w.node.clients.clear()
   const { opened, open } = gate()

@@ -77,7 +77,7 @@ test('refuses with 503 what would wait behind a full queue', async () => {
   expect(await limit(async () => 'fourth')).toBe('fourth')
 })
 
-test('passes over who has gone while he waited, at once and for good, and keeps his place free', async () => {
+test('passes over who has gone while they waited, at once and for good, and keeps their place free', async () => {
   const { log, work, end } = controlled()
   const limit = createLimiter(1, 2)
   const first = limit(work('a'))
@@ -109,7 +109,7 @@ test('does not begin for who is gone already, nor stop for who goes later', asyn
   expect(log).toEqual(['start b', 'end b'])
 })
 
-test('who comes by the line before it is waited for by nobody but those beside him', async () => {
+test('who comes by the line before it is waited for by nobody but those beside them', async () => {
   const { log, work, end } = controlled()
   const limit = createLimiter(1)
   const late = lineBefore(limit, 1, 2)

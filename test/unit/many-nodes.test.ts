@@ -92,7 +92,7 @@ describe('a node that never answers', () => {
     expect((await passAll()).every(({ ok }) => ok)).toBe(true)
   })
 
-  test('holds nobody who asks for all nodes longer than his time', async () => {
+  test('holds nobody who asks for all nodes longer than their time', async () => {
     const frozen = freeze(managed('dead'))
     const begin = performance.now()
     const results = await w.s.nodeSync.syncAll({ force: false, remove: true, timeoutMs: 300 })

@@ -50,7 +50,7 @@ test('a message is sent once, in HTML, without a preview', async () => {
   expect(messagesOf(w)[0].done_at).toBe('2026-03-01T12:00:00')
 })
 
-test('a user gets his messages in their order, and others do not wait for him', async () => {
+test('a user gets their messages in order, and others do not wait for them', async () => {
   for (let i = 0; i < 5; i++) for (const tgId of [7, 8, 9]) await queueGranted(w, tgId, `n${i}`)
   await sendMessages(w)
   for (const tgId of [7, 8, 9]) {
@@ -268,7 +268,7 @@ describe('whom Telegram refuses', () => {
   })
 })
 
-test('a message to a deleted user goes with him, and one under way changes nothing any more', async () => {
+test('a message to a deleted user goes with them, and one under way changes nothing any more', async () => {
   telegram.mood = 'silent'
   await queueGranted(w, 7)
   w.s.nudge('messages')

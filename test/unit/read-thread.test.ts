@@ -135,7 +135,7 @@ describe('a read that goes wrong', () => {
     await patient.close()
   })
 
-  test('keeps nobody waiting for longer than his time', async () => {
+  test('keeps nobody waiting for longer than their time', async () => {
     const late = stuck({ limitMs: 600, waitMs: 100 })
     const first = Promise.allSettled([listUsers(late)])
     await expect(listGifts(late)).rejects.toMatchObject({ message: 'too busy, try again' })

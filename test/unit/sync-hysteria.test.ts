@@ -47,7 +47,7 @@ test('the first pass brings clients with passwords and both configurations, the 
   expect(verbs()).toEqual(['status'])
 })
 
-test('a client that is put in place at once has his password too, and leaves with one call', async () => {
+test('a client that is put in place at once has a password too, and leaves with one call', async () => {
   await sync()
   const late = addSubscription(w, 7, { node: 'n1' })
   expect(await w.s.nodeSync.touch([{ uuid: late, node: 'n1' }])).toBe(true)

@@ -170,7 +170,7 @@ describe('removal brake', () => {
     })
   }
 
-  test('whoever was moved to another node is no loss, whatever became of him there', async () => {
+  test('whoever was moved to another node is no loss, whatever became of them there', async () => {
     addNode(w, 'nl')
     const uuids = moved(60)
     w.change('update subscriptions set active = 0 where uuid = ?', uuids[0])

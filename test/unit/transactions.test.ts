@@ -85,8 +85,8 @@ async function toldAndKept(all: [key: string, more?: () => unknown][]) {
   return { told: ['first', ...told], kept: keys() }
 }
 
-// A slow machine may begin another transaction between any two of a line: who is told that he is done is what must agree with the rows.
-test('where SQLite gives the whole transaction up, nobody of it is told that he is done', async () => {
+// A slow machine may begin another transaction between any two of a line: who is told that they are done is what must agree with the rows.
+test('where SQLite gives the whole transaction up, nobody of it is told that they are done', async () => {
   const giveUp = () =>
     db.raw.exec("insert or rollback into settings (key, value) values ('first', '')")
   const { told, kept } = await toldAndKept([

@@ -47,7 +47,7 @@ describe('the system of a visitor', () => {
     expect(of('"Android"', `Mozilla/5.0 (Linux; Android 12; BRAVIA) ${CHROME}`)).toBe('tv')
   })
 
-  test('is what he chose, if that is one', () => {
+  test('is what the visitor chose, if that is one', () => {
     const hints = { userAgent: `Mozilla/5.0 (Windows NT 10.0) ${CHROME}`, platform: '"Windows"' }
     expect(systemOf({ ...hints, chosen: 'tv' })).toBe('tv')
     expect(systemOf({ ...hints, chosen: 'beos' })).toBe('windows')

@@ -61,7 +61,7 @@ export const settingsEn = {
   devicesSub: 'On how many devices one user may use the link',
   limitOn: 'Limit the devices',
   limit: 'Devices per user',
-  limitHint: 'A user can have a limit of his own, in his card.',
+  limitHint: 'A user can have a limit of their own, in their card.',
   limitWarn:
     'v2rayNG, Hiddify and Clash apps (Clash Verge, NekoBox, Streisand and sing-box too) send no device id: while the limit is on, they get no servers at all.',
   limitGood:

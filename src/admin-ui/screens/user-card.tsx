@@ -14,7 +14,7 @@ import { Subscriptions } from './user-card/subscriptions.tsx'
 import { cardTexts } from './user-card/texts.ts'
 import './user-card.css'
 
-/** His row of the listing has what the card of the API lacks: note, ban. Ids that begin with his come before all longer ones. */
+/** The user's row of the listing has what the card of the API lacks: note, ban. An id comes before all longer ones that begin with it. */
 async function rowOf(id: string) {
   const { rows } = await paged(
     api.users.$get({ query: { q: id, sort: 'tg_id', order: 'asc', limit: '50' } }),

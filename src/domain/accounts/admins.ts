@@ -79,9 +79,9 @@ interface Confirmed {
 }
 
 /**
- * Finds the password of a logged-in admin right; gives what `requireSame` takes in the transaction of what he wants. Throws 401
+ * Finds the password of a logged-in admin right; gives what `requireSame` takes in the transaction of what they want. Throws 401
  * `wrong password`, of which too many within a day end the session, or 429 for what comes beside the last of them; and, but where
- * `ofAccount` is false, 429 after 10 attempts at his account in 15 minutes.
+ * `ofAccount` is false, 429 after 10 attempts at their account in 15 minutes.
  */
 export async function confirmPassword(
   s: Deps,
@@ -118,8 +118,8 @@ export function* requireSame(tx: Query, login: Login, { admin, attempt }: Confir
 }
 
 /**
- * Gives a logged-in admin a new password, ends his other sessions and forgets his other browsers. Throws as `confirmPassword` does, and 400 for a password that
- * is easy to guess.
+ * Gives a logged-in admin a new password, ends their other sessions and forgets their other browsers. Throws as `confirmPassword`
+ * does, and 400 for a password that is easy to guess.
  */
 export async function changePassword(
   s: Deps,
@@ -142,7 +142,7 @@ export async function changePassword(
 
 /**
  * The rescue of an operator who is locked out: a new password (returned), no second factor, no session, and no attempts that
- * would make him wait. Whoever is alerted is told. Throws 404 for an unknown name.
+ * would make them wait. Whoever is alerted is told. Throws 404 for an unknown name.
  */
 export async function resetAdmin(
   s: Pick<Services, 'db' | 'clock' | 'config'>,

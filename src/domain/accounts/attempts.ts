@@ -27,7 +27,7 @@ export interface AttemptLimit {
   windowMs: number
 }
 
-/** Of an address at the login, and of an account where a logged-in admin gives his password again. */
+/** Of an address at the login, and of an account where a logged-in admin gives their password again. */
 export const PASSWORD_LIMIT: AttemptLimit = {
   kind: 'password',
   limit: 10,

@@ -27,7 +27,7 @@ export function* reserveSessionGuess(tx: Query, login: Login, now: Date) {
   return yield* reserveAttempt(tx, sessionKey(login.sessionId), limitOf(session), now)
 }
 
-/** Notes a wrong one. The last that a session has ends it, and is told: whoever guesses there has not logged in himself. */
+/** Notes a wrong one. The last that a session has ends it, and is told: whoever guesses there is not the one who logged in. */
 export function* noteWrongGuess(
   tx: Query,
   s: Pick<Services, 'config'>,

@@ -49,14 +49,14 @@ export interface Cookies {
   device: string | null
 }
 
-/** A logged-in admin, and the session by which he is. */
+/** A logged-in admin, and the session that makes them one. */
 export interface Login {
   adminId: number
   sessionId: number
   actor: Actor
 }
 
-/** Tells of a login from where this admin has never logged in; his first login is from a new address anyway. */
+/** Tells of a login from where this admin has never logged in; their first login is from a new address anyway. */
 function* watchAddress(
   tx: Query,
   s: Pick<Services, 'config'>,

@@ -10,11 +10,11 @@ import type { Services } from '#src/services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
-/** Somebody who wrote, as Telegram describes him. */
+/** Somebody who wrote, as Telegram describes them. */
 export interface Contact {
   tgId: number
   username: string | null
-  /** The language in which the bot speaks to him until he chooses one. */
+  /** The language in which the bot speaks to them until they choose one. */
   lang: Lang
 }
 
@@ -29,7 +29,7 @@ function changesBy({ username, lang }: Contact, user: User) {
 }
 
 /**
- * The user who wrote, created if missing: with the username that he has now, a language since the first contact, and not counted as
+ * The user who wrote, created if missing: with the username that they have now, a language since the first contact, and not counted as
  * one who blocked the bot. Writes only what is new.
  */
 export async function meetUser(s: Deps, contact: Contact): Promise<User> {

@@ -86,7 +86,7 @@ export const deviceLimit = (
     ? (user.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT'))
     : null
 
-/** A user's devices with his own and the fallback limit. Throws 404 for an unknown user. */
+/** A user's devices with their own and the fallback limit. Throws 404 for an unknown user. */
 export function userDevices(s: Deps, tgId: number) {
   const user = findUser(s.db, tgId)
   if (!user) throw notFound('user not found')
@@ -113,7 +113,7 @@ export async function removeDevice(s: Deps, actor: Actor, tgId: number, id: numb
   })
 }
 
-/** Devices that a user may remove by himself in `OWN_WINDOW_MS`: else one place would serve everybody he knows. */
+/** Devices that a user may remove on their own in `OWN_WINDOW_MS`: else one place would serve everybody they know. */
 const OWN_REMOVALS = 3
 const OWN_WINDOW_MS = DAY_MS
 

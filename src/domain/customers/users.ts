@@ -24,8 +24,8 @@ function* readKnownUser(tx: Query, tgId: number) {
 }
 
 /**
- * Bans a user or lifts his ban; the clients whose nodes must be told, none when he already is as asked. What he has stays: a
- * banned user's list is empty, and his clients are off their nodes until the ban ends. Throws 404, before it writes.
+ * Bans a user or lifts their ban; the clients whose nodes must be told, none when the user already is as asked. What they have stays: a
+ * banned user's list is empty, and their clients are off the nodes until the ban ends. Throws 404, before it writes.
  */
 export function* banIn(tx: Query, actor: Actor, now: string, tgId: number, banned: boolean) {
   const user = yield* readKnownUser(tx, tgId)
@@ -35,7 +35,7 @@ export function* banIn(tx: Query, actor: Actor, now: string, tgId: number, banne
   return (yield* readUnexpiredOfUser(tx, tgId, now)) as Client[]
 }
 
-/** Changes a user's note and whether he is banned; what is undefined stays. Throws 404. */
+/** Changes a user's note and whether they are banned; what is undefined stays. Throws 404. */
 export async function editUser(
   s: Deps,
   actor: Actor,
@@ -56,8 +56,8 @@ export async function editUser(
 }
 
 /**
- * Deletes a user with his subscriptions, devices and undelivered messages, and removes his clients. His payments stay, marked.
- * Throws 404, or 400 while he may be paying: a payment younger than 48 hours is pending.
+ * Deletes a user with their subscriptions, devices and undelivered messages, and removes their clients. The payments stay, marked.
+ * Throws 404, or 400 while they may be paying: a payment younger than 48 hours is pending.
  */
 export async function removeUser(s: Deps, actor: Actor, tgId: number): Promise<void> {
   const at = s.clock.now()
@@ -76,7 +76,7 @@ export async function removeUser(s: Deps, actor: Actor, tgId: number): Promise<v
 }
 
 /**
- * Gives a user another link token and each of his unexpired subscriptions another client id; the old link and the old clients
+ * Gives a user another link token and each of their unexpired subscriptions another client id; the old link and the old clients
  * stop at once. The new token; the present one when it is not `from` any more. Throws 404.
  */
 export async function rotateToken(

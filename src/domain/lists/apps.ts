@@ -126,7 +126,7 @@ function parseCatalogue(text: string): App[] | null {
   }
 }
 
-/** The catalogue as an admin left it; the file's while he has not touched it, or where what is stored is none. */
+/** The catalogue as an admin left it; the file's while no admin has touched it, or where what is stored is none. */
 export function readApps(settings: Settings): readonly App[] {
   const text = settings.text('APP_CATALOGUE')
   return (text === '' ? null : parseCatalogue(text)) ?? FILE_APPS

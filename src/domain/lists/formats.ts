@@ -1,4 +1,4 @@
-/** A user's connection list in the format his client reads, with the entries his client can use. */
+/** A user's connection list in the format their client reads, with the entries that client can use. */
 import { type ListEntry, wantsHybridKeyShare, type XhttpEntry } from './entries.ts'
 import { mihomoList } from './mihomo.ts'
 import { base64Body, linksBody } from './share-links.ts'

@@ -1,4 +1,4 @@
-/** The connection list of a user, written anew for each fetch: what users share is kept, what is his own takes microseconds. */
+/** The connection list of a user, written anew for each fetch: what users share is kept, what is one user's own takes microseconds. */
 import type { ActiveOfUser, ListOwner } from '#db/users.ts'
 import { soundUuid } from '#src/domain/nodes/sound.ts'
 import { subLink } from '#src/lib/sub-link.ts'

@@ -129,7 +129,7 @@ export function* emitToFormer(
   return () => finish(s, row, former)
 }
 
-/** Sends an event without data, so that an admin sees whether his receiver accepts it. Throws 400 while no address is set. */
+/** Sends an event without data, so that an admin sees whether their receiver accepts it. Throws 400 while no address is set. */
 export async function sendTestEvent(s: Deps, actor: Actor): Promise<EventResult> {
   const createdAt = formatTimestamp(s.clock.now())
   const event: EventName = 'webhook.test'

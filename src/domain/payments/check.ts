@@ -40,7 +40,7 @@ interface Asking {
   actor?: Actor
   /** Bounds how many questions are asked at a time; what it throws is thrown on. */
   limited?: Limiter
-  /** Whoever asks decides himself when to ask again. */
+  /** When to ask again is for whoever asks to decide. */
   leaveToCaller?: boolean
 }
 

@@ -22,7 +22,7 @@ import { isPartialRefund, objectionTo, REVIEW } from './rules.ts'
 import { findShop, isTestShop } from './shops.ts'
 import { PROVIDER_ACTOR, paymentStep } from './steps.ts'
 
-/** Marks a payment for an admin to look at, and tells him; false when it is marked so already. */
+/** Marks a payment for an admin to look at, and tells them; false when it is marked so already. */
 export function* markForReview(
   tx: Query,
   { s, actor, at }: Pick<GrantContext, 's' | 'actor' | 'at'>,

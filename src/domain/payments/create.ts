@@ -37,7 +37,7 @@ const LINK_MS = 50 * MINUTE_MS
 /** What a refusal of the provider itself says. */
 export const PROVIDER_REFUSED = 'the provider refused the payment'
 
-/** A link that ends sooner would die in the hands of the buyer who is given it: he gets a new one. */
+/** A link that ends sooner would die in the hands of the buyer who is given it: they get a new one. */
 const LINK_LEFT_MS = MINUTE_MS
 
 /** Throws 429 when the user has made enough payments of late. */

@@ -1,4 +1,4 @@
-/** What an admin does by hand: grants a payment that waits for him, notes a refund. */
+/** What an admin does by hand: grants a payment that waits for them, notes a refund. */
 
 import type { Query } from '#db/database.ts'
 import { isPaidForAgain, readPayment, updatePayment } from '#db/payments.ts'

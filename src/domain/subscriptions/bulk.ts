@@ -43,7 +43,7 @@ function* extendAll(tx: Query, actor: Actor, at: Date, tgId: number, days: numbe
   return [] as Client[]
 }
 
-/** What is done for one user: gives the clients whose nodes must be told. A refusal is thrown before anything of his is written. */
+/** What is done for one user: gives the clients whose nodes must be told. A refusal is thrown before anything of the user's is written. */
 function* actionOf(tx: Query, actor: Actor, at: Date, bulk: BulkAction) {
   const { action } = bulk
   if (action === 'extend') return (tgId: number) => extendAll(tx, actor, at, tgId, bulk.days)
@@ -85,8 +85,8 @@ function refusalOf(error: unknown): string {
 }
 
 /**
- * Does one thing for many users, each of them once however often he is named, in the order given. A user who is refused, or for
- * whom there was no room or no turn to write, has his reason; the others are done. Their nodes are told together at the end.
+ * Does one thing for many users, each of them once however often they are named, in the order given. A user who is refused, or for
+ * whom there was no room or no turn to write, gets the reason; the others are done. Their nodes are told together at the end.
  * Throws 400 when what is to be granted can't be.
  */
 export async function actOnUsers(

@@ -94,7 +94,7 @@ function* readRedeemedBefore(tx: Query, tgId: number, code: string) {
   return { outcome: 'again', subscription } as RedeemedBefore
 }
 
-/** What a code would give a user, before he confirms that he wants it. */
+/** What a code would give a user, before they confirm that they want it. */
 export async function describeGift(
   s: Deps,
   tgId: number,

@@ -40,7 +40,7 @@ export function subscriptionState(
   return row.expiresAt > now ? 'active' : 'expired'
 }
 
-/** What a user is shown of his subscriptions, newest first, with its state: all but revoked ones; nothing while he is banned. */
+/** What a user is shown of their subscriptions, newest first, with its state: all but revoked ones; nothing during a ban. */
 export function listShownOfUser(
   db: Deps['db'],
   user: Pick<User, 'tgId' | 'bannedAt'>,
@@ -125,7 +125,7 @@ export function* grantIn(tx: Query, actor: Actor, at: Date, tgId: number, offer:
 }
 
 /**
- * Grants a user `plan` on `node`, creating him if missing. The client is added to the node in the background.
+ * Grants a user `plan` on `node`, creating the user if missing. The client is added to the node in the background.
  * Throws 400 when node or plan is unknown or the plan is archived.
  */
 export async function grant(

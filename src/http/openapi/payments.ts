@@ -78,7 +78,7 @@ export const adminPaymentOperations = adminOperations('Payments', [
 const cabinet = openOperations('Shop', [
   {
     path: '/api/cabinet/{token}/shop',
-    summary: 'What the owner of a link can buy, with his subscriptions and devices',
+    summary: 'What the owner of a link can buy, with their subscriptions and devices',
     params: { token },
     ok: shop,
   },

@@ -42,7 +42,7 @@ export const userOperations = adminOperations('Users', [
   {
     method: 'patch',
     path: '/users/{tg_id}',
-    summary: 'Change the note of a user, or ban him',
+    summary: 'Change the note of a user, or ban them',
     params,
     body: edition,
     ok: listedUser,
@@ -50,7 +50,7 @@ export const userOperations = adminOperations('Users', [
   {
     method: 'delete',
     path: '/users/{tg_id}',
-    summary: 'Delete a user with all that is his',
+    summary: 'Delete a user with all that is theirs',
     params,
     ok,
     refusals,
@@ -75,7 +75,7 @@ export const userOperations = adminOperations('Users', [
   {
     method: 'get',
     path: '/users/{tg_id}/devices',
-    summary: 'The devices of a user, and how many he may have',
+    summary: 'The devices of a user, and how many they may have',
     params,
     ok: userDevices,
     refusals,

@@ -24,7 +24,7 @@ export const userDevices = v.strictObject({
   fallback_limit: count,
 })
 
-/** A user as listings show him: no token. */
+/** A user as listings show them: no token. */
 export const listedUser = describes<ReturnType<typeof listedUserView>>()(
   v.strictObject({
     tg_id: tgId,

@@ -105,7 +105,7 @@ describe.each(['en', 'ru'] as const)('in %s', (lang) => {
     expect((await user.say('/buy')).text).toBe(texts.closed)
   })
 
-  test('a banned user is sent to support, whatever he does', async () => {
+  test('a banned user is sent to support, whatever they do', async () => {
     await open()
     addUser(shop.w, 1, { banned_at: '2026-01-01T00:00:00', lang })
     putSettings(shop.w, { SUPPORT_EMAIL: 'help@shop.test' })

@@ -19,7 +19,7 @@ afterEach(() => shop.close())
 const t = textsOf('en')
 const users = () =>
   shop.w.rows('select tg_id, username, lang, blocked_at from users order by tg_id')
-/** An update with a message of Ada in her private chat. */
+/** An update with a message of Ada in a private chat. */
 const message = (content: object, more: object = {}) => ({
   message: {
     message_id: 50,
@@ -52,7 +52,7 @@ describe('/start', () => {
     expect(auditOf(shop.w)).toEqual([])
   })
 
-  test('learns the name that a user has now, his language only once, and that he is back', async () => {
+  test('learns the name that a user has now, their language only once, and that they are back', async () => {
     const token = addUser(shop.w, 1, { blocked_at: nowOf(shop.w) })
     await shop.user({ id: 1, username: 'first', language_code: 'ru-RU' }).say('/start')
     expect(users()).toEqual([{ tg_id: 1, username: 'first', lang: 'ru', blocked_at: null }])
@@ -299,7 +299,7 @@ test('a text that Telegram can’t parse is sent once more as plain text', async
 })
 
 describe('who blocks the bot', () => {
-  test('is marked, and no more when he comes back; whoever is no user stays none', async () => {
+  test('is marked, and no more when they come back; whoever is no user stays none', async () => {
     await ada.say('/start')
     shop.telegram.setBlocked(ada.person, true)
     await shop.answer()
@@ -312,7 +312,7 @@ describe('who blocks the bot', () => {
     expect(users()).toHaveLength(1)
   })
 
-  test('while he is answered is marked, and nobody is told of a fault', async () => {
+  test('while being answered is marked, and nobody is told of a fault', async () => {
     await ada.say('/start')
     shop.telegram.blocked.add(1)
     telegramSay('/help')

@@ -39,7 +39,7 @@ describe.each(['en', 'ru'] as const)('in %s', (lang) => {
     expect(photo?.caption).toBe(t.qrCaption)
     expect(decode(modulesOf(readPng(photo?.photo as Uint8Array), 8))).toBe(link)
     expect(auditOf(shop.w)).toEqual(['gift.redeem'])
-    // He comes again by the same link.
+    // Ada comes again by the same link.
     const again = await ada.say(`/start gift_${code}`)
     expect(again.text).toContain(t.giftAgain)
     expect(again.text).toContain(link)

@@ -136,7 +136,7 @@ describe('what fails', () => {
     shop.w.s.db.tx = () => Promise.reject(fault)
     await answer(message({ text: '/start' }))
     shop.w.s.db.tx = tx
-    // He is told.
+    // The sender is told.
     expect(sentTo(1)).toBe(1)
     expect(lines()).toEqual([expect.stringContaining('reason="no such thing"')])
     expect(shop.w.fatal).toEqual([fault])

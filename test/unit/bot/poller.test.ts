@@ -1,4 +1,4 @@
-/** Long polling against the Bot API on loopback: nothing is lost, nobody overtakes himself, nobody holds up the others. */
+/** Long polling against the Bot API on loopback: nothing is lost, nobody overtakes themselves, nobody holds up the others. */
 import { Api } from 'grammy/web'
 import { describe, expect, type TestContext, test } from 'vitest'
 import { apiOptions } from '#src/bot/api.ts'
@@ -158,7 +158,7 @@ describe.concurrent('order', () => {
     }
   })
 
-  test('a stuck handler holds up its own person only, and him for its limit', async (context) => {
+  test('a stuck handler holds up its own person only, and no longer than its limit', async (context) => {
     const { telegram, log, start, polls, isConfirmed } = await openLab(context)
     const stuck: Handle = (text) => (text === 'stuck' ? new Promise(() => {}) : Promise.resolve())
     const { seen } = start(stuck, { handlerLimitMs: 2500 })
@@ -172,13 +172,13 @@ describe.concurrent('order', () => {
     expect(seen).toEqual(['stuck', 'beside'])
     // Telegram is not asked in a frenzy meanwhile.
     expect(polls().length).toBeLessThan(8)
-    await until('he goes on', () => seen.includes('behind'))
+    await until('the person goes on', () => seen.includes('behind'))
     expect(log.join('\n')).toContain('an update takes too long update=100')
     await isConfirmed()
     expect(seen).toEqual(['stuck', 'beside', 'behind'])
   }, 20_000)
 
-  test('who sends hundreds holds up nobody else, and is answered as far as 20 wait; his payments are all taken', async (context) => {
+  test('who sends hundreds holds up nobody else, and is answered as far as 20 wait; their payments are all taken', async (context) => {
     const { telegram, start, isConfirmed } = await openLab(context)
     const { seen } = start((text) => pause(text.startsWith('slow') ? 150 : 0))
     for (let n = 0; n < 250; n++) telegram.say(ada, `slow ${n}`)

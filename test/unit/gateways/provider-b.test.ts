@@ -64,7 +64,7 @@ describe('a creation', () => {
     expect(made.expiresAt).toEqual(later(15))
   })
 
-  test('at Platega names a buyer without a username by his id', async () => {
+  test('at Platega names a buyer without a username by their id', async () => {
     await created(only('platega'), { username: null })
     expect(JSON.parse(only('platega').asked[0]?.body ?? '').metadata).toEqual({
       userId: '1001',

@@ -1,4 +1,4 @@
-/** The devices of a user, and how many he may have. */
+/** The devices of a user, and how many they may have. */
 import { api, ok } from '#src/admin-ui/api.ts'
 import { number, relative, userName } from '#src/admin-ui/format.ts'
 import { Button, IconButton } from '#src/admin-ui/kit/button.tsx'

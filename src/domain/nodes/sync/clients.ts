@@ -72,8 +72,8 @@ interface Removals {
 }
 
 /**
- * What the removal brake lets go. Who is on another node by his subscription is no loss: an admin has moved him, and a wrong or
- * empty database does not know him.
+ * What the removal brake lets go. Who is on another node by their subscription is no loss: an admin has moved them, and a wrong
+ * or empty database does not know them.
  */
 async function brake(s: Deps, nodes: Node[], held: Counts, remove: Removal[]): Promise<Removals> {
   const braked = brakeRemovals(held, remove, new Set())

@@ -26,7 +26,7 @@ export interface WantedClients {
 /** About as many clients are read and hashed at once: 1 to 8 ms. */
 const PIECE = 1000
 
-/** A client of no subscription: whatever goes into the values of a node shows in his. */
+/** A client of no subscription: whatever goes into the values of a node shows in this one's. */
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
 /** How many of the blocks from `start` on follow each other, at most `span`. */
