@@ -48,10 +48,10 @@ export function* putRetiredTry(
 
 /** The managed nodes, with what tells their servers apart. */
 export function* readManaged(tx: Query) {
-  const { code, status, address, sshPort, hostKey, lastSeenAt } = nodes
+  const { code, label, status, address, sshPort, hostKey, lastSeenAt } = nodes
   return yield* run(
     tx
-      .select({ code, status, address, sshPort, hostKey, lastSeenAt })
+      .select({ code, label, status, address, sshPort, hostKey, lastSeenAt })
       .from(nodes)
       .where(eq(nodes.kind, 'managed')),
   )

@@ -87,6 +87,18 @@ scenarios('settings/apps', [
     [APP, { ...APP, id: 'b', link: 'javascript://{url}' }],
     /^apps\.1\.link must be the scheme of a known app/,
   ),
+  ...[
+    'clash://install-config?url=https://evil.test/?u={url_encoded}',
+    'clash://install-config?url=https%3A%2F%2Fevil.test/?u={url_encoded}',
+    'clash://install-config?url=https:evil.test/?u={url}',
+    'clash://install-config?url=//evil.test/?u={url}',
+  ].map((link) =>
+    refused(
+      `${link}, which leads the customer's link to an address`,
+      [{ ...APP, link }],
+      /^apps\.0\.link must be the scheme of a known app/,
+    ),
+  ),
   refused(
     'a store by http',
     [{ ...APP, stores: { ios: [{ label: 'x', url: 'http://example.test' }] } }],

@@ -28,6 +28,8 @@ beforeEach(async () => {
   // Set up, and waiting to be set up once more.
   const again = { status: 'failed', provisioning: 'again', last_seen_at: nowOf(w) }
   addNode(w, 'again', { kind: 'managed', private_key: 'k'.repeat(43), ...again })
+  // Another node was set up on its server.
+  addNode(w, 'taken', { kind: 'managed', private_key: 'k'.repeat(43), status: 'pending' })
 })
 afterEach(() => w.close())
 
@@ -53,12 +55,17 @@ const GUARDED: [method: string, path: string, body: unknown, status: number][] =
   ['POST', '/settings/webhook/rotate-secret', undefined, 200],
   ['DELETE', '/admins/99', undefined, 404],
   ['POST', '/2fa/enable', { secret: '', code: '' }, 400],
+  ['POST', '/settings/apps', { apps: null }, 200],
+  ['POST', '/nodes', {}, 400],
+  ['POST', '/nodes/provision-guide', { label: 'x', address: 'thief.test' }, 200],
   ['POST', '/nodes/nl1/provision', undefined, 200],
   ['POST', '/nodes/again/provision', undefined, 200],
+  ['POST', '/nodes/taken/provision', undefined, 200],
   ['POST', '/nodes/nl1/trust-host-key', { fingerprint: 'x' }, 400],
   ['POST', '/nodes/nl1/move', { to: 'ex1' }, 200],
   ['PATCH', '/nodes/nl1', { label: 'x', address: 'thief.test' }, 200],
   ['PATCH', '/nodes/again', { port: 444 }, 200],
+  ['PATCH', '/nodes/taken', { address: 'thief.test' }, 200],
   ['PATCH', '/nodes/ex1', { public_key: 'Q'.repeat(43) }, 200],
   ['PATCH', '/nodes/ex1', { sni: 'thief.test' }, 200],
 ]

@@ -12,7 +12,7 @@ import {
   nodeOf,
   register,
 } from '#test/support/provisioning.ts'
-import { addNode, auditOf, nowOf } from '#test/support/records.ts'
+import { addNode, auditOf, nowOf, putSettings } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
 import { createWorld } from '#test/support/world.ts'
 
@@ -64,6 +64,7 @@ scenarios('POST /nodes/register/{token}', [
     name: '200 and the node that had this server before is given up',
     given: async (w) => {
       await installed(w)
+      putSettings(w, { ADMIN_TG_IDS: '7' })
       return guided(w, { label: 'second' })
     },
     request: (token) => register(token, ACTIVE),
@@ -84,6 +85,12 @@ scenarios('POST /nodes/register/{token}', [
       expect(w.rows("select object, detail from audit_log where action = 'node.give-up'")).toEqual([
         { object: 'nl', detail: 'node=second' },
       ])
+      const alert = { about: 'server-taken', node: 'nl', other: 'second' }
+      expect(
+        w
+          .rows("select payload from outbox where kind = 'alert'")
+          .map((row) => JSON.parse(row.payload)),
+      ).toEqual([expect.objectContaining(alert)])
       // What a pass that was under way learned of it does not bring it back.
       await recordHealth(w.s.db, ['nl', 'second'], { lastSeenAt: nowOf(w), lastError: null })
       expect(

@@ -35,8 +35,9 @@ export const APP_SCHEMES = [
   'husi',
 ] as const
 
+/** Before the place of the customer's link no address can begin: the link, which is secret, would go there. */
 const LINK = new RegExp(
-  `^(?:${APP_SCHEMES.join('|')})://[^\\s{}"'<>]*\\{url(?:_encoded|_base64)?\\}[^\\s{}"'<>]*$`,
+  `^(?:${APP_SCHEMES.join('|')})://(?:(?!:|//|%3[Aa]|%2[Ff]%2[Ff])[^\\s{}"'<>])*\\{url(?:_encoded|_base64)?\\}[^\\s{}"'<>]*$`,
 )
 
 const label = v.union(

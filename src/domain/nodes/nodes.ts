@@ -11,7 +11,7 @@ import {
   reorderNodes,
   updateNode,
 } from '#db/nodes.ts'
-import { isSetUp, type Node } from '#db/schema.ts'
+import { mayServe, type Node } from '#db/schema.ts'
 import { hasUnexpired } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { generateRealityKeys } from '#src/domain/nodes/install/keys.ts'
@@ -120,9 +120,6 @@ type NodeChanges = {
   enabled?: boolean | undefined
 }
 
-/** Whether customers may have the node in their lists. */
-const isServing = (node: Node): boolean => node.kind !== 'managed' || isSetUp(node)
-
 /** What the apps of customers connect to, and know it by. */
 const PLACE = ['address', 'port', 'publicKey', 'sni'] as const
 
@@ -148,7 +145,7 @@ export async function editNode(
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
     checkServed({ ...present, ...fields })
-    if (isServing(present) && isMoved(present, fields)) confirmed()
+    if (mayServe(present) && isMoved(present, fields)) confirmed()
     const updated = yield* updateNode(tx, code, fields)
     yield* audit(tx, actor, now, { action: 'node.edit', object: code, detail: keys.join(' ') })
     return updated as Node

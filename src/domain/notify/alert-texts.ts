@@ -40,6 +40,7 @@ export type Alert =
   | ({ about: 'webhook-secret-changed' } & By)
   | ({ about: 'events-unticked'; events: string } & By)
   | ({ about: 'command-reissued'; node: string } & By)
+  | ({ about: 'server-taken'; node: string; other: string } & By)
   | ({ about: 'host-key-trusted'; node: string; fingerprint: string } & By)
 
 type Texts = {
@@ -103,6 +104,8 @@ const en: Texts = {
     `⚠️ Some events are not sent any more: ${alert.events} (${by(alert)})`,
   'command-reissued': (alert) =>
     `⚠️ The install command of the running node <b>${alert.node}</b> was given out again, with its private keys: who runs it elsewhere takes its place (${by(alert)})`,
+  'server-taken': (alert) =>
+    `⚠️ The server of node <b>${alert.node}</b> was set up as node <b>${alert.other}</b>: <b>${alert.node}</b> serves nobody until it has a server again (${by(alert)})`,
   'host-key-trusted': (alert) =>
     `⚠️ A new host key of node <b>${alert.node}</b> was trusted: <code>${alert.fingerprint}</code> (${by(alert)})`,
 }
@@ -162,6 +165,8 @@ const ru: Texts = {
     `⚠️ Эти события больше не отправляются: ${alert.events} (${by(alert)})`,
   'command-reissued': (alert) =>
     `⚠️ Команда установки работающего узла <b>${alert.node}</b> выдана ещё раз, вместе с его закрытыми ключами: кто выполнит её на другом сервере, займёт его место (${by(alert)})`,
+  'server-taken': (alert) =>
+    `⚠️ Сервер узла <b>${alert.node}</b> настроен как узел <b>${alert.other}</b>: <b>${alert.node}</b> никого не обслуживает, пока у него снова нет сервера (${by(alert)})`,
   'host-key-trusted': (alert) =>
     `⚠️ Принят новый ключ SSH узла <b>${alert.node}</b>: <code>${alert.fingerprint}</code> (${by(alert)})`,
 }

@@ -73,6 +73,7 @@ export function nodeRoutes(s: Http) {
     .get('/', (c) => c.json(listNodes(s.db).map(nodeView)))
     .get('/retired', async (c) => c.json((await listRetired(s.db)).map(retiredNodeView)))
     .post('/', async (c) => {
+      requireConfirmed(c)
       const { public_key, short_id, shared_uuid, ...rest } = await readJson(c, creation)
       const fields = { ...rest, publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid }
       return c.json(nodeView(await createNode(s, c.get('actor'), fields)))

@@ -32,6 +32,7 @@ export const guide = v.object({
 export function provisioningRoutes(s: Http) {
   return new Hono<AppEnv>()
     .post('/provision-guide', async (c) => {
+      requireConfirmed(c)
       const { include_ws, include_xhttp, include_hysteria2, hysteria_port, ...rest } =
         await readJson(c, guide)
       const wanted = {

@@ -108,6 +108,7 @@ export function settingsRoutes(s: Http) {
     })
     .get('/settings/apps', (c) => c.json(appsView(readSettings(s))))
     .post('/settings/apps', async (c) => {
+      requireConfirmed(c)
       const { apps } = await readChanges(c, appSettings)
       await saveSettings(s, c.get('actor'), {
         APP_CATALOGUE: apps ? JSON.stringify(apps) : null,

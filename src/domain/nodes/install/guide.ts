@@ -1,6 +1,6 @@
 /** How a server becomes a node: a pending node with all its keys, and the command that an operator runs there. */
 import { insertNode, readNode, readNodeCodes, updateNode } from '#db/nodes.ts'
-import { isSetUp, type Node } from '#db/schema.ts'
+import { mayServe, type Node } from '#db/schema.ts'
 import type { Transport } from '#db/transport.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { coreRefusal } from '#src/domain/nodes/core-config.ts'
@@ -178,7 +178,7 @@ export async function reissueCommand(
   await s.db.tx(function* (tx) {
     const node = requireInstallable(yield* readNode(tx, code))
     // One that was made by hand has no keys of ours yet.
-    const live = isSetUp(node) && node.privateKey !== ''
+    const live = mayServe(node) && node.privateKey !== ''
     if (live) confirmed()
     const first = node.provisioning === 'first'
     yield* updateNode(tx, code, {

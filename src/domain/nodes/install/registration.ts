@@ -8,13 +8,17 @@ import type { Transport } from '#db/transport.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readCertificate } from '#src/domain/nodes/certificates.ts'
 import { pinHostKeys } from '#src/domain/nodes/host-keys.ts'
+import { alert } from '#src/domain/notify/alerts.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
 import { DAY_MS, formatTimestamp, later } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
-type Deps = Pick<Services, 'db' | 'clock' | 'background' | 'nodeSync' | 'cores' | 'writeKnownHosts'>
+type Deps = Pick<
+  Services,
+  'db' | 'clock' | 'config' | 'background' | 'nodeSync' | 'cores' | 'writeKnownHosts' | 'nudge'
+>
 
 /** How long the script of an active node can still be fetched. */
 const ACTIVE_TOKEN_LIFE_MS = DAY_MS
@@ -51,7 +55,7 @@ const withCertificates = (transports: Transport[], certificates: Report['certifi
     return cert === undefined ? transport : { ...transport, cert }
   })
 
-/** What a first activation, or one after the command was given out again, changes. Returns the codes of the nodes that had the server before. */
+/** What a first activation, or one after the command was given out again, changes. Returns the nodes that had the server before. */
 function* activate(tx: Query, node: Node, report: Report, at: Date) {
   yield* updateNode(tx, node.code, {
     status: 'active',
@@ -70,6 +74,9 @@ function* activate(tx: Query, node: Node, report: Report, at: Date) {
   return yield* giveUpFormer(tx, node.code, place, keys)
 }
 
+/** A node that has lost its server. */
+type Former = Pick<Node, 'code' | 'label'>
+
 /** Of nodes that an installation took the server from. */
 export const SERVER_TAKEN =
   'its server became another node: set this one up on a server of its own, or move its users and delete it'
@@ -77,7 +84,7 @@ export const SERVER_TAKEN =
 /**
  * Gives up the nodes that had this server before: two configurations for one server would be put in place by turns, each cutting off
  * the users of the other. They wait for a server as before their first one. The same address with another key is another server
- * behind it. Returns their codes.
+ * behind it. Returns them.
  */
 function* giveUpFormer(
   tx: Query,
@@ -92,8 +99,8 @@ function* giveUpFormer(
     other.address === address &&
     other.sshPort === sshPort &&
     splitHostKeys(other.hostKey).some((key) => keys.includes(key))
-  const former = managed.filter(isHere).map((other) => other.code)
-  for (const other of former) {
+  const former = managed.filter(isHere)
+  for (const { code: other } of former) {
     const lost = { status: 'pending', lastSeenAt: null, lastError: SERVER_TAKEN } as const
     yield* updateNode(tx, other, lost)
   }
@@ -126,7 +133,7 @@ export async function registerNode(
     const node = yield* readNodeByToken(tx, token, now)
     if (!node) throw notFound()
     if (report === null || node.provisioning === null) return { changed: [] }
-    let former: string[] = []
+    let former: Former[] = []
     if (report.status === 'active') former = yield* activate(tx, node, report, at)
     else yield* fail(tx, node, report)
     yield* audit(tx, actor, now, {
@@ -134,12 +141,15 @@ export async function registerNode(
       object: node.code,
       ...(report.step === undefined ? {} : { detail: report.step }),
     })
-    for (const object of former) {
-      yield* audit(tx, actor, now, { action: 'node.give-up', object, detail: `node=${node.code}` })
+    for (const { code, label } of former) {
+      const detail = `node=${node.code}`
+      yield* audit(tx, actor, now, { action: 'node.give-up', object: code, detail })
+      yield* alert(tx, s, now, { about: 'server-taken', node: label, other: node.label, ...actor })
     }
-    return { changed: [node.code, ...former] }
+    return { changed: [node.code, ...former.map(({ code }) => code)] }
   })
   if (report?.status !== 'active') return
+  if (outcome.changed.length > 1) s.nudge('messages')
   if (outcome.changed.length > 0) await s.writeKnownHosts()
   for (const code of outcome.changed) s.cores.forget(code)
   // Also of a node whose script ran once more: its cores may have been started anew.
