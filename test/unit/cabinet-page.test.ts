@@ -8,11 +8,11 @@ import { payDonePage } from '#src/web/pay-done-page.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { FRAME, HUE } from '#test/support/page-frame.ts'
 
-const DOMAIN = new URL('../../src/domain/', import.meta.url)
+const PAYMENTS = new URL('../../src/domain/payments/', import.meta.url)
 
 test('every refusal of the shop that a buyer can meet has words of its own', () => {
-  const sale = readFileSync(new URL('payment-sale.ts', DOMAIN), 'utf8')
-  const creation = readFileSync(new URL('payment-creation.ts', DOMAIN), 'utf8')
+  const sale = readFileSync(new URL('sale.ts', PAYMENTS), 'utf8')
+  const creation = readFileSync(new URL('create.ts', PAYMENTS), 'utf8')
   const thrown = `${sale}${creation}`.matchAll(/(?:badRequest|unavailable)\('([^']+)'/g)
   const words = new Set([...thrown].map(([, message]) => message as string))
   words.add(PROVIDER_REFUSED)

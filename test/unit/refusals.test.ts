@@ -50,7 +50,7 @@ const SOURCES = ['src/http', 'src/domain', 'src/lib', 'src/integrations', 'db']
 const NOT_OF_THE_PANEL = [
   /^src\/http\/(?:install|shop|site|sub|webhooks)\.ts$/,
   /^src\/http\/openapi\//,
-  /^src\/domain\/(?:devices|provisioning-registration)\.ts$/,
+  /^src\/domain\/(?:customers\/devices|nodes\/install\/registration)\.ts$/,
 ]
 
 /** By which refusals and faults are made; each takes its text, some after what kind it is. */
@@ -72,9 +72,9 @@ const MAKERS = new Set([
 const HANDED_ON = new Set([
   'src/lib/errors.ts: message',
   'src/http/validate.ts: call',
-  'src/integrations/archive.ts: error.message',
-  'src/integrations/data-files.ts: message.message',
-  'src/domain/nodes.ts: refusal',
+  'src/integrations/files/archive.ts: error.message',
+  'src/integrations/files/data-files.ts: message.message',
+  'src/domain/nodes/nodes.ts: refusal',
 ])
 
 /** How the checks of input begin what they say after the name of a field. */
