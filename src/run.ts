@@ -6,6 +6,7 @@ import { ConfigError, loadConfig } from './config.ts'
 import type { FirstStart } from './domain/installation/first-start.ts'
 import { LOCAL_NODE } from './domain/nodes/local-node.ts'
 import { createApp } from './http/app.ts'
+import { isProxy } from './http/client-ip.ts'
 import { completeRestore, explainFailure, makeFolders } from './instance.ts'
 import { superviseCore } from './integrations/nodes/local-core.ts'
 import { localCorePaths } from './integrations/nodes/local-node.ts'
@@ -99,9 +100,11 @@ function endOnSignal(s: Services, end: () => Promise<void>): void {
 }
 
 async function listen(s: Services): Promise<Listening> {
-  const { host, port } = s.config
+  const { host, port, trustedProxies } = s.config
   try {
-    return await serve(createApp(s), host, port)
+    return await serve(createApp(s), host, port, {
+      isProxy: (peer) => isProxy(trustedProxies, peer),
+    })
   } catch (error) {
     throw new ConfigError(
       errorCode(error) === 'EADDRINUSE'

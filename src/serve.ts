@@ -1,5 +1,5 @@
 /** Listens on the runtime's own server: Node through @hono/node-server, Bun by itself. */
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Connection } from './http/context.ts'
 import { tooSlow } from './lib/errors.ts'
@@ -18,6 +18,8 @@ interface Limits {
   bodyMs: number
   /** How long nothing may move; on Bun in whole seconds. */
   silenceMs: number
+  /** Whether a peer is a proxy of ours, which sends no request before the answer to its last: it is spared what holds back strangers. */
+  isProxy: (peer: string | undefined) => boolean
 }
 
 /** Behind a proxy that keeps its connections, ours must live longer than its. */
@@ -34,6 +36,8 @@ const MAX_HEADER_BYTES = 16_384
 const SILENCE_MS = 120_000
 /** So many requests of a connection may wait for the answer before them. No browser sends a second one, and no proxy. */
 const PIPELINED = 16
+/** What the parser gets at a time: a few requests as browsers and apps send them, 60 of the shortest there are. */
+const PIECE_BYTES = 1024
 /** The app has limits of its own, and answers of its own beyond them. */
 const MAX_BODY_BYTES = 1024 ** 4
 const CLOSE_IDLE_MS = 50
@@ -74,8 +78,30 @@ function limitBodyTime(incoming: IncomingMessage, bodyMs: number): (() => void) 
 }
 
 /**
- * Node begins all requests that it finds in a piece of 64 KB, hundreds, and keeps their answers for a peer that takes none. Here a
- * request of a connection is begun when the one before it is answered; a connection on which too many wait is ended.
+ * Node makes requests of all that it finds in a read of 64 KB, thousands, even when the connection is ended by the first of them. Here
+ * its parser gets small pieces, and none any more when more requests came in a read than may wait.
+ */
+function limitPerRead(server: Server, isProxy: Limits['isProxy'], begun: () => number): void {
+  server.on('connection', (socket: Socket) => {
+    if (isProxy(socket.remoteAddress)) return
+    const [parse] = socket.listeners('data') as ((piece: Buffer) => void)[]
+    if (parse === undefined) return
+    socket.removeListener('data', parse)
+    socket.on('data', (bytes: Buffer) => {
+      const before = begun()
+      for (let at = 0; at < bytes.length && !socket.destroyed; at += PIECE_BYTES) {
+        // Nobody takes the body, or the answers, that came before.
+        if (socket.isPaused()) return socket.unshift(bytes.subarray(at))
+        parse(bytes.subarray(at, at + PIECE_BYTES))
+        if (begun() - before > PIPELINED + 1) socket.destroy()
+      }
+    })
+  })
+}
+
+/**
+ * Node begins requests while the one before them is under way, and keeps their answers for a peer that takes none. Here a request of a
+ * connection is begun when the one before it is answered; a connection on which too many wait is ended.
  */
 function oneAtATime(listener: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>()
@@ -98,9 +124,9 @@ async function serveNode(
   own: Handle,
   hostname: string,
   port: number,
-  { bodyMs, silenceMs }: Limits,
+  { bodyMs, silenceMs, isProxy }: Limits,
 ): Promise<Listening> {
-  const [{ createServer }, { getRequestListener }] = await Promise.all([
+  const [{ createServer, IncomingMessage }, { getRequestListener }] = await Promise.all([
     import('node:http'),
     import('@hono/node-server'),
   ])
@@ -118,8 +144,17 @@ async function serveNode(
     },
     { hostname },
   )
+  let begun = 0
+  // Also those that Node answers by itself.
+  class Counted extends IncomingMessage {
+    constructor(socket: Socket) {
+      super(socket)
+      begun++
+    }
+  }
   const server = createServer(
     {
+      IncomingMessage: Counted,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: UPLOAD_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -129,6 +164,7 @@ async function serveNode(
     oneAtATime(listener),
   )
   server.timeout = silenceMs
+  limitPerRead(server, isProxy, () => begun)
   // Before anybody answers: what is no request to the adapter, as with a host that is none, never reaches us.
   server.prependListener('request', (incoming) => {
     const lift = limitBodyTime(incoming, bodyMs)
@@ -220,6 +256,7 @@ export function serve(
   return start(handle, hostname, port, {
     bodyMs: BODY_TIMEOUT_MS,
     silenceMs: SILENCE_MS,
+    isProxy: () => false,
     ...limits,
   })
 }

@@ -7,23 +7,28 @@ import type { Log } from '#src/lib/log.ts'
 const isAddress = (text: string) => !text.includes('%') && parseIp(text) !== null
 
 /**
- * A reader of client addresses. Loopback, unix sockets and unknown peers are trusted, unless TRUSTED_PROXIES is `none`; private
- * peers while it is unset (with one warning), else exactly the networks that it names. What is no address counts as absent.
+ * Whether a peer is a proxy that we know. Loopback, unix sockets and unknown peers are, unless TRUSTED_PROXIES is `none`; private
+ * peers while it is unset, else exactly the networks that it names.
  */
-export function createClientIp(config: Pick<Config, 'trustedProxies'>, log: Log) {
+export function isProxy(proxies: Config['trustedProxies'], peer: string | undefined): boolean {
+  if (proxies === 'none') return false
+  const address = peer ? parseIp(peer) : null
+  return (
+    address === null || inNetworks(address, LOOPBACK) || inNetworks(address, proxies ?? PRIVATE)
+  )
+}
+
+/** A reader of client addresses: those that proxies name (with one warning while none is configured). What is no address is absent. */
+export function createClientIp({ trustedProxies }: Pick<Config, 'trustedProxies'>, log: Log) {
   let warned = false
   const isTrusted = (peer: string | undefined): boolean => {
-    if (config.trustedProxies === 'none') return false
+    if (!isProxy(trustedProxies, peer)) return false
     const address = peer ? parseIp(peer) : null
-    if (address === null || inNetworks(address, LOOPBACK)) return true
-    if (config.trustedProxies) return inNetworks(address, config.trustedProxies)
-    if (!inNetworks(address, PRIVATE)) return false
-    if (!warned) {
-      warned = true
-      log.warn('x-real-ip is taken from private peers; name your proxy in TRUSTED_PROXIES', {
-        peer: peer ?? '',
-      })
-    }
+    if (warned || trustedProxies || address === null || inNetworks(address, LOOPBACK)) return true
+    warned = true
+    log.warn('x-real-ip is taken from private peers; name your proxy in TRUSTED_PROXIES', {
+      peer: peer ?? '',
+    })
     return true
   }
   return (realIp: string | null | undefined, peer: string | undefined): string => {
