@@ -1,6 +1,7 @@
 /** Bot messages on their way (db/outbox.ts queues them): taken for sending in each user's order, and what became of it. */
 import { type Database, type Query, run } from './database.ts'
-import { and, eq, gt, inArray, isNotNull, isNull, lte, sql } from './orm.ts'
+import { hot } from './hot.ts'
+import { and, eq, gt, inArray, isNotNull, isNull, lte, type SQL, sql } from './orm.ts'
 import { outbox, users } from './schema.ts'
 
 const due = (_q: Query, raw: Database['raw']) =>
@@ -23,27 +24,61 @@ export const hasDueMessages = (db: Database, now: string, senders: Senders = 'al
 /** As the index outbox_ready has it: SQLite takes a partial index only for the very same words. */
 const isReady = eq(outbox.status, sql`'ready'`)
 
+const ofSameLine = sql`other.tg_id = outbox.tg_id and other.bot_token is outbox.bot_token`
+
+/** Whether an alert of the same user and bot is open: found among the alerts, which are few, and not among all that the user was ever sent. */
+const openAlert = sql`select 1 from outbox as other indexed by outbox_open
+  where other.status in ('ready', 'sending') and other.kind = 'alert' and ${ofSameLine}`
+
+interface Line {
+  /** Which messages stand in it. */
+  members: SQL
+  isNext(now: string): SQL
+}
+
 /**
- * Takes due messages that were written after `since` for sending, at most `count` and one of each user and bot: the next one has to
- * wait until it is known what became of the one before.
+ * Alerts wait for each other, and for what is with Telegram at the moment or was told to wait, but not behind anything: whoever has much
+ * sent to a person must not keep an alert from them.
  */
-export function* claimMessages(
-  tx: Query,
-  count: number,
-  { now, since, senders }: { now: string; since: string; senders: Senders },
-) {
+const ALERTS: Line = {
+  // As the index outbox_open has it.
+  members: sql`status in ('ready', 'sending') and kind = 'alert'`,
+  isNext: (now) => sql`not exists (${openAlert} and other.id < outbox.id)
+    and not exists (select 1 from outbox as other where ${ofSameLine} and other.id <> outbox.id
+      and (other.status = 'sending' or (other.status = 'ready' and other.next_try_at > ${now})))`,
+}
+
+const OTHERS: Line = {
+  // Not by an index: nearly all are in this line.
+  members: sql`+kind <> 'alert'`,
+  isNext:
+    () => sql`not exists (select 1 from outbox as other where ${ofSameLine} and other.id < outbox.id
+      and other.status in ('ready', 'sending'))
+    and not exists (${openAlert})`,
+}
+
+const anyAlert = hot<Record<string, never>, unknown[]>((q) =>
+  q.select({ id: outbox.id }).from(outbox).where(ALERTS.members).limit(1),
+)
+
+interface Claim {
+  now: string
+  since: string
+  senders: Senders
+}
+
+function* claimFrom(tx: Query, line: Line, count: number, { now, since, senders }: Claim) {
   const waiting = tx
     .select({ id: outbox.id })
     .from(outbox)
     .where(
       and(
         isReady,
+        line.members,
         senders === 'all' ? undefined : isNotNull(outbox.botToken),
         lte(outbox.nextTryAt, now),
         gt(outbox.createdAt, since),
-        sql`not exists (select 1 from outbox as earlier where earlier.tg_id = outbox.tg_id
-          and earlier.id < outbox.id and earlier.status in ('ready', 'sending')
-          and earlier.bot_token is outbox.bot_token)`,
+        line.isNext(now),
       ),
     )
     .orderBy(outbox.nextTryAt, outbox.id)
@@ -55,6 +90,18 @@ export function* claimMessages(
       .where(inArray(outbox.id, waiting))
       .returning(),
   )
+}
+
+/**
+ * Takes due messages that were written after `since` for sending, at most `count` and one of each user and bot: the next one has to
+ * wait until it is known what became of the one before. Alerts go before everything else.
+ */
+export function* claimMessages(tx: Query, count: number, claim: Claim) {
+  const isAlert = (yield* anyAlert(tx, {})).length > 0
+  const alerts = isAlert ? yield* claimFrom(tx, ALERTS, count, claim) : []
+  if (alerts.length === count) return alerts
+  const others = yield* claimFrom(tx, OTHERS, count - alerts.length, claim)
+  return [...alerts, ...others]
 }
 
 /** The users of messages by tg_id, as far as these are written for them. */
