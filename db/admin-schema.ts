@@ -100,6 +100,7 @@ export const recoveryCodes = table(
       .references(() => admins.id, { onDelete: 'cascade' }),
     /** SHA-256 of the code, without its dashes. */
     code: text('code').notNull(),
+    /** When it was used, or ended because others took its place. */
     usedAt: text('used_at'),
   },
   (t) => [uniqueIndex('recovery_codes_admin_id').on(t.adminId, t.code)],

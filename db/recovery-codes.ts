@@ -6,9 +6,12 @@ import { and, eq, isNull, sql } from './orm.ts'
 const unused = (adminId: number) =>
   and(eq(recoveryCodes.adminId, adminId), isNull(recoveryCodes.usedAt))
 
-/** Puts new codes in place of those that an admin had. */
-export function* replaceRecoveryCodes(tx: Query, adminId: number, codes: string[]) {
-  yield* run(tx.delete(recoveryCodes).where(eq(recoveryCodes.adminId, adminId)))
+/**
+ * Puts new codes in place of those that an admin had. The rows of these stay, as used up: a restore of a backup that has them must
+ * not bring them back.
+ */
+export function* replaceRecoveryCodes(tx: Query, adminId: number, codes: string[], at: string) {
+  yield* run(tx.update(recoveryCodes).set({ usedAt: at }).where(unused(adminId)))
   if (codes.length === 0) return
   yield* run(tx.insert(recoveryCodes).values(codes.map((code) => ({ adminId, code }))))
 }

@@ -181,7 +181,7 @@ const KEEP = `
       WHERE r.provider = o.provider AND r.external_id = o.external_id);
   CREATE TEMP TABLE unsent_alerts AS SELECT * FROM main.outbox WHERE kind = 'alert' AND status IN ('ready', 'sending');
   CREATE TEMP TABLE own_installation AS SELECT * FROM main.installation;
-  CREATE TEMP TABLE used_codes AS SELECT code, used_at FROM main.recovery_codes WHERE used_at IS NOT NULL;
+  CREATE TEMP TABLE used_codes AS SELECT admin_id, code, used_at FROM main.recovery_codes WHERE used_at IS NOT NULL;
   CREATE TEMP TABLE used_steps AS SELECT totp_secret, totp_last_step FROM main.admins WHERE totp_last_step IS NOT NULL;
 `
 
@@ -254,6 +254,11 @@ function keepRest(raw: Sqlite.Database): void {
   raw.exec(
     `UPDATE main.recovery_codes AS c SET used_at = u.used_at FROM temp.used_codes AS u
      WHERE u.code = c.code AND c.used_at IS NULL`,
+  )
+  // Nor after the restore of a later backup that has it.
+  raw.exec(
+    `INSERT OR IGNORE INTO main.recovery_codes (admin_id, code, used_at) SELECT admin_id, code, used_at FROM temp.used_codes
+     WHERE admin_id IN (SELECT id FROM main.admins)`,
   )
 }
 

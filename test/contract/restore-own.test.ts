@@ -6,7 +6,7 @@ import { admitHostKey } from '#src/domain/nodes/host-keys.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
 import { nodeProgram } from '#src/integrations/nodes/program.ts'
 import { hostKeyOf } from '#src/lib/host-key.ts'
-import { codeStep, pendingToken, turnTotpOn } from '#test/support/admins.ts'
+import { codeNow, codeStep, pendingToken, turnTotpOn } from '#test/support/admins.ts'
 import { upload } from '#test/support/archives.ts'
 import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
 import { fillEveryTable } from '#test/support/full-rows.ts'
@@ -267,15 +267,66 @@ test('after an archive with the largest numbers that columns take, rows are writ
   expect(new Set(alerts.map(({ id }) => id)).size).toBe(2)
 })
 
-test('a recovery code that was used after the backup is used up after its restore', async () => {
-  turnTotpOn(w)
-  const made = await w.admin('/admin/api/2fa/recovery-codes', { body: { password: PASSWORD } })
-  const [code, other] = made.json.codes as string[]
-  const archive = await backup()
+describe('a recovery code', () => {
+  const make = async (): Promise<string[]> =>
+    (await w.admin('/admin/api/2fa/recovery-codes', { body: { password: PASSWORD } })).json.codes
   const statusWith = async (given = '') => (await codeStep(w, await pendingToken(w), given)).status
-  expect(await statusWith(code)).toBe(200)
-  await restoreInto(w, archive)
-  expect([await statusWith(code), await statusWith(other)]).toEqual([401, 200])
+  const leftAfter = async (archive: Uint8Array) => {
+    await restoreInto(w, archive)
+    return (await w.admin('/admin/api/2fa/recovery-codes', { cookie: await session() })).json.left
+  }
+  const session = async () => {
+    w.clock.advance(60_000)
+    const answer = await codeStep(w, await pendingToken(w), codeNow(w))
+    return answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  }
+  beforeEach(() => turnTotpOn(w))
+
+  test('that was used after the backup is used up after its restore', async () => {
+    const [code, other] = await make()
+    const archive = await backup()
+    expect(await statusWith(code)).toBe(200)
+    await restoreInto(w, archive)
+    expect([await statusWith(code), await statusWith(other)]).toEqual([401, 200])
+  })
+
+  test('that others took the place of does not come back, used or not', async () => {
+    const [code, other] = await make()
+    const archive = await backup()
+    expect(await statusWith(code)).toBe(200)
+    await make()
+    expect(await leftAfter(archive)).toBe(0)
+    expect([await statusWith(code), await statusWith(other)]).toEqual([401, 401])
+  })
+
+  test('that ended with two-factor login does not come back with it', async () => {
+    const [code] = await make()
+    const archive = await backup()
+    await w.admin('/admin/api/2fa/disable', { body: { password: PASSWORD } })
+    expect(await leftAfter(archive)).toBe(0)
+    expect(await statusWith(code)).toBe(401)
+  })
+
+  test('that was used is used up too where a backup that lacks it was restored in between', async () => {
+    const earlier = await backup()
+    const [code, other] = await make()
+    const archive = await backup()
+    expect(await statusWith(code)).toBe(200)
+    await restoreInto(w, earlier)
+    const again = await w.admin(RESTORE, { ...upload(archive), cookie: await session() })
+    expect(again.status, again.text).toBe(200)
+    expect([await statusWith(code), await statusWith(other)]).toEqual([401, 200])
+  })
+
+  test('comes to another machine as the backup has it', async () => {
+    const [code, other] = await make()
+    expect(await statusWith(code)).toBe(200)
+    const archive = await backup()
+    w.close()
+    w = await createFileWorld()
+    expect(await leftAfter(archive)).toBe(9)
+    expect([await statusWith(code), await statusWith(other)]).toEqual([401, 200])
+  })
 })
 
 describe('credentials of former shops in an archive', () => {

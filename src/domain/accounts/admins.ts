@@ -155,7 +155,7 @@ export async function resetAdmin(
     const admin = yield* readAdminByName(tx, username)
     if (!admin) throw notFound('admin not found')
     yield* updateAdmin(tx, admin.id, { passwordHash, totpSecret: null, totpLastStep: null })
-    yield* replaceRecoveryCodes(tx, admin.id, [])
+    yield* replaceRecoveryCodes(tx, admin.id, [], now)
     yield* deleteLoginsOf(tx, admin.id, null)
     yield* deleteDevicesOf(tx, admin.id, null)
     yield* deleteAllAttempts(tx)

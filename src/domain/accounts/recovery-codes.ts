@@ -47,7 +47,7 @@ export async function makeRecoveryCodes(
   await s.db.tx(function* (tx) {
     const { id, totpSecret, username } = yield* requireSame(tx, login, confirmed, at)
     if (totpSecret === null) throw isOff()
-    yield* replaceRecoveryCodes(tx, id, codes.map(sha256Hex))
+    yield* replaceRecoveryCodes(tx, id, codes.map(sha256Hex), at)
     yield* audit(tx, login.actor, at, { action: '2fa.recovery-codes', object: username })
     yield* alert(tx, s, at, { about: 'recovery-codes-made', ...login.actor })
   })

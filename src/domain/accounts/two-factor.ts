@@ -70,7 +70,7 @@ export async function disableTwoFactor(
     const admin = yield* requireSame(tx, login, confirmed, at)
     if (admin.totpSecret === null) return
     yield* updateAdmin(tx, admin.id, { totpSecret: null, totpLastStep: null })
-    yield* replaceRecoveryCodes(tx, admin.id, [])
+    yield* replaceRecoveryCodes(tx, admin.id, [], at)
     yield* deleteLoginsOf(tx, admin.id, login.sessionId)
     yield* audit(tx, login.actor, at, { action: '2fa.disable', object: admin.username })
     yield* alert(tx, s, at, { about: 'two-factor-off', ...login.actor })
