@@ -40,7 +40,8 @@ export const endingCounts = table(
 
 /**
  * Sums by name and slot. `users`, `paid` and `revenue CURRENCY` have a slot for each quarter of an hour, `YYYY-MM-DDTHH:MM`: a day
- * begins on one in every time zone. `subscriptions` has `held` and `revoked`, `traffic` has `up` and `down`, `devices` has an empty one.
+ * begins on one in every time zone. `subscriptions` has `held` and `revoked`, `devices` has an empty one, `traffic` those of
+ * fact-triggers.ts.
  */
 export const tallies = table(
   'tallies',

@@ -31,9 +31,34 @@ const summarize = (row: string) => {
     WHERE tg_id = ${row}.tg_id AND (last_end, held) IS NOT ${summary};`
 }
 
+/** A slot of `traffic` in `tallies`, and its part of a row (`NEW.`). */
+type TrafficPart = [slot: string, part: (row: string) => string]
+
+/**
+ * Bytes are summed as units of 4 GiB and what is beside them: in one number the sum could leave 64 bits, where what is added and
+ * taken is rounded.
+ */
+const UNITS: TrafficPart[] = [
+  ['up', (row) => `(${row}up_bytes >> 32)`],
+  ['down', (row) => `(${row}down_bytes >> 32)`],
+]
+const RESTS: TrafficPart[] = [
+  ['up rest', (row) => `(${row}up_bytes & 4294967295)`],
+  ['down rest', (row) => `(${row}down_bytes & 4294967295)`],
+]
+export const TRAFFIC_PARTS: TrafficPart[] = [...UNITS, ...RESTS]
+
 const ofTraffic = (sign: string, row: string) =>
-  tally("'traffic'", "'up'", `${sign}${row}.up_bytes`) +
-  tally("'traffic'", "'down'", `${sign}${row}.down_bytes`)
+  TRAFFIC_PARTS.map(([slot, part]) => tally("'traffic'", `'${slot}'`, sign + part(`${row}.`))).join(
+    ' ',
+  )
+
+const gain = ([, part]: TrafficPart) => `${part('NEW.')} - ${part('OLD.')}`
+
+/** Where one of them is another than before: of the units they mostly are not. */
+const onTraffic = (parts: TrafficPart[]) =>
+  `AFTER UPDATE OF ${TRAFFIC.join(', ')} ON subscriptions WHEN ${parts.map((one) => `${gain(one)} <> 0`).join(' OR ')}
+    BEGIN ${parts.map((one) => tally("'traffic'", `'${one[0]}'`, gain(one))).join(' ')} END`
 
 const ofPayment = (row: string, n: number) =>
   tally("'paid'", quarterOf(`${row}.paid_at`), String(n)) +
@@ -99,12 +124,8 @@ const TRIGGERS: Record<string, string> = {
   ),
   subscriptions_summary: onUpdate('subscriptions', SUMMARY, summarize('NEW')),
   subscriptions_owner: onUpdate('subscriptions', ['tg_id'], summarize('OLD')),
-  subscriptions_traffic: onUpdate(
-    'subscriptions',
-    TRAFFIC,
-    tally("'traffic'", "'up'", 'NEW.up_bytes - OLD.up_bytes') +
-      tally("'traffic'", "'down'", 'NEW.down_bytes - OLD.down_bytes'),
-  ),
+  subscriptions_traffic: onTraffic(RESTS),
+  subscriptions_traffic_units: onTraffic(UNITS),
   payments_insert: `AFTER INSERT ON payments WHEN ${isPaid('NEW')} BEGIN ${ofPayment('NEW', 1)} END`,
   payments_delete: `AFTER DELETE ON payments WHEN ${isPaid('OLD')} BEGIN ${ofPayment('OLD', -1)} END`,
   payments_unpaid: `AFTER UPDATE OF ${PAID.join(', ')} ON payments WHEN ${isPaid('OLD')} AND (${changes(...PAID)})

@@ -182,7 +182,8 @@ const KEEP = `
   CREATE TEMP TABLE unsent_alerts AS SELECT * FROM main.outbox WHERE kind = 'alert' AND status IN ('ready', 'sending');
   CREATE TEMP TABLE own_installation AS SELECT * FROM main.installation;
   CREATE TEMP TABLE used_codes AS SELECT admin_id, code, used_at FROM main.recovery_codes WHERE used_at IS NOT NULL;
-  CREATE TEMP TABLE used_steps AS SELECT totp_secret, totp_last_step FROM main.admins WHERE totp_last_step IS NOT NULL;
+  CREATE TEMP TABLE used_steps AS SELECT totp_secret, max(totp_last_step) AS last_step FROM main.admins
+    WHERE totp_last_step IS NOT NULL GROUP BY totp_secret;
 `
 
 /** The columns of a table for a statement, all but one where it is named. */
@@ -214,16 +215,17 @@ function replaceTable(raw: Sqlite.Database, table: string): void {
   for (const { sql } of indexes) raw.exec(sql)
 }
 
+/** Which restored payments and which lost ones are the same, by the id of either: by their ids, or by what the provider calls them. */
+const sameAsLost = (id: 'm.id' | 'p.id') => `
+  SELECT ${id} FROM temp.lost_payments AS p JOIN main.payments AS m ON m.id = p.id
+  UNION ALL SELECT ${id} FROM temp.lost_payments AS p JOIN main.payments AS m
+    ON m.provider = p.provider AND m.external_id = p.external_id AND m.external_id <> ''`
+
 /** Paid payments that the restored rows do not know as paid come back for review, as pending: nothing was given for them there. */
 function keepPaid(raw: Sqlite.Database, facts: RestoreFacts): number {
   const columns = namesOf(raw, 'payments')
-  const known = `SELECT 1 FROM main.payments AS m WHERE m.id = p.id
-    OR (p.external_id <> '' AND m.provider = p.provider AND m.external_id = p.external_id)`
   raw
-    .prepare(
-      `UPDATE main.payments AS m SET review_reason = ? WHERE EXISTS (SELECT 1 FROM temp.lost_payments AS p WHERE m.id = p.id
-       OR (p.external_id <> '' AND m.provider = p.provider AND m.external_id = p.external_id))`,
-    )
+    .prepare(`UPDATE main.payments SET review_reason = ? WHERE id IN (${sameAsLost('m.id')})`)
     .run(facts.reviewReason)
   raw
     .prepare(
@@ -234,7 +236,8 @@ function keepPaid(raw: Sqlite.Database, facts: RestoreFacts): number {
     )
     .run(facts.reviewReason, facts.refundedReason, facts.at)
   raw.exec(
-    `INSERT INTO main.payments (${columns}) SELECT ${columns} FROM temp.lost_payments AS p WHERE NOT EXISTS (${known})`,
+    `INSERT INTO main.payments (${columns}) SELECT ${columns} FROM temp.lost_payments
+     WHERE id NOT IN (${sameAsLost('p.id')})`,
   )
   return raw.prepare('SELECT count(*) FROM temp.lost_payments').pluck().get() as number
 }
@@ -246,10 +249,8 @@ function keepRest(raw: Sqlite.Database): void {
   raw.exec(`INSERT INTO main.orphan_payments (${columns}) SELECT ${columns} FROM temp.lost_orphans`)
   // A code that was used after the backup must not work a second time.
   raw.exec(
-    `UPDATE main.admins AS a SET totp_last_step = (SELECT max(u.totp_last_step) FROM temp.used_steps AS u
-       WHERE u.totp_secret = a.totp_secret)
-     WHERE EXISTS (SELECT 1 FROM temp.used_steps AS u
-       WHERE u.totp_secret = a.totp_secret AND u.totp_last_step > coalesce(a.totp_last_step, 0))`,
+    `UPDATE main.admins AS a SET totp_last_step = u.last_step FROM temp.used_steps AS u
+     WHERE u.totp_secret = a.totp_secret AND u.last_step > coalesce(a.totp_last_step, 0)`,
   )
   raw.exec(
     `UPDATE main.recovery_codes AS c SET used_at = u.used_at FROM temp.used_codes AS u
@@ -290,16 +291,25 @@ export interface ReplaceSteps {
   }
 }
 
-/** The present audit log stays, so that no archive hides what was done here; entries of the future come from none of ours. */
+/**
+ * The present audit log stays, so that no archive hides what was done here; entries of the future come from none of ours. An entry that
+ * is noted here already doesn't come back, any other as often as the archive has it. Thousands may be of one second: those of the
+ * present log are found by all that they say.
+ */
 function addAudit(raw: Sqlite.Database, at: string): void {
   const columns = namesOf(raw, 'audit_log', 'id')
+  raw.exec(
+    `CREATE TEMP TABLE noted AS SELECT ${columns} FROM main.audit_log;
+     CREATE INDEX temp.noted_entry ON noted (${columns})`,
+  )
   raw
     .prepare(
       `INSERT INTO main.audit_log (${columns}) SELECT ${columns} FROM restored.audit_log AS r WHERE r.at <= ?
-       AND NOT EXISTS (SELECT 1 FROM main.audit_log AS m WHERE m.at = r.at AND m.action = r.action AND m.object = r.object
-         AND m.admin IS r.admin AND m.ip = r.ip AND m.detail = r.detail) ORDER BY r.id`,
+       AND NOT EXISTS (SELECT 1 FROM temp.noted AS n WHERE n.at = r.at AND n.action = r.action AND n.object = r.object
+         AND n.admin IS r.admin AND n.ip = r.ip AND n.detail = r.detail) ORDER BY r.id`,
     )
     .run(at)
+  raw.exec('DROP TABLE temp.noted')
 }
 
 /**

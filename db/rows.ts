@@ -179,7 +179,8 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     provider: among(schema.payments.provider),
     externalId: is.externalId,
     status: among(schema.payments.status),
-    amount: is.count,
+    // What its plan cost then.
+    amount: is.price,
     currency: is.currency,
     days: is.planDays,
     shopId: plainText(4096),

@@ -33,6 +33,10 @@ type CountRow = Record<
 const tallied = (name: string, slot: string) =>
   `coalesce((select n from tallies where name = '${name}' and slot = '${slot}'), 0)`
 
+/** Bytes; beyond what JavaScript's numbers hold as many as they do. */
+const traffic = (slot: 'up' | 'down') =>
+  `min(${tallied('traffic', slot)} * (1 << 32) + ${tallied('traffic', `${slot} rest`)}, ${Number.MAX_SAFE_INTEGER})`
+
 /** Subscriptions that are neither revoked nor held and end in (from, to]: an index that reminders use covers them. */
 const ending = (after: string, until: string) =>
   `(select count(*) from subscriptions indexed by subscriptions_reminders
@@ -45,8 +49,8 @@ const counts = (_q: Query, raw: Raw) =>
   raw.prepare<{ now: string; soon: string }, CountRow>(
     `select (select coalesce(sum(n), 0) from tallies where name = 'users') as users,
        ${tallied('devices', '')} as devices,
-       min(${tallied('traffic', 'up')}, ${Number.MAX_SAFE_INTEGER}) as up,
-       min(${tallied('traffic', 'down')}, ${Number.MAX_SAFE_INTEGER}) as down,
+       ${traffic('up')} as up,
+       ${traffic('down')} as down,
        (select coalesce(sum(n), 0) from ending_counts) as open,
        ${tallied('subscriptions', 'held')} as held,
        ${tallied('subscriptions', 'revoked')} as revoked,

@@ -14,7 +14,7 @@ const matching = (pattern: RegExp, need: string) =>
 /** The same of what no request gives: there is nobody to be told. */
 const formed = (pattern: RegExp) => v.pipe(v.string(), v.regex(pattern))
 
-/** What counts up from 0: bytes, money. */
+/** What counts up from 0: bytes. */
 export const count = integer(0, Number.MAX_SAFE_INTEGER)
 
 /**

@@ -251,7 +251,14 @@ describe('facts are what the rows say', () => {
     const { raw } = w.s.db
     raw.transaction(() => rebuildFacts(raw))()
     expect(falseFacts(w)).toEqual([])
-    expect((await w.admin('/admin/api/stats')).json.traffic.up).toBe(Number.MAX_SAFE_INTEGER)
+    const shown = async () => (await w?.admin('/admin/api/stats'))?.json.traffic.up
+    expect(await shown()).toBe(Number.MAX_SAFE_INTEGER)
+    // Not a byte is lost on the way back.
+    w.change('update subscriptions set up_bytes = 3 where tg_id > 1')
+    expect(await shown()).toBe(Number.MAX_SAFE_INTEGER)
+    w.change('update subscriptions set up_bytes = 3 where tg_id = 1')
+    expect(await shown()).toBe(3090)
+    expect(falseFacts(w)).toEqual([])
   })
 
   test('after a start that found a trigger missing, another one, or one too many', async () => {

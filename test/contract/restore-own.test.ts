@@ -219,6 +219,7 @@ test.each([
   ['outbox', 'attempts'],
   ['audit_log', 'id'],
   ['orphan_payments', 'id'],
+  ['payments', 'amount'],
   ['devices', 'id'],
   ['nodes', 'sort_order'],
   ['plans', 'sort_order'],

@@ -137,6 +137,25 @@ describe('an answer', () => {
     },
   )
 
+  test.each([
+    ['mem_total_mb', -5],
+    ['mem_used_mb', 1.5],
+    ['uptime_s', 2 ** 53],
+    ['load1', -1],
+    ['load1', 1e308],
+    ['cpu_count', 1e308],
+    ['clients', 1e-320],
+  ])('is no measurement where %s is %d', async (key, value) => {
+    const sound = {
+      ...{ ok: true, mem_total_mb: 984, mem_used_mb: 300, uptime_s: 5, load1: 0.42, cpu_count: 2 },
+      ...{ core_version: '26.3.27', core_up: true, clients: 3 },
+    }
+    const measure = (answer: object) =>
+      nodeProgram(async () => JSON.stringify(answer)).metrics(1000)
+    expect(await measure(sound)).toMatchObject({ load1: 0.42, clients: 3 })
+    await expect(measure({ ...sound, [key]: value })).rejects.toThrow(NodeError)
+  })
+
   test('that paints, breaks lines or writes from right to left is one plain line wherever it is told', async () => {
     const bait = '\u001b[31m<img src=x>\r\n2026-01-01 fake\u202e\u2028\u0000\u009b5m\u{1f600}'
     const plain = ' [31m<img src=x> 2026-01-01 fake 5m '

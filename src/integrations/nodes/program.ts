@@ -10,7 +10,7 @@ import { type NodeShell, WORD } from './shell.ts'
 
 const UUID = '"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"'
 const BYTES = '(?:0|[1-9][0-9]{0,15})'
-const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const sha = v.pipe(v.string(), v.regex(/^([0-9a-f]{64})?$/))
 const short = v.pipe(
   coreText,
@@ -45,7 +45,7 @@ const statusAnswer = v.object({
   owner: short,
   config: sha,
   clients: sha,
-  count: bytes,
+  count: whole,
   live: v.boolean(),
   core: v.object({
     up: v.boolean(),
@@ -66,26 +66,26 @@ const statusAnswer = v.object({
 
 const listAnswer = v.object({ clients: sha, lines: list })
 
-const blocksAnswer = v.object({ clients: sha, count: bytes, blocks: list })
+const blocksAnswer = v.object({ clients: sha, count: whole, blocks: list })
 
 const applyAnswer = v.object({
   clients: sha,
-  added: bytes,
-  removed: bytes,
+  added: whole,
+  removed: whole,
   live: v.boolean(),
-  dropped: bytes,
+  dropped: whole,
 })
 
 const metricsAnswer = v.object({
-  mem_total_mb: v.number(),
-  mem_used_mb: v.number(),
-  uptime_s: v.number(),
-  load1: v.number(),
-  cpu_count: v.number(),
+  mem_total_mb: whole,
+  mem_used_mb: whole,
+  uptime_s: whole,
+  load1: v.pipe(v.number(), v.minValue(0), v.maxValue(1e9)),
+  cpu_count: whole,
   core_version: v.nullable(short),
   core_up: v.boolean(),
   hysteria_up: v.optional(v.nullable(v.boolean()), null),
-  clients: v.number(),
+  clients: whole,
 })
 
 const refusal = v.object({
