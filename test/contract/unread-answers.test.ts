@@ -103,31 +103,34 @@ describe('requests sent before the answer to the one before them', () => {
   })
 })
 
-describe.skipIf('Bun' in globalThis)('of thousands of requests in one read', () => {
-  test.each([
-    ['whole ones', 'GET / HTTP/1.1\r\nHost:a\r\n\r\n'],
-    ['ones without a host', 'GET / HTTP/1.1\r\n\r\n'],
-    ['ones with an expectation', 'GET / HTTP/1.1\r\nHost:a\r\nExpect:a\r\n\r\n'],
-  ])('%s, only a few are made', async (_what, request) => {
-    let made = 0
-    const count = () => {
-      made++
-    }
-    subscribe('http.server.request.start', count)
-    const CONNECTIONS = 40
-    const send = () =>
-      new Promise<void>((resolve) => {
-        const sender = connect(listening.port, '127.0.0.1')
-        sender.on('error', () => {})
-        sender.on('close', () => resolve())
-        sender.resume()
-        sender.write(request.repeat(65_000 / request.length))
-      })
-    await Promise.all(Array.from({ length: CONNECTIONS }, send))
-    unsubscribe('http.server.request.start', count)
-    expect(made).toBeLessThan(100 * CONNECTIONS)
+// Bun has a parser of its own, and drops a connection that does not wait for its answer.
+if (!('Bun' in globalThis)) {
+  describe('of thousands of requests in one read', () => {
+    test.each([
+      ['whole ones', 'GET / HTTP/1.1\r\nHost:a\r\n\r\n'],
+      ['ones without a host', 'GET / HTTP/1.1\r\n\r\n'],
+      ['ones with an expectation', 'GET / HTTP/1.1\r\nHost:a\r\nExpect:a\r\n\r\n'],
+    ])('%s, only a few are made', async (_what, request) => {
+      let made = 0
+      const count = () => {
+        made++
+      }
+      subscribe('http.server.request.start', count)
+      const CONNECTIONS = 40
+      const send = () =>
+        new Promise<void>((resolve) => {
+          const sender = connect(listening.port, '127.0.0.1')
+          sender.on('error', () => {})
+          sender.on('close', () => resolve())
+          sender.resume()
+          sender.write(request.repeat(65_000 / request.length))
+        })
+      await Promise.all(Array.from({ length: CONNECTIONS }, send))
+      unsubscribe('http.server.request.start', count)
+      expect(made).toBeLessThan(100 * CONNECTIONS)
+    })
   })
-})
+}
 
 describe('an answer', () => {
   test('that its peer does not take is dropped', async () => {
