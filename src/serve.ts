@@ -132,6 +132,7 @@ async function serveNode(
   ])
   const handle = answerTogether(own)
   const lifts = new WeakMap<IncomingMessage, () => void>()
+  const peers = new WeakMap<Socket, string>()
   const listener = getRequestListener(
     (request, env) => {
       const { incoming } = env as { incoming: IncomingMessage }
@@ -140,7 +141,7 @@ async function serveNode(
         lifts.get(incoming)?.()
         socket.setTimeout(UPLOAD_TIMEOUT_MS)
       }
-      return handle(request, { peer: socket.remoteAddress, unhurried })
+      return handle(request, { peer: peers.get(socket), unhurried })
     },
     { hostname },
   )
@@ -164,6 +165,11 @@ async function serveNode(
     oneAtATime(listener),
   )
   server.timeout = silenceMs
+  // Noted at once: a connection that is reset has no address any more, and nobody's counts as that of a proxy.
+  server.prependListener('connection', (socket: Socket) => {
+    if (socket.remoteAddress === undefined) socket.destroy()
+    else peers.set(socket, socket.remoteAddress)
+  })
   limitPerRead(server, isProxy, () => begun)
   // Before anybody answers: what is no request to the adapter, as with a host that is none, never reaches us.
   server.prependListener('request', (incoming) => {
@@ -213,6 +219,8 @@ async function answerOnBun(
     isLast = true
   }
   const peer = server.requestIP(request)?.address
+  // The connection has been reset. Nobody's address counts as that of a proxy.
+  if (peer === undefined) return new Response(null, { status: 400 })
   try {
     const response = await handle(request, { peer, late: late?.signal, unhurried })
     if (isLast || (late && !request.bodyUsed)) response.headers.set('Connection', 'close')

@@ -92,6 +92,10 @@ scenarios('settings/apps', [
     'clash://install-config?url=https%3A%2F%2Fevil.test/?u={url_encoded}',
     'clash://install-config?url=https:evil.test/?u={url}',
     'clash://install-config?url=//evil.test/?u={url}',
+    'clash://install-config?url=evil.test%2F{url_encoded}',
+    'happ://add/evil.test/{url}',
+    'hiddify://import/evil.test/?u={url}',
+    'sub://aHR0cHM6Ly9ldmlsLnRlc3QvYT91PT09{url_base64}',
   ].map((link) =>
     refused(
       `${link}, which leads the customer's link to an address`,

@@ -93,6 +93,16 @@ scenarios('POST /admin/api/nodes/{code}/trust-host-key', [
     },
   },
   {
+    name: '400 for the key of another node, whose customers would be cut off',
+    given: (w) => {
+      managed(w, { presented_host_key: NEW })
+      addNode(w, 'other', { kind: 'managed', host_key: NEW })
+    },
+    request: trust(NEW_PRINT),
+    status: 400,
+    error: 'that is the host key of the node Label of other',
+  },
+  {
     name: '200 for one, 400 for the rest of many at once',
     given: async (w) => {
       managed(w, { presented_host_key: NEW })
@@ -183,6 +193,14 @@ beforeEach(async () => {
 afterEach(() => w.close())
 
 const admit = (key: string, code = 'nl') => admitHostKey(w.s, code, key)
+
+test('the key of another node is not pinned on first use: its server may be behind', async () => {
+  managed(w, { host_key: null })
+  addNode(w, 'other', { kind: 'managed', host_key: NEW })
+  expect(await admit(NEW)).toBe(false)
+  expect(nodeOf(w)).toEqual({ host_key: null, presented_host_key: NEW })
+  expect(await admit(RSA)).toBe(true)
+})
 const alerts = () => w.rows('select payload from outbox').map((row) => JSON.parse(row.payload))
 
 test('the first key is pinned, and let in from then on', async () => {

@@ -102,6 +102,16 @@ scenarios('POST /nodes/register/{token}', [
     },
   },
   {
+    name: '400 for a server that is known as another node at another place, which stays as it is',
+    given: async (w) => {
+      await installed(w)
+      return guided(w, { label: 'second', address: 'relay.test' })
+    },
+    request: (token) => register(token, ACTIVE),
+    status: 400,
+    error: /^this server has an SSH host key of the node nl, which is at /,
+  },
+  {
     name: '200 and a node behind the same address stays, whose key is another',
     given: async (w) => {
       await installed(w)

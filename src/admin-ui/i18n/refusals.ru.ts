@@ -90,6 +90,7 @@ export const refusalsRu: Record<string, string> = {
   'the local node cannot be deleted': 'Сервер этой машины удалить нельзя',
   'only a managed node is set up by a command': 'Командой настраивается только управляемый сервер',
   'the node has presented no other host key': 'Другого ключа сервер не предъявлял',
+  'that is the host key of the node {}': 'Это ключ сервера {}',
   'is not that of the key presented last':
     'это отпечаток не того ключа, который предъявлен последним',
   'must name every {} exactly once': 'каждый код должен быть назван ровно один раз',

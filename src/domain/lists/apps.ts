@@ -35,9 +35,10 @@ export const APP_SCHEMES = [
   'husi',
 ] as const
 
-/** Before the place of the customer's link no address can begin: the link, which is secret, would go there. */
+/** What the app is to do with the link, in letters alone: no address can begin there, to which the link, which is secret, would go. */
+const ACTION = '[a-z-]+(?:/|/?\\?(?:[a-z_]+=[\\w-]*&)*[a-z_]+=)'
 const LINK = new RegExp(
-  `^(?:${APP_SCHEMES.join('|')})://(?:(?!:|//|%3[Aa]|%2[Ff]%2[Ff])[^\\s{}"'<>])*\\{url(?:_encoded|_base64)?\\}[^\\s{}"'<>]*$`,
+  `^(?:${APP_SCHEMES.join('|')})://(?:${ACTION})?\\{url(?:_encoded|_base64)?\\}[^\\s{}"'<>]*$`,
 )
 
 const label = v.union(

@@ -2,7 +2,8 @@
 
 import type { Query } from '#db/database.ts'
 import { findNode, readNode, updateNode } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import { readManaged } from '#db/retired-nodes.ts'
+import { isSetUp, type Node } from '#db/schema.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert, alertState, forgetStates } from '#src/domain/notify/alerts.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
@@ -16,6 +17,20 @@ type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'log' | 'writeKnownHosts'
 /** The pinned keys of a node; none before its first connection. */
 export const pinnedKeys = (s: Pick<Services, 'db'>, code: string): string[] =>
   splitHostKeys(findNode(s.db, code)?.hostKey ?? null)
+
+/**
+ * The node that is known by one of these keys already, this one aside; undefined where there is none. Two nodes with one key are one
+ * server, or one that passes its connections on to the other's: driving it as its own node would cut the other's customers off.
+ */
+export function* readOtherOf(tx: Query, code: string, keys: string[]) {
+  const managed = yield* readManaged(tx)
+  return managed.find(
+    (other) =>
+      other.code !== code &&
+      isSetUp(other) &&
+      splitHostKeys(other.hostKey).some((key) => keys.includes(key)),
+  )
+}
 
 /** Makes these keys the only ones that the node is known by. `writeKnownHosts` is to follow the commit. */
 export function* pinHostKeys(tx: Query, code: string, keys: string[]) {
@@ -53,7 +68,7 @@ export async function admitHostKey(s: Deps, code: string, key: string): Promise<
       yield* pinHostKeys(tx, code, pinned)
       return 'known'
     }
-    if (pinned.length > 0) {
+    if (pinned.length > 0 || (yield* readOtherOf(tx, code, [key]))) {
       yield* refuse(tx, s, node, key, at)
       return node.presentedHostKey === key ? 'refused' : 'changed'
     }
@@ -88,6 +103,8 @@ export async function trustHostKey(
     if (fingerprintOf(key) !== fingerprint) {
       throw badRequest('fingerprint is not that of the key presented last')
     }
+    const other = yield* readOtherOf(tx, code, [key])
+    if (other) throw badRequest(`that is the host key of the node ${other.label}`)
     yield* pinHostKeys(tx, code, [key])
     yield* audit(tx, actor, at, {
       action: 'node.trust-host-key',

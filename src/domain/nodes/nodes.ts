@@ -11,7 +11,7 @@ import {
   reorderNodes,
   updateNode,
 } from '#db/nodes.ts'
-import { mayServe, type Node } from '#db/schema.ts'
+import type { Node } from '#db/schema.ts'
 import { hasUnexpired } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { generateRealityKeys } from '#src/domain/nodes/install/keys.ts'
@@ -127,8 +127,8 @@ const isMoved = (node: Node, fields: NodeChanges): boolean =>
   PLACE.some((key) => fields[key] !== undefined && fields[key] !== node[key])
 
 /**
- * Changes the editable fields of a node; without any it stays as it is. `confirmed` throws where customers may not be sent to another
- * place. Throws 404, or 400 for what the core would refuse.
+ * Changes the editable fields of a node; without any it stays as it is. `confirmed` throws where another place may not be given to it:
+ * customers are sent there, or will be once it is set up. Throws 404, or 400 for what the core would refuse.
  */
 export async function editNode(
   s: Deps,
@@ -145,7 +145,7 @@ export async function editNode(
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
     checkServed({ ...present, ...fields })
-    if (mayServe(present) && isMoved(present, fields)) confirmed()
+    if (isMoved(present, fields)) confirmed()
     const updated = yield* updateNode(tx, code, fields)
     yield* audit(tx, actor, now, { action: 'node.edit', object: code, detail: keys.join(' ') })
     return updated as Node

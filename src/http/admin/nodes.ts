@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findNode, listNodes } from '#db/nodes.ts'
 import { listRetired } from '#db/retired-nodes.ts'
-import { address, clientId, flow, linkPart, nodeCode, nodeLabel, port } from '#db/values.ts'
+import { address, clientId, flow, linkPart, nodeCode, port } from '#db/values.ts'
 import { dailyTraffic } from '#src/domain/installation/stats.ts'
 import { trustHostKey } from '#src/domain/nodes/host-keys.ts'
 import {
@@ -17,12 +17,15 @@ import {
 import { moveNode } from '#src/domain/subscriptions/moves.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { formatMemory, formatUptime } from '#src/lib/format.ts'
-import { flag, requiredText } from '#src/lib/values.ts'
+import { flag, requiredLine, requiredText } from '#src/lib/values.ts'
 import { requireConfirmed } from '../auth.ts'
 import type { AppEnv, Http } from '../context.ts'
 import { ordering, readJson, readQuery } from '../validate.ts'
 import { nodeView, retiredNodeView } from '../views.ts'
 import { seriesQuery } from './stats.ts'
+
+/** As buttons and messages have it; what is stored may have more lines. */
+const label = requiredLine(128)
 
 /** Empty is none. */
 const sharedUuid = v.nullable(
@@ -36,7 +39,7 @@ const sharedUuid = v.nullable(
 
 export const creation = v.object({
   code: nodeCode,
-  label: nodeLabel,
+  label,
   kind: v.optional(
     v.picklist(['local', 'managed', 'external'], 'must be local, managed or external'),
     'external',
@@ -51,7 +54,7 @@ export const creation = v.object({
 })
 
 export const edition = v.object({
-  label: v.optional(nodeLabel),
+  label: v.optional(label),
   enabled: v.optional(flag),
   address: v.optional(address),
   port: v.optional(port),

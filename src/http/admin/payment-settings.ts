@@ -95,6 +95,7 @@ export function paymentSettingsRoutes(s: Http) {
   return new Hono<AppEnv>()
     .get('/legal-settings', (c) => c.json(legalView(readSettings(s))))
     .post('/legal-settings', async (c) => {
+      requireConfirmed(c)
       await saveLegalSettings(s, c.get('actor'), given(await readChanges(c, legalSettings)))
       return c.json({ ok: true, settings: legalView(readSettings(s)) })
     })

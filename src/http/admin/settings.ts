@@ -98,6 +98,7 @@ export function settingsRoutes(s: Http) {
     })
     .get('/settings/brand', (c) => c.json(brandView(readSettings(s))))
     .post('/settings/brand', async (c) => {
+      requireConfirmed(c)
       const { brand_name, brand_hue } = await readChanges(c, brandSettings)
       await saveSettings(
         s,
@@ -158,6 +159,7 @@ export function settingsRoutes(s: Http) {
     })
     .get('/settings/receipts', (c) => c.json(receiptsView(readSettings(s))))
     .post('/settings/receipts', async (c) => {
+      requireConfirmed(c)
       const { mode, email, vat_code } = await readChanges(c, receiptSettings)
       await saveSettings(
         s,

@@ -161,8 +161,8 @@ function requireInstallable(node: Node | undefined): Node {
 
 /**
  * Gives the install command of a managed node anew; the old one stops. The node stays as it is until the new one was run,
- * but that one whose set-up has failed waits again. With the command of a node that has been set up go its private keys, and its
- * place: `confirmed` throws where that is not let happen, and it is told. Throws 404, or 400 for a node that the script can't set up.
+ * but that one whose set-up has failed waits again. With the command go the node's private keys, and its place: `confirmed` throws
+ * where that is not let happen. It is told of a node that has been set up. Throws 404, or 400 for a node that the script can't set up.
  */
 export async function reissueCommand(
   s: Deps,
@@ -178,8 +178,8 @@ export async function reissueCommand(
   await s.db.tx(function* (tx) {
     const node = requireInstallable(yield* readNode(tx, code))
     // One that was made by hand has no keys of ours yet.
+    confirmed()
     const live = mayServe(node) && node.privateKey !== ''
-    if (live) confirmed()
     const first = node.provisioning === 'first'
     yield* updateNode(tx, code, {
       ...token,

@@ -7,9 +7,9 @@ import { isSetUp, type Node } from '#db/schema.ts'
 import type { Transport } from '#db/transport.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readCertificate } from '#src/domain/nodes/certificates.ts'
-import { pinHostKeys } from '#src/domain/nodes/host-keys.ts'
+import { pinHostKeys, readOtherOf } from '#src/domain/nodes/host-keys.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
-import { notFound } from '#src/lib/errors.ts'
+import { badRequest, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
 import { DAY_MS, formatTimestamp, later } from '#src/lib/time.ts'
@@ -107,6 +107,16 @@ function* giveUpFormer(
   return former
 }
 
+/** Throws 400 for a server that is known as another node at another place. */
+function* requireOwnServer(tx: Query, node: Node, { sshPort, hostKeys }: Report) {
+  const other = yield* readOtherOf(tx, node.code, hostKeys)
+  if (!other) return
+  if (other.address === node.address && other.sshPort === (sshPort ?? node.sshPort)) return
+  throw badRequest(
+    `this server has an SSH host key of the node ${other.label}, which is at ${other.address}: delete that node first, or give a cloned machine keys of its own (ssh-keygen -A)`,
+  )
+}
+
 function* fail(tx: Query, node: Node, { step, reason }: Report) {
   const what =
     step === undefined
@@ -118,7 +128,7 @@ function* fail(tx: Query, node: Node, { step, reason }: Report) {
 
 /**
  * Takes a server's report; without one only the token is checked. What an active node reports changes nothing unless its command was given
- * out again: who read the script once must not replace the server's keys. Throws 404 for an unknown token.
+ * out again: who read the script once must not replace the server's keys. Throws 404 for an unknown token, 400 for a server that is another node.
  */
 export async function registerNode(
   s: Deps,
@@ -134,8 +144,10 @@ export async function registerNode(
     if (!node) throw notFound()
     if (report === null || node.provisioning === null) return { changed: [] }
     let former: Former[] = []
-    if (report.status === 'active') former = yield* activate(tx, node, report, at)
-    else yield* fail(tx, node, report)
+    if (report.status === 'active') {
+      yield* requireOwnServer(tx, node, report)
+      former = yield* activate(tx, node, report, at)
+    } else yield* fail(tx, node, report)
     yield* audit(tx, actor, now, {
       action: report.status === 'active' ? 'node.register' : 'node.register-failed',
       object: node.code,
