@@ -437,10 +437,3 @@ export type RetiredNode = typeof retiredNodes.$inferSelect
 /** Whether a server has been set up as this managed node: there is nothing to drive otherwise. One that is set up again goes on until then. */
 export const isSetUp = ({ status, lastSeenAt }: Pick<Node, 'status' | 'lastSeenAt'>): boolean =>
   status === 'active' || lastSeenAt !== null
-
-/**
- * Whether a node may have customers: any but a managed one whose first set-up has not succeeded yet. What says so no other node's
- * registration takes back, as it takes `isSetUp` back with the server.
- */
-export const mayServe = ({ kind, provisioning }: Pick<Node, 'kind' | 'provisioning'>): boolean =>
-  kind !== 'managed' || provisioning !== 'first'

@@ -112,6 +112,19 @@ scenarios('POST /nodes/register/{token}', [
     error: /^this server has an SSH host key of the node nl, which is at /,
   },
   {
+    name: '400 for such a server, also where the first node of these keys is at its own place',
+    given: async (w) => {
+      addNode(w, 'here', {
+        ...{ kind: 'managed', address: 'relay.test', ssh_port: 2222, host_key: ANOTHER_KEY },
+      })
+      await installed(w)
+      return guided(w, { label: 'second', address: 'relay.test' })
+    },
+    request: (token) => register(token, { ...ACTIVE, host_keys: [ANOTHER_KEY, HOST_KEY] }),
+    status: 400,
+    error: /^this server has an SSH host key of the node nl, which is at /,
+  },
+  {
     name: '200 and a node behind the same address stays, whose key is another',
     given: async (w) => {
       await installed(w)

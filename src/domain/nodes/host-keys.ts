@@ -19,12 +19,12 @@ export const pinnedKeys = (s: Pick<Services, 'db'>, code: string): string[] =>
   splitHostKeys(findNode(s.db, code)?.hostKey ?? null)
 
 /**
- * The node that is known by one of these keys already, this one aside; undefined where there is none. Two nodes with one key are one
- * server, or one that passes its connections on to the other's: driving it as its own node would cut the other's customers off.
+ * The nodes that are known by one of these keys already, this one aside. Two nodes with one key are one server, or one that passes its
+ * connections on to the other's: driving it as its own node would cut the other's customers off.
  */
-export function* readOtherOf(tx: Query, code: string, keys: string[]) {
+export function* readOthersOf(tx: Query, code: string, keys: string[]) {
   const managed = yield* readManaged(tx)
-  return managed.find(
+  return managed.filter(
     (other) =>
       other.code !== code &&
       isSetUp(other) &&
@@ -68,7 +68,7 @@ export async function admitHostKey(s: Deps, code: string, key: string): Promise<
       yield* pinHostKeys(tx, code, pinned)
       return 'known'
     }
-    if (pinned.length > 0 || (yield* readOtherOf(tx, code, [key]))) {
+    if (pinned.length > 0 || (yield* readOthersOf(tx, code, [key])).length > 0) {
       yield* refuse(tx, s, node, key, at)
       return node.presentedHostKey === key ? 'refused' : 'changed'
     }
@@ -103,7 +103,7 @@ export async function trustHostKey(
     if (fingerprintOf(key) !== fingerprint) {
       throw badRequest('fingerprint is not that of the key presented last')
     }
-    const other = yield* readOtherOf(tx, code, [key])
+    const [other] = yield* readOthersOf(tx, code, [key])
     if (other) throw badRequest(`that is the host key of the node ${other.label}`)
     yield* pinHostKeys(tx, code, [key])
     yield* audit(tx, actor, at, {

@@ -1,6 +1,6 @@
 /** How a server becomes a node: a pending node with all its keys, and the command that an operator runs there. */
 import { insertNode, readNode, readNodeCodes, updateNode } from '#db/nodes.ts'
-import { mayServe, type Node } from '#db/schema.ts'
+import type { Node } from '#db/schema.ts'
 import type { Transport } from '#db/transport.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { coreRefusal } from '#src/domain/nodes/core-config.ts'
@@ -177,10 +177,10 @@ export async function reissueCommand(
   const keys = await generateRealityKeys()
   await s.db.tx(function* (tx) {
     const node = requireInstallable(yield* readNode(tx, code))
-    // One that was made by hand has no keys of ours yet.
     confirmed()
-    const live = mayServe(node) && node.privateKey !== ''
+    // Not by whether it is set up now: a report of another node may have taken its server. One that was made by hand has no keys yet.
     const first = node.provisioning === 'first'
+    const live = !first && node.privateKey !== ''
     yield* updateNode(tx, code, {
       ...token,
       ...missingParts(node, keys),

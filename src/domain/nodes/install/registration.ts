@@ -2,12 +2,11 @@
 import { X509Certificate } from 'node:crypto'
 import type { Query } from '#db/database.ts'
 import { readNodeByToken, updateNode } from '#db/nodes.ts'
-import { readManaged } from '#db/retired-nodes.ts'
-import { isSetUp, type Node } from '#db/schema.ts'
+import type { Node } from '#db/schema.ts'
 import type { Transport } from '#db/transport.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readCertificate } from '#src/domain/nodes/certificates.ts'
-import { pinHostKeys, readOtherOf } from '#src/domain/nodes/host-keys.ts'
+import { pinHostKeys, readOthersOf } from '#src/domain/nodes/host-keys.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { given } from '#src/lib/given.ts'
@@ -55,6 +54,17 @@ const withCertificates = (transports: Transport[], certificates: Report['certifi
     return cert === undefined ? transport : { ...transport, cert }
   })
 
+/** Where a server is reached. */
+type Place = Pick<Node, 'address' | 'sshPort'>
+
+const placeOf = ({ address, sshPort }: Place, report: Report): Place => ({
+  address,
+  sshPort: report.sshPort ?? sshPort,
+})
+
+const isAt = (one: Place, { address, sshPort }: Place): boolean =>
+  one.address === address && one.sshPort === sshPort
+
 /** What a first activation, or one after the command was given out again, changes. Returns the nodes that had the server before. */
 function* activate(tx: Query, node: Node, report: Report, at: Date) {
   yield* updateNode(tx, node.code, {
@@ -70,8 +80,7 @@ function* activate(tx: Query, node: Node, report: Report, at: Date) {
   })
   if (report.hostKeys.length > 0) yield* pinHostKeys(tx, node.code, report.hostKeys)
   const keys = report.hostKeys.length > 0 ? report.hostKeys : splitHostKeys(node.hostKey)
-  const place = { address: node.address, sshPort: report.sshPort ?? node.sshPort }
-  return yield* giveUpFormer(tx, node.code, place, keys)
+  return yield* giveUpFormer(tx, node.code, placeOf(node, report), keys)
 }
 
 /** A node that has lost its server. */
@@ -86,20 +95,9 @@ export const SERVER_TAKEN =
  * the users of the other. They wait for a server as before their first one. The same address with another key is another server
  * behind it. Returns them.
  */
-function* giveUpFormer(
-  tx: Query,
-  code: string,
-  { address, sshPort }: Pick<Node, 'address' | 'sshPort'>,
-  keys: string[],
-) {
-  const managed = yield* readManaged(tx)
-  const isHere = (other: (typeof managed)[number]) =>
-    other.code !== code &&
-    isSetUp(other) &&
-    other.address === address &&
-    other.sshPort === sshPort &&
-    splitHostKeys(other.hostKey).some((key) => keys.includes(key))
-  const former = managed.filter(isHere)
+function* giveUpFormer(tx: Query, code: string, place: Place, keys: string[]) {
+  const others = yield* readOthersOf(tx, code, keys)
+  const former = others.filter((other) => isAt(other, place))
   for (const { code: other } of former) {
     const lost = { status: 'pending', lastSeenAt: null, lastError: SERVER_TAKEN } as const
     yield* updateNode(tx, other, lost)
@@ -108,10 +106,10 @@ function* giveUpFormer(
 }
 
 /** Throws 400 for a server that is known as another node at another place. */
-function* requireOwnServer(tx: Query, node: Node, { sshPort, hostKeys }: Report) {
-  const other = yield* readOtherOf(tx, node.code, hostKeys)
+function* requireOwnServer(tx: Query, node: Node, report: Report) {
+  const others = yield* readOthersOf(tx, node.code, report.hostKeys)
+  const other = others.find((one) => !isAt(one, placeOf(node, report)))
   if (!other) return
-  if (other.address === node.address && other.sshPort === (sshPort ?? node.sshPort)) return
   throw badRequest(
     `this server has an SSH host key of the node ${other.label}, which is at ${other.address}: delete that node first, or give a cloned machine keys of its own (ssh-keygen -A)`,
   )
