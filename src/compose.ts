@@ -136,10 +136,10 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
     })
   const writeKnownHosts = own.writeKnownHosts ?? createHostFile(parts)
   const dataFiles = own.dataFiles ?? createDataFiles({ config, log })
-  const outside = { ...createOutsideSystems(parts, outsideTimeoutMs), ...own }
   const made = {
     ...parts,
-    ...outside,
+    ...createOutsideSystems(parts, outsideTimeoutMs),
+    ...own,
     background,
     writeKnownHosts,
     dataFiles,

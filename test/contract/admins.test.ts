@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removeAdmin } from '#src/domain/accounts/admins.ts'
 import { addAdmin, isAlive, logIn, turnTotpOn } from '#test/support/admins.ts'
+import { create, good, refused } from '#test/support/new-account.ts'
 import { auditOf } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { scenarios } from '#test/support/scenario.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
 
 const FIRST = {
@@ -31,16 +32,6 @@ scenarios('GET /admin/api/admins', [
     effects: (_w, _given, { text }) => expect(text).not.toMatch(/pbkdf2|JBSW/),
   },
 ])
-
-const create = (body: unknown) => ({ path: '/admin/api/admins', body })
-const good = { username: 'second', password: 'eight888' }
-
-const refused = (what: string, body: unknown, error: string | RegExp): Scenario => ({
-  name: `400 for ${what}`,
-  request: create(body),
-  status: 400,
-  error,
-})
 
 scenarios('POST /admin/api/admins', [
   {

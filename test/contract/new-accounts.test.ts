@@ -1,19 +1,11 @@
 /** What a new account may be called, and which passwords it can't have. */
 import { expect } from 'vitest'
 import { addAdmin } from '#test/support/admins.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { create, good, refused } from '#test/support/new-account.ts'
+import { scenarios } from '#test/support/scenario.ts'
 import { PASSWORD, type World } from '#test/support/world.ts'
 
 const names = (w: World) => w.rows('select username from admins order by id').map((r) => r.username)
-const create = (body: unknown) => ({ path: '/admin/api/admins', body })
-const good = { username: 'second', password: 'eight888' }
-
-const refused = (what: string, body: unknown, error: string | RegExp): Scenario => ({
-  name: `400 for ${what}`,
-  request: create(body),
-  status: 400,
-  error,
-})
 
 scenarios('POST /admin/api/admins', [
   ...[
