@@ -87,7 +87,7 @@ export function createCores(
       ? socketShell(socket)
       : localShell(NODE_PROGRAM, localCorePaths(s.config.dataDir), s.config.searchPath)
   const local: Core | null = on
-    ? { name: LOCAL_CORE, program: nodeProgram(shell), known: null }
+    ? { name: LOCAL_CORE, program: nodeProgram(shell, ''), known: null }
     : null
   return { ...managed, of: (node) => (node.kind === 'local' ? local : managed.of(node)) }
 }

@@ -102,6 +102,8 @@ check_owner() {
   if [ -n "$REPLACE" ] && [ "$owner $code" != "$OWNER $CODE" ]; then
     systemctl stop subpanel-xray.service subpanel-hysteria.service 2>/dev/null || true
     # What it put in place outside its folder: the ports that are redirected to Hysteria.
+    # Program 1 takes no name.
+    timeout 60 "$LIB/agent" retire "$owner" "$code" </dev/null >/dev/null 2>&1 || true
     timeout 60 "$LIB/agent" retire "$owner" </dev/null >/dev/null 2>&1 || true
     rm -f "$DIR"/{owner,clients,base.json,core.params,config.json,hysteria.base,hysteria.params,hysteria.yaml,hy2-users}
     rm -f "$DIR"/{program,dirty,unread,unread.hysteria,seen,acked,pending}
@@ -354,7 +356,7 @@ write_conf() {
   install -d -m 755 -o root -g root "${CONF%/*}"
   {
     printf '%s\n' "XRAY_BIN=$LIB/xray" API_SOCK=/run/subpanel-xray/api.sock SUPERVISOR=systemd \
-      CORE_USER=subpanel-xray "CONFIG_GROUP=$CORE_GROUP"
+      CORE_USER=subpanel-xray "CONFIG_GROUP=$CORE_GROUP" "NODE=$CODE"
     [ -z "$HYSTERIA_PARAMS" ] || printf '%s\n' "HYSTERIA_BIN=$LIB/hysteria" "HYSTERIA_SECRET=$secret"
   } >"$WORK/node.conf"
   place 600 root "$WORK/node.conf" "$CONF"
@@ -445,7 +447,7 @@ configure() {
   local answer
   base64 -d <<<"$2" >"$WORK/params"
   {
-    printf '{"owner":"%s","config":"%s","lines":%d}\n' "$OWNER" "$(sha256sum <"$WORK/params" | cut -c 1-64)" "$(wc -l <"$WORK/params")"
+    printf '{"owner":"%s","node":"%s","config":"%s","lines":%d}\n' "$OWNER" "$CODE" "$(sha256sum <"$WORK/params" | cut -c 1-64)" "$(wc -l <"$WORK/params")"
     cat "$WORK/params"
   } >"$WORK/request"
   answer=$("$LIB/agent" "$1" <"$WORK/request" 2>"$WORK/log") || die "the node program does not run: $(tail -n 1 "$WORK/log")"

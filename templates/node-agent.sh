@@ -8,8 +8,10 @@ readonly WORD='[A-Za-z0-9._:-]{1,200}' SHA='[0-9a-f]{64}' UUID='[0-9a-f]{8}(-[0-
 readonly PLAIN='^/[A-Za-z0-9._/@-]+$'
 # The number of the verbs and their forms.
 readonly PROGRAM=2
-readonly CONFIGURE_HEADER="^\\{\"owner\":\"($WORD)\",\"config\":\"($SHA)\",$LINES\\}$"
-readonly APPLY_HEADER="^\\{\"owner\":\"($WORD)\",\"from\":\"(any|none|$SHA)\",\"to\":\"($SHA|)\",\"force\":(true|false),$LINES\\}$"
+readonly NAME='[A-Za-z0-9._-]{1,64}'
+readonly CALLER="\"owner\":\"($WORD)\"(,\"node\":\"($NAME)\")?"
+readonly CONFIGURE_HEADER="^\\{$CALLER,\"config\":\"($SHA)\",$LINES\\}$"
+readonly APPLY_HEADER="^\\{$CALLER,\"from\":\"(any|none|$SHA)\",\"to\":\"($SHA|)\",\"force\":(true|false),$LINES\\}$"
 # All that stands in DIR, beside `tls` and the folders of calls.
 readonly STATE=(owner clients program core.params config.json hysteria.params hysteria.yaml hy2-users dirty unread
   unread.hysteria seen acked pending lock)
@@ -51,11 +53,11 @@ finish() {
 load_conf() {
   local line key
   local -A given=()
-  XRAY_BIN=xray API_SOCK=$DIR/api.sock SUPERVISOR=none CORE_PID='' CORE_USER='' CONFIG_GROUP=''
+  XRAY_BIN=xray API_SOCK=$DIR/api.sock SUPERVISOR=none CORE_PID='' CORE_USER='' CONFIG_GROUP='' NODE=''
   HYSTERIA_BIN=hysteria HYSTERIA_API=127.0.0.1:9999 HYSTERIA_SECRET='' HYSTERIA_AUTH=''
   if [ -r "$CONF" ]; then
     while IFS= read -r line || [ -n "$line" ]; do
-      [[ $line =~ ^(XRAY_BIN|API_SOCK|SUPERVISOR|CORE_(PID|USER)|CONFIG_GROUP|HYSTERIA_(BIN|API|SECRET|AUTH))=(.+)$ ]] || continue
+      [[ $line =~ ^(XRAY_BIN|API_SOCK|SUPERVISOR|CORE_(PID|USER)|CONFIG_GROUP|NODE|HYSTERIA_(BIN|API|SECRET|AUTH))=(.+)$ ]] || continue
       key=${BASH_REMATCH[1]}
       [ -z "${given[$key]:-}" ] || fail fault "$key stands twice in node.conf"
       given[$key]=1
@@ -69,6 +71,7 @@ load_conf() {
   [[ $API_SOCK =~ $PLAIN ]] || fail fault 'API_SOCK is not a plain absolute path'
   [[ $SUPERVISOR =~ ^(systemd|pidfile|none)$ ]] || fail fault 'SUPERVISOR is neither systemd nor pidfile nor none'
   [[ $CORE_USER$CONFIG_GROUP =~ ^[A-Za-z0-9._-]*$ ]] || fail fault 'CORE_USER or CONFIG_GROUP is malformed'
+  [[ $NODE =~ ^($NAME)?$ ]] || fail fault 'NODE is malformed'
   [[ $HYSTERIA_API =~ ^127\.0\.0\.1:[1-9][0-9]{0,4}$ ]] || fail fault 'HYSTERIA_API is not a port of 127.0.0.1'
   [[ $HYSTERIA_SECRET =~ ^([A-Za-z0-9_-]{16,200})?$ ]] || fail fault 'HYSTERIA_SECRET is malformed'
 }
@@ -100,6 +103,9 @@ take_over() {
   install_state clients program
 }
 
+# NAME: ends the call where another node is meant: who passes their connections on to this machine must not have it driven as theirs.
+require_name() { [ "$1" = "$NODE" ] || fail other-node "this is the node ${NODE:-without a name}"; }
+
 # REGEX NAME BYTES: reads the header into FIELDS and as many lines as its last field says, of not more than so many bytes, into
 # WORK/NAME, then takes the lock.
 # Not awk and not "to the end": the writer may wait for the answer with its side of a socket still open.
@@ -108,6 +114,7 @@ read_request() {
   IFS= read -r -t 30 -n 1000 header || true
   [[ $header =~ $1 ]] || fail bad-input 'the header is malformed'
   FIELDS=("${BASH_REMATCH[@]:1}")
+  require_name "${FIELDS[2]}"
   lines=$((10#${FIELDS[-1]}))
   if ((lines <= FEW)); then
     while ((${#text[@]} < lines)) && IFS= read -r -t 30 -n 20000 line; do text+=("$line"); done
@@ -1210,8 +1217,8 @@ verb_status() {
     kick others "$DIR/clients" 30 >/dev/null
     hysteria="{\"config\":\"$(hysteria_config)\",\"up\":$hysteria_up,\"epoch\":$([ -z "$run" ] && echo null || echo "\"$run\""),\"counters\":[${news[1]}]}"
   fi
-  reply '{"ok":true,"program":%d,"owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{"up":%s,"version":%s,%s},"reading":"%s","counters":[%s],"hysteria":%s}' \
-    "$PROGRAM" "$OWNER" "$config" "$REVISION" "$TOTAL" "$live" "$up" "$version" "$core" "$reading" "${news[0]}" "$hysteria"
+  reply '{"ok":true,"program":%d,"node":"%s","owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{"up":%s,"version":%s,%s},"reading":"%s","counters":[%s],"hysteria":%s}' \
+    "$PROGRAM" "$NODE" "$OWNER" "$config" "$REVISION" "$TOTAL" "$live" "$up" "$version" "$core" "$reading" "${news[0]}" "$hysteria"
 }
 
 # ACKED ID EPOCH HYSTERIA_EPOCH STATS TRAFFIC: writes the reading ID to WORK/pending, "UUID UP DOWN" of Xray's counters and
@@ -1328,7 +1335,7 @@ operate() {
 
 verb_apply() {
   read_request "$APPLY_HEADER" body 268435456
-  local owner=${FIELDS[0]} from=${FIELDS[1]} to=${FIELDS[2]} force=${FIELDS[3]}
+  local owner=${FIELDS[0]} from=${FIELDS[3]} to=${FIELDS[4]} force=${FIELDS[5]}
   local current wanted whole='' is_made=true number added removed count changes both live=false reached=true dropped=0 was_dirty=false kicking=''
   [ "$from" != none ] || whole=1
   operate "$whole" "$WORK/body" | sort >"$WORK/clients" || is_made=false
@@ -1381,7 +1388,7 @@ verb_apply() {
 # NAME: reads a request with parameters, which it leaves in WORK/NAME, and sets NEW_OWNER and CONFIG.
 read_parameters() {
   read_request "$CONFIGURE_HEADER" "$1" "$MOST_PARAMETERS"
-  NEW_OWNER=${FIELDS[0]} CONFIG=${FIELDS[1]}
+  NEW_OWNER=${FIELDS[0]} CONFIG=${FIELDS[3]}
   revisions "$WORK/$1"
   [ "$REVISION" = "$CONFIG" ] || fail bad-input 'the text does not have the SHA-256 "config"'
   [ -z "$OWNER" ] || [ "$OWNER" = "$NEW_OWNER" ] || fail owner 'another panel owns this node' ",\"owner\":\"$OWNER\""
@@ -1531,6 +1538,7 @@ verb_hysteria() {
 stop_core() { [ "$SUPERVISOR" != systemd ] || supervise "$1" stop || fail fault 'a core could not be stopped'; }
 
 verb_retire() {
+  require_name "${2:-}"
   lock
   local removed
   [ -z "$OWNER" ] || [ "$OWNER" = "$1" ] || fail owner 'another panel owns this node' ",\"owner\":\"$OWNER\""
@@ -1627,7 +1635,7 @@ main() {
   [[ ${words[0]:-} =~ ^[a-z-]+$ ]] || fail unknown-verb 'no such verb'
   load_conf
   case ${words[0]:-}:${#words[@]} in
-    status:[12] | list:* | blocks:1 | apply:1 | configure:1 | hysteria:1 | retire:2) prepare ;;
+    status:[12] | list:* | blocks:1 | apply:1 | configure:1 | hysteria:1 | retire:[23]) prepare ;;
     drop:*) prepare; look_at_core ;;
     version:1 | metrics:1 | probe-sni:2 | prestart:1) look_at_core ;;
     prestart:2) [ "${words[1]}" = hysteria ] || fail unknown-verb 'no such verb, or not with so many words'; look_at_core ;;

@@ -29,7 +29,7 @@ function countingCore(config: Services['config']): Core {
     const answer = await shell(words, input, timeoutMs)
     exchanged += Buffer.byteLength(words.join(' ') + input + answer)
     return answer
-  })
+  }, '')
   return { name: 'local', program, known: null }
 }
 

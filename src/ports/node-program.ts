@@ -27,8 +27,13 @@ export interface CoreStatus {
 /** Absolute bytes since a core's start. */
 export type Counters = [uuid: string, up: number, down: number][]
 
-export interface ApplyRequest {
+/** Who calls, and the number of the node's program as they know it, by which their request is written. */
+export interface Caller {
   owner: string
+  program: number
+}
+
+export interface ApplyRequest extends Caller {
   from: string
   to: string
   force: boolean
@@ -57,7 +62,10 @@ export interface HostMetrics {
   clients: number
 }
 
-/** The node program of one machine (docs/node-program.md). Every call ends in time or throws NodeError. */
+/**
+ * The node program of one machine (docs/node-program.md). Every call ends in time or throws NodeError; `other-node` where the machine
+ * says that it is another node.
+ */
 export interface NodeProgram {
   status(acknowledge: string, timeoutMs: number): Promise<CoreStatus>
   /** All clients, or those of these blocks; a block is named by the two digits that its UUIDs begin with. Blocks need program 2. */
@@ -66,9 +74,9 @@ export interface NodeProgram {
   blocks(): Promise<{ clients: string; count: number; blocks: string[] }>
   apply(request: ApplyRequest): Promise<ApplyResult>
   /** Gives the core what it is to run: parameters, or the whole configuration for program 1. */
-  configure(owner: string, text: string): Promise<void>
+  configure(caller: Caller, text: string): Promise<void>
   /** The same for Hysteria; an empty text ends it. */
-  hysteria(owner: string, text: string): Promise<void>
+  hysteria(caller: Caller, text: string): Promise<void>
   /** Takes everybody's access away and stops the cores. */
   retire(owner: string, timeoutMs: number): Promise<void>
   metrics(timeoutMs: number): Promise<HostMetrics>

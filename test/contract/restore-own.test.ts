@@ -120,7 +120,7 @@ describe('a backup after a node has said the largest that it can', () => {
     const uuid = addSubscription(w, 7, { node: 'nl1' })
     const text = JSON.stringify({ ...STATUS, ...answer(uuid) })
     const node = w.remote('nl1')
-    const { status } = nodeProgram(async () => text)
+    const { status } = nodeProgram(async () => text, '')
     node.program.status = status
     for (let pass = 0; pass < 3; pass++) {
       await w.s.nodeSync.syncAll({ force: false, remove: true, only: ['nl1'] })

@@ -151,6 +151,39 @@ describe.each<Runtime>(['node', 'bun'])('on %s with servers behind SSH', (runtim
     expect(after).toBeLessThan(before + 100_000)
   })
 
+  test('a node at whose address another node answers is not driven, and the other one serves on', async () => {
+    const place = 'address, ssh_port, host_key'
+    const [own] = panel.query<Record<string, string>>(
+      `select ${place} from nodes where code = 'n2'`,
+    )
+    const listed = first.listed()
+    expect(listed).toContain(uuid)
+    panel.write(
+      `update nodes set (${place}) = (select ${place} from nodes where code = ?) where code = 'n2'`,
+      first.code,
+    )
+    const { json } = await admin('/sync', { force: true })
+    expect(json.nodes).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ code: first.code, ok: true }),
+        expect.objectContaining({
+          ...{
+            code: 'n2',
+            ok: false,
+            error: `the server at its address is the node ${first.code}`,
+          },
+        }),
+      ]),
+    )
+    expect(first.listed()).toEqual(listed)
+    panel.write(
+      `update nodes set (${place}) = (?, ?, ?) where code = 'n2'`,
+      ...[own?.address, own?.ssh_port, own?.host_key],
+    )
+    await Promise.all(clients.map(works))
+    await inStep(second)
+  })
+
   test('a moved subscriber keeps uuid and expiry, leaves the old server and connects to the new one', async () => {
     const before = (await admin('/users/42')).json.subscriptions[0]
     await cutsOff(async () => {

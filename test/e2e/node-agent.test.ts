@@ -1,6 +1,7 @@
 /** The node program against the real Xray, a real client and the tools of a real machine. */
 import { createHash, randomUUID } from 'node:crypto'
 import {
+  appendFileSync,
   chmodSync,
   copyFileSync,
   existsSync,
@@ -83,7 +84,8 @@ const adds = (uuids: string[], group = 'vless') => uuids.map((u) => `["+","${u}"
 const removes = (uuids: string[]) => uuids.map((u) => `["-","${u}"]`)
 
 function request(operations: string[], header: object = {}): string {
-  const fields = { owner: OWNER, from: 'any', to: '', force: false, lines: operations.length }
+  const called = { owner: OWNER, node: undefined }
+  const fields = { ...called, from: 'any', to: '', force: false, lines: operations.length }
   return [JSON.stringify({ ...fields, ...header }), ...operations, ''].join('\n')
 }
 
@@ -91,7 +93,8 @@ const apply = (operations: string[], header: object = {}) =>
   call(['apply'], request(operations, header))
 
 function configure(base: string, header: object = {}): Promise<Answer> {
-  const fields = { owner: OWNER, config: sha256(base), lines: base.split('\n').length - 1 }
+  const lines = base.split('\n').length - 1
+  const fields = { owner: OWNER, node: undefined, config: sha256(base), lines }
   return call(['configure'], `${JSON.stringify({ ...fields, ...header })}\n${base}`)
 }
 
@@ -227,6 +230,40 @@ test('works without the right to close sockets and without ss; says so without f
   await expectUsers([other])
   expect((await call(['drop', uuid])).dropped).toBe(1)
   await stream.exited
+})
+
+test('a node with a name is changed under this name only', async () => {
+  const [uuid] = newUuids(1) as [string]
+  await apply(adds([uuid]))
+  const names = ['clients', 'config.json', 'core.params', 'owner']
+  const state = () => names.map((name) => readFileSync(join(dir, name), 'utf8'))
+  const before = state()
+  appendFileSync(machine.conf, 'NODE=near\n')
+  const other = parameters().replace('short-id ab', 'short-id cd')
+  const calls = (node: object, last: string[]) => [
+    apply(removes([uuid]), { ...node, force: true }),
+    configure(other, node),
+    call(
+      ['hysteria'],
+      `${JSON.stringify({ owner: OWNER, ...node, config: sha256(''), lines: 0 })}\n`,
+    ),
+    call(['retire', OWNER, ...last]),
+  ]
+  for (const answers of [calls({}, []), calls({ node: 'far' }, ['far'])]) {
+    for (const answer of answers) {
+      expect(await answer).toMatchObject({
+        ...{ ok: false, error: 'other-node', message: 'this is the node near' },
+      })
+    }
+  }
+  expect(state()).toEqual(before)
+  await expectUsers([uuid])
+  expect(await call(['status'])).toMatchObject({ node: 'near', live: true })
+  expect(await apply(removes([uuid]), { node: 'near' })).toMatchObject({ removed: 1, live: true })
+  expect(await configure(other, { node: 'near' })).toMatchObject({ ok: true, live: true })
+  expect(await call(['retire', OWNER, 'near'])).toMatchObject({ ok: true })
+  appendFileSync(machine.conf, 'NODE=far\n')
+  expect(await call(['status'])).toMatchObject({ error: 'fault' })
 })
 
 test('refusals change nothing', async () => {

@@ -14,7 +14,7 @@ import {
   until,
 } from '#test/support/lab.ts'
 import { SPOKEN } from '#test/support/list-clients.ts'
-import { bytesOf, type DrivenNode, driveNode, OWNER } from '#test/support/node-driver.ts'
+import { bytesOf, CALLER, type DrivenNode, driveNode, OWNER } from '#test/support/node-driver.ts'
 import { addServer, type NodeServer } from '#test/support/node-lab.ts'
 import { type Client, fetchThrough, openStream } from '#test/support/service.ts'
 import { unchecked } from '#test/support/unchecked.ts'
@@ -259,7 +259,7 @@ test('a client whose password alone changes keeps its connections to Xray', asyn
   await works(client)
   const stream = (await streams([client]))[0] as LabProcess
   const add: [string, string][] = [[uuid, `${server.code} auth=${'x'.repeat(43)}`]]
-  const request = { owner: OWNER, from: 'any', to: '', force: false, add, remove: [] }
+  const request = { ...CALLER, from: 'any', to: '', force: false, add, remove: [] }
   expect(await node.program.apply(request)).toMatchObject({ live: true, dropped: 0 })
   expect(file('hy2-users')).toContain(`${'x'.repeat(43)} ${uuid}`)
   const length = stream.output().length
@@ -272,17 +272,19 @@ test('a new configuration restarts Hysteria, the same text does not; a damaged f
   const parameters = hysteriaParameters(node.row)
   const before = await status()
   expect(before.hysteria?.config).toBe(sha256Hex(parameters))
-  await node.program.hysteria(OWNER, parameters)
+  await node.program.hysteria(CALLER, parameters)
   expect((await status()).hysteria?.epoch).toBe(before.hysteria?.epoch)
 
   await lab.exec('sh', ['-c', `echo '#' >>${server.dir}/hysteria.yaml`])
   expect((await status()).hysteria?.config).toBe('')
-  await node.program.hysteria(OWNER, parameters)
+  await node.program.hysteria(CALLER, parameters)
   const after = await status()
   expect(after.hysteria).toMatchObject({ config: sha256Hex(parameters), up: true })
   expect(after.hysteria?.epoch).not.toBe(before.hysteria?.epoch)
   expect(file('hysteria.yaml')).not.toMatch(/@(dir|auth|api|secret)@/)
-  await expect(node.program.hysteria('panel-2', parameters)).rejects.toMatchObject({
+  await expect(
+    node.program.hysteria({ ...CALLER, owner: 'panel-2' }, parameters),
+  ).rejects.toMatchObject({
     failure: 'owner',
   })
 })

@@ -1,6 +1,6 @@
 /** Servers in the panel: added by the wizard, followed while they are set up, known by their host key, emptied, cleaned. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -90,7 +90,11 @@ async function startServer(): Promise<TestServer> {
       const value = (name: string) => new RegExp(`\\b${name}='([^']*)'`).exec(script)?.[1] ?? ''
       const parameters = Buffer.from(value('XRAY_PARAMS'), 'base64').toString()
       const lines = parameters.split('\n').length - 1
-      const header = { owner: value('OWNER'), config: sha256Hex(parameters), lines }
+      const conf = env.SUBPANEL_NODE_CONF as string
+      const settings = readFileSync(conf, 'utf8').replace(/^NODE=.*\n/m, '')
+      writeFileSync(conf, `${settings}NODE=${value('CODE')}\n`)
+      const caller = { owner: value('OWNER'), node: value('CODE') }
+      const header = { ...caller, config: sha256Hex(parameters), lines }
       const said = execFileSync('bash', [PROGRAM, 'configure'], {
         input: `${JSON.stringify(header)}\n${parameters}`,
         env: { ...process.env, ...env },

@@ -119,13 +119,13 @@ export function createFakeNode(): FakeNode {
         dropped: 0,
       }
     },
-    async configure(owner, base) {
+    async configure({ owner }, base) {
       enter('configure')
       if (node.owner === '') node.owner = owner
       node.config = sha256Hex(base)
       node.given = base
     },
-    async hysteria(owner, base) {
+    async hysteria({ owner }, base) {
       enter('hysteria')
       if (node.owner === '') node.owner = owner
       const epoch = `hysteria-${++restarts}`

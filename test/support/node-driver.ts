@@ -19,6 +19,7 @@ import type { Client } from './service.ts'
 import { unchecked } from './unchecked.ts'
 
 export const OWNER = 'panel-1'
+export const CALLER = { owner: OWNER, program: 2 }
 
 export interface DrivenNode {
   row: SoundNode
@@ -70,22 +71,22 @@ export function labShell(lab: Lab, server: NodeServer): NodeShell {
 
 /** Drives a server that was booted. */
 export async function driveNode(lab: Lab, server: NodeServer, target: Target): Promise<DrivenNode> {
-  const program = nodeProgram(labShell(lab, server))
+  const program = nodeProgram(labShell(lab, server), '')
   const row = await managedRow(server, target)
   const apply = async (add: string[], remove: string[]) => {
     const valueFor = valuesOf(row, 2)
     const lines = add.map((uuid): [string, string] => [uuid, valueFor(uuid)])
-    await program.apply({ owner: OWNER, from: 'any', to: '', force: false, add: lines, remove })
+    await program.apply({ ...CALLER, from: 'any', to: '', force: false, add: lines, remove })
   }
   return {
     row,
     program,
     async configure(wanted = row) {
       await program.configure(
-        OWNER,
+        CALLER,
         coreParameters([wanted], () => target.address),
       )
-      await program.hysteria(OWNER, hysteriaParameters(wanted))
+      await program.hysteria(CALLER, hysteriaParameters(wanted))
     },
     add: (...uuids) => apply(uuids, []),
     remove: (...uuids) => apply([], uuids),

@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   existsSync,
@@ -232,6 +233,9 @@ export function addServer(lab: Lab, index: number, options: ServerOptions): Node
     signalSshd: (name) => signalAll(pidsOf(lab, machine, /^sshd/), name),
     renewHostKeys: () => makeHostKeys(ssh),
     trust(publicKey) {
+      const named = `NODE=${server.code}\n`
+      const settings = readFileSync(conf, 'utf8')
+      if (!settings.includes(named)) appendFileSync(conf, named)
       const file = join(ssh, 'authorized_keys')
       const line = `restrict,command="${program}" ${publicKey.trim()}\n`
       writeFileSync(file, readFileSync(file, 'utf8') + line)

@@ -146,7 +146,7 @@ describe.each([1, 2, 3, 4, 5, 6])('random clients, seed %i', (seed) => {
       count: wanted.size,
     })
     await remote.program.apply({
-      ...{ owner: 'p', from: clients, to: '', force: true, add: found.add },
+      ...{ owner: 'p', program: 2, from: clients, to: '', force: true, add: found.add },
       remove: found.remove.map(([uuid]) => uuid),
     })
     expect(joinLines(remote.clients)).toBe(joinLines(wanted))

@@ -124,7 +124,7 @@ describe('an answer', () => {
   test.each(cases)(
     '%s is refused, the node is told once as failed, and the others go on',
     async (_name, text) => {
-      const program = nodeProgram(async () => text)
+      const program = nodeProgram(async () => text, '')
       await expect(program.status('', 1000)).rejects.toThrow(NodeError)
       w.remote('bad').program.status = program.status
       for (let pass = 0; pass < 4; pass++) {
@@ -151,7 +151,7 @@ describe('an answer', () => {
       ...{ core_version: '26.3.27', core_up: true, clients: 3 },
     }
     const measure = (answer: object) =>
-      nodeProgram(async () => JSON.stringify(answer)).metrics(1000)
+      nodeProgram(async () => JSON.stringify(answer), '').metrics(1000)
     expect(await measure(sound)).toMatchObject({ load1: 0.42, clients: 3 })
     await expect(measure({ ...sound, [key]: value })).rejects.toThrow(NodeError)
   })
@@ -159,8 +159,9 @@ describe('an answer', () => {
   test('that paints, breaks lines or writes from right to left is one plain line wherever it is told', async () => {
     const bait = '\u001b[31m<img src=x>\r\n2026-01-01 fake\u202e\u2028\u0000\u009b5m\u{1f600}'
     const plain = ' [31m<img src=x> 2026-01-01 fake 5m '
-    const { metrics } = nodeProgram(async () =>
-      JSON.stringify({ ok: false, error: 'core-down', message: bait }),
+    const { metrics } = nodeProgram(
+      async () => JSON.stringify({ ok: false, error: 'core-down', message: bait }),
+      '',
     )
     const bad = w.remote('bad').program
     bad.status = metrics as never
@@ -173,9 +174,9 @@ describe('an answer', () => {
       { last_error: error },
     ])
     const odd = { ...status, core: { ...status.core, version: bait } }
-    expect((await nodeProgram(async () => JSON.stringify(odd)).status('', 1000)).core.version).toBe(
-      plain,
-    )
+    expect(
+      (await nodeProgram(async () => JSON.stringify(odd), '').status('', 1000)).core.version,
+    ).toBe(plain)
     expect(endedWith(1, bait).message).toBe(`the node program ended with 1: ${plain}`)
   })
 

@@ -373,7 +373,7 @@ describe('the settings of the node program', () => {
       'CONF=/etc/subpanel/node.conf': `CONF='${conf()}'`,
       'DIR=/var/lib/subpanel-node': `DIR='${state()}'`,
     }
-    const values = { HYSTERIA_PARAMS: Buffer.from(parameters).toString('base64') }
+    const values = { CODE: 'far', HYSTERIA_PARAMS: Buffer.from(parameters).toString('base64') }
     const done = run('place() { cat "$3" >"$4"; }; write_conf', values, { machine })
     expect(done).toEqual({ status: 0, reason: '', said: '' })
     return readFileSync(conf(), 'utf8').split('\n')
@@ -387,6 +387,7 @@ describe('the settings of the node program', () => {
       'SUPERVISOR=systemd',
       'CORE_USER=subpanel-xray',
       'CONFIG_GROUP=subpanel-node',
+      'NODE=far',
       `HYSTERIA_BIN=${dir}/lib/hysteria`,
       'HYSTERIA_SECRET=made-anew-by-openssl',
       '',

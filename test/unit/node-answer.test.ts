@@ -17,7 +17,7 @@ const status = (counters: string, hysteria = 'null') =>
   `{"ok":true,"owner":"p","config":"","clients":"${SHA}","count":1,"live":true,"core":{"up":true,"version":"1","uptime_s":1,"epoch":"e"},` +
   `"reading":"r","counters":${counters},"hysteria":${hysteria}}\n`
 
-const program = (text: string) => nodeProgram(async () => text)
+const program = (text: string) => nodeProgram(async () => text, '')
 
 /** How often all else had its turn while `work` went on. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
@@ -74,7 +74,7 @@ test.each<[string, string]>([
 
 test('no other verb may answer at length', async () => {
   const long = `{"ok":true,"x":[${open(20_000, '1,')}1]}`
-  const given = program(long).configure('p', '')
+  const given = program(long).configure({ owner: 'p', program: 2 }, '')
   await expect(given).rejects.toMatchObject({ failure: 'garbage' })
 })
 

@@ -42,7 +42,7 @@ describe.each(AWKS)('with %s', (awk) => {
     symlinkSync(pathOf(awk), join(dir, 'bin/awk'))
     const paths = { directory: dir, conf: `${dir}.conf` }
     shell = localShell(SCRIPT, paths, `${join(dir, 'bin')}:${process.env.PATH}`)
-    program = nodeProgram(shell)
+    program = nodeProgram(shell, '')
   })
 
   test('a node without clients has 256 empty blocks', async () => {
@@ -96,7 +96,7 @@ describe.each(AWKS)('with %s', (awk) => {
 test('a program that says nothing of its number is the first one', async () => {
   const core = { up: false, version: null, uptime_s: null, epoch: null }
   const answer = { owner: '', config: '', clients: '', count: 0, live: false, core, counters: [] }
-  const program = nodeProgram(async () => JSON.stringify({ ok: true, reading: '0', ...answer }))
+  const program = nodeProgram(async () => JSON.stringify({ ok: true, reading: '0', ...answer }), '')
   expect((await program.status('', 1000)).program).toBe(1)
 })
 
@@ -109,8 +109,9 @@ test.each([
   { blocks: {} },
   {},
 ])('blocks that cannot be are garbage as a whole', async (answer) => {
-  const program = nodeProgram(async () =>
-    JSON.stringify({ ok: true, clients: 'a'.repeat(64), count: 1, ...answer }),
+  const program = nodeProgram(
+    async () => JSON.stringify({ ok: true, clients: 'a'.repeat(64), count: 1, ...answer }),
+    '',
   )
   await expect(program.blocks()).rejects.toMatchObject({ failure: 'garbage' })
 })

@@ -5,6 +5,7 @@ import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
 import { soundNode } from '#src/domain/nodes/sound.ts'
 import { NodeError } from '#src/lib/errors.ts'
+import type { Caller } from '#src/ports/node-program.ts'
 import type { FakeNode } from '#test/support/fake-node.ts'
 import { addNode, addSubscription, addUser } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'
@@ -85,9 +86,9 @@ test('the numbers of both are counted once, and a restart of one changes nothing
 
 test('before a new configuration starts Hysteria anew, its counters are read', async () => {
   await sync()
-  remote.program.hysteria = ((give) => async (owner: string, base: string) => {
+  remote.program.hysteria = ((give) => async (caller: Caller, text: string) => {
     expect(total().down).toBe(50)
-    await give(owner, base)
+    await give(caller, text)
   })(remote.program.hysteria)
   w.change("update nodes set hysteria_obfs_password = 'another'")
   const { status } = remote.program

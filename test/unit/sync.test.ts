@@ -179,6 +179,12 @@ describe('removal brake', () => {
     expect((await sync())[0]).toMatchObject({ removed: 80, error: null })
   })
 
+  test('whoever was another node’s already has come with the wrong server', async () => {
+    addNode(w, 'nl')
+    for (const uuid of moved(60)) w.node.clients.set(uuid, 'nl')
+    expect((await sync())[0]).toMatchObject({ removed: 0, error: 'removals held back' })
+  })
+
   test('of the others as many are held back as ever, while the moved ones go', async () => {
     addNode(w, 'nl')
     const uuids = moved(10)

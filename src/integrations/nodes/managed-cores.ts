@@ -59,7 +59,7 @@ export function createManagedCores({ clock, connect, privateKey, hostKeysOf }: D
     const shell = sshShell({ connect, server, hostKeys: hostKeysOf(code), privateKey }, clock)
     const core: Core = {
       name: managedCoreName(code),
-      program: nodeProgram(shell.run),
+      program: nodeProgram(shell.run, code),
       known: null,
     }
     cores.set(code, { place, shell, core })
@@ -89,7 +89,7 @@ export function createManagedCores({ clock, connect, privateKey, hostKeysOf }: D
           visits.delete(shell)
           shell.close()
         }
-      })
+      }, node.code)
     },
     close() {
       for (const { shell } of cores.values()) shell.close()

@@ -4,7 +4,7 @@ import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { asciiLine } from '#src/lib/format.ts'
 import { coreText, programNumber } from '#src/lib/values.ts'
-import type { Counters, NodeProgram } from '#src/ports/node-program.ts'
+import type { Caller, Counters, NodeProgram } from '#src/ports/node-program.ts'
 import { garbage, type ListForm, readAnswer } from './answer.ts'
 import { type NodeShell, WORD } from './shell.ts'
 
@@ -42,6 +42,7 @@ const blockForm: ListForm<string> = {
 
 const statusAnswer = v.object({
   program: v.optional(programNumber, 1),
+  node: v.optional(short, ''),
   owner: short,
   config: sha,
   clients: sha,
@@ -113,9 +114,16 @@ const APPLY_MS_PER_CLIENT = 10
 /** The program's own limits: 20 s for the lock, 30 s for the command that restarts, 10 s until the core answers. */
 const CONFIGURE_MS = 60_000
 
+/** The program from which on a node knows its name. */
+const NAMED_PROGRAM = 2
+
+/** How a request begins: with the name of the node that is meant, where the node knows its own. */
+const callerIn = ({ owner, program }: Caller, node: string) =>
+  node === '' || program < NAMED_PROGRAM ? { owner } : { owner, node }
+
 /** A text as `configure` and `hysteria` read it. */
-function configuration(owner: string, text: string): string {
-  const header = { owner, config: sha256Hex(text), lines: text.split('\n').length - 1 }
+function configuration(caller: object, text: string): string {
+  const header = { ...caller, config: sha256Hex(text), lines: text.split('\n').length - 1 }
   return `${JSON.stringify(header)}\n${text}`
 }
 
@@ -136,8 +144,19 @@ function named<T>(verb: string, lists: T[][], index: number): T[] {
   return found
 }
 
-/** The typed verbs over a shell. */
-export function nodeProgram(shell: NodeShell): NodeProgram {
+function otherNode(wanted: string, found: string) {
+  const reason =
+    found === ''
+      ? 'its server does not know which node it is: have a new install command given out and run it there'
+      : `the server at its address is the node ${found}`
+  return new NodeError('other-node', wanted === '' ? "the local core has a node's name" : reason)
+}
+
+/**
+ * The typed verbs over a shell. `node` is the code of the node that is meant, empty for the local core: a server that passes its
+ * connections on to another node's must not have that one driven, and its customers cut off, in its place.
+ */
+export function nodeProgram(shell: NodeShell, node: string): NodeProgram {
   const ask = async <T, E>(
     words: string[],
     schema: v.GenericSchema<unknown, T>,
@@ -160,10 +179,12 @@ export function nodeProgram(shell: NodeShell): NodeProgram {
       // Earlier versions stored what is no word: the node tells everything again.
       const words = ['status', v.is(word, acknowledge) ? acknowledge : 'none']
       const { answer, lists } = await ask(words, statusAnswer, counterForm, timeoutMs)
-      const { uptime_s: uptimeS, ...core } = answer.core
-      const { hysteria } = answer
+      const { node: found, ...said } = answer
+      if (said.program >= NAMED_PROGRAM && found !== node) throw otherNode(node, found)
+      const { uptime_s: uptimeS, ...core } = said.core
+      const { hysteria } = said
       return {
-        ...answer,
+        ...said,
         core: { ...core, uptimeS },
         counters: named('status', lists, answer.counters),
         hysteria: hysteria && { ...hysteria, counters: named('status', lists, hysteria.counters) },
@@ -179,8 +200,14 @@ export function nodeProgram(shell: NodeShell): NodeProgram {
       if (blocks.length !== BLOCKS) throw garbage('blocks', 'is not understood')
       return { ...answer, blocks }
     },
-    async apply({ owner, from, to, force, add, remove }) {
-      const header = { owner, from, to, force, lines: add.length + remove.length }
+    async apply({ from, to, force, add, remove, ...caller }) {
+      const header = {
+        ...callerIn(caller, node),
+        from,
+        to,
+        force,
+        lines: add.length + remove.length,
+      }
       const lines = [
         JSON.stringify(header),
         ...remove.map((id) => `["-","${id}"]`),
@@ -189,14 +216,23 @@ export function nodeProgram(shell: NodeShell): NodeProgram {
       const limit = APPLY_BASE_MS + APPLY_MS_PER_CLIENT * header.lines
       return call(['apply'], applyAnswer, limit, `${lines.join('\n')}\n`)
     },
-    async configure(owner, text) {
-      await call(['configure'], v.object({}), CONFIGURE_MS, configuration(owner, text))
+    async configure(caller, text) {
+      const input = configuration(callerIn(caller, node), text)
+      await call(['configure'], v.object({}), CONFIGURE_MS, input)
     },
-    async hysteria(owner, text) {
-      await call(['hysteria'], v.object({}), CONFIGURE_MS, configuration(owner, text))
+    async hysteria(caller, text) {
+      const input = configuration(callerIn(caller, node), text)
+      await call(['hysteria'], v.object({}), CONFIGURE_MS, input)
     },
     async retire(owner, timeoutMs) {
-      await call(['retire', owner], v.object({}), timeoutMs)
+      const retire = (words: string[]) => call(['retire', ...words], v.object({}), timeoutMs)
+      try {
+        await retire(node === '' ? [owner] : [owner, node])
+      } catch (error) {
+        // Program 1 knows no name, and what program the server of a deleted node has is not remembered.
+        if (!(error instanceof NodeError && error.failure === 'unknown-verb')) throw error
+        await retire([owner])
+      }
     },
     async metrics(timeoutMs) {
       const answer = await call(['metrics'], metricsAnswer, timeoutMs)

@@ -9,10 +9,10 @@ import type { Limiter } from '#src/lib/limiter.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { slices } from '#src/lib/turn.ts'
 import type { Core } from '#src/ports/cores.ts'
-import type { ClientMap, CoreStatus } from '#src/ports/node-program.ts'
+import type { Caller, ClientMap, CoreStatus } from '#src/ports/node-program.ts'
 import type { Services } from '#src/services.ts'
 import { type Differing, findDifferences, type Look, MOST_CLIENTS, PORTION } from './difference.ts'
-import { programOf } from './programs.ts'
+import { PRESENT_PROGRAM, programOf } from './programs.ts'
 import {
   brakeRemovals,
   type Client,
@@ -73,14 +73,17 @@ interface Removals {
 
 /**
  * What the removal brake lets go. Who is on another node by their subscription is no loss: an admin has moved them, and a wrong
- * or empty database does not know them.
+ * or empty database does not know them. But not who was another node's already: those clients have come with the wrong server.
  */
 async function brake(s: Deps, nodes: Node[], held: Counts, remove: Removal[]): Promise<Removals> {
   const braked = brakeRemovals(held, remove, new Set())
   if (braked.blocked.size === 0) return braked
   const codes = nodes.map((node) => node.code)
+  const others = new Set(listNodes(s.db).map((node) => node.code))
+  for (const code of codes) others.delete(code)
+  const ours = remove.filter(([, group]) => !others.has(group))
   const elsewhere = new Set<string>()
-  for await (const some of slices(remove, LOOKED_UP)) {
+  for await (const some of slices(ours, LOOKED_UP)) {
     const uuids = some.map(([uuid]) => uuid)
     for (const uuid of listOnOtherNodes(s.db, uuids, codes)) elsewhere.add(uuid)
   }
@@ -109,8 +112,8 @@ function heldNodes(s: Deps, nodes: Node[]): Set<string> {
  * change it is one call, which takes the node over by force. Throws NodeError, `stale` too.
  */
 async function applyPortions(
-  s: Deps,
   core: Core,
+  caller: Caller,
   look: Look,
   { add, remove }: Differing,
   force: boolean,
@@ -118,7 +121,7 @@ async function applyPortions(
 ): Promise<void> {
   for (let done = 0; done === 0 || done < remove.length + add.length; done += PORTION) {
     const request = {
-      owner: s.instanceId(),
+      ...caller,
       from: look.revision,
       to: '',
       force,
@@ -187,6 +190,12 @@ function isForced(s: Deps, { force, held }: Pass): boolean {
   return force && (!since || since.generation === held?.generation)
 }
 
+/** The nodes of a core whose removals are held back: all of them where the group is another node's, or no node's any more. */
+function blockedNodes(nodes: Node[], groups: Set<string>): Set<string> {
+  const codes = new Set(nodes.map((node) => node.code))
+  return [...groups].every((group) => codes.has(group)) ? groups : codes
+}
+
 /** One try at putting the clients of a core right, from the state that `status` reported; adds to `changes` what it did. */
 async function trySync(
   s: SyncDeps,
@@ -203,10 +212,11 @@ async function trySync(
   const isInStep = status.clients === revision
   const look: Look = { revision: status.clients, held: new Map() }
   const foreign = isForeign(s, status)
+  const caller = { owner: s.instanceId(), program: status.program }
   let unlisted: NodeError | null = null
   const apply = (differing: Differing, force: boolean) => {
     if (unlisted && !force) throw unlisted
-    return applyPortions(s, core, look, differing, force, changes)
+    return applyPortions(core, caller, look, differing, force, changes)
   }
   const addPortion = (add: Client[]) => apply({ add, remove: [] }, isForced(s, asked))
   const collectAll = async (): Promise<Differing> => {
@@ -227,7 +237,7 @@ async function trySync(
   const { remove, blocked } = force
     ? { remove: left.remove, blocked: new Set<string>() }
     : restrain(left.remove, braked, { foreign, remove: asked.remove, held })
-  changes.blocked = blocked
+  changes.blocked = blockedNodes(nodes, blocked)
   const isTakenOver = force && (foreign || !isInStep)
   if (left.add.length + remove.length === 0 && !isTakenOver && !unlisted) return
   await apply({ add: left.add, remove }, force)
@@ -272,8 +282,12 @@ export async function syncClients(
   }
 }
 
-/** What the database says of these clients now: those that this core must serve. */
-async function servedBy(s: ApplyDeps, core: Core, uuids: string[]): Promise<ClientMap> {
+/** What the database says of these clients now: those that this core must serve, as its program takes them. */
+async function servedBy(
+  s: ApplyDeps,
+  core: Core,
+  uuids: string[],
+): Promise<{ program: number; served: ClientMap }> {
   const now = formatTimestamp(s.clock.now())
   const nodes = listNodes(s.db).filter((node) => s.cores.of(node)?.name === core.name)
   const values = new Map(
@@ -286,18 +300,20 @@ async function servedBy(s: ApplyDeps, core: Core, uuids: string[]): Promise<Clie
       if (valueFor) served.set(uuid, valueFor(uuid))
     }
   }
-  return served
+  return { program: nodes[0] ? programOf(nodes[0]) : PRESENT_PROGRAM, served }
 }
 
 /** Puts some clients of a core right. What changed while the node was being told is told again. */
 async function applySome(s: ApplyDeps, core: Core, uuids: string[]): Promise<boolean> {
   for (let attempt = 0; attempt < 3; attempt++) {
-    const before = await servedBy(s, core, uuids)
-    const add: Client[] = [...before]
-    const remove = uuids.filter((uuid) => !before.has(uuid))
-    const request = { owner: s.instanceId(), from: 'any', to: '', force: false, add, remove }
+    const { program, served } = await servedBy(s, core, uuids)
+    const add: Client[] = [...served]
+    const remove = uuids.filter((uuid) => !served.has(uuid))
+    const caller = { owner: s.instanceId(), program }
+    const request = { ...caller, from: 'any', to: '', force: false, add, remove }
     const { live } = await core.program.apply(request)
-    if (joinLines(before) === joinLines(await servedBy(s, core, uuids))) return live
+    const after = await servedBy(s, core, uuids)
+    if (joinLines(served) === joinLines(after.served)) return live
   }
   return false
 }

@@ -117,10 +117,11 @@ async function configure(s: PassDeps, core: Core, nodes: SoundNode[], status: Co
     isUp ? readStatus(s, core, nodes, STATUS_TIMEOUT_MS) : Promise.resolve()
   const { served } = servedNodes(nodes)
   const wanted = configurationsOf(status.program, served, (node) => targetOf(s, node))
+  const caller = { owner: s.instanceId(), program: status.program }
   let configured = false
   if (status.config !== sha256Hex(wanted.core)) {
     await read(status.core.up)
-    configured = await isGiven(core.program.configure(s.instanceId(), wanted.core))
+    configured = await isGiven(core.program.configure(caller, wanted.core))
   }
   const { hysteria } = wanted
   const present = status.hysteria?.config
@@ -128,7 +129,7 @@ async function configure(s: PassDeps, core: Core, nodes: SoundNode[], status: Co
     return { configured, lacksHysteria: false }
   }
   await read(status.hysteria?.up ?? false)
-  const given = await isGiven(core.program.hysteria(s.instanceId(), hysteria))
+  const given = await isGiven(core.program.hysteria(caller, hysteria))
   return { configured: configured || given, lacksHysteria: !given }
 }
 
