@@ -26,7 +26,7 @@ const add = hot<NewMessage & Record<string, unknown>, unknown>((q) =>
 )
 
 /** Queues a message to a user, to be sent at once. What the kinds and their payloads are: domain/notify/messages.ts. */
-export function* queueMessage(tx: Query, message: NewMessage) {
+export function* insertMessage(tx: Query, message: NewMessage) {
   yield* add(tx, { ...message })
 }
 

@@ -1,7 +1,7 @@
 /** The only kind of transaction there is: immediate, its body driven in one go, and many of them committed together when they come at once. */
 import Sqlite from 'better-sqlite3'
+import { createLoopBudget } from '#src/lib/loop-budget.ts'
 import { pause } from '#src/lib/pause.ts'
-import { createTurn } from '#src/lib/turn.ts'
 import type { Database, Query, TxBody } from './database.ts'
 import { isBusy } from './failures.ts'
 import type { BetterSQLite3Database } from './orm.ts'
@@ -81,7 +81,7 @@ export function createTransactions(
   let running = false
   /** Since when another process has kept this one from writing. */
   let blockedMs: number | null = null
-  const turn = createTurn(AT_ONCE_MS)
+  const budget = createLoopBudget(AT_ONCE_MS)
   const ownWait = raw.pragma('busy_timeout', { simple: true })
   /** Null when another process writes for all of `waitMs`. */
   const attempt = <T>(
@@ -109,7 +109,7 @@ export function createTransactions(
     } finally {
       if (!durable) raw.pragma('synchronous = FULL')
       raw.pragma(`busy_timeout = ${ownWait}`)
-      turn.spend(performance.now() - startedAt)
+      budget.spend(performance.now() - startedAt)
     }
   }
   /** Runs the foremost in a savepoint; what to tell it after the commit. Throws what ended the whole transaction. */
@@ -158,13 +158,13 @@ export function createTransactions(
   const runLine = async () => {
     running = true
     while (line.length > 0) {
-      if (turn.isOver()) await turn.next()
+      if (budget.isOver()) await budget.next()
       if (!runTogether()) await waitOrRefuse()
     }
     running = false
   }
   const transact = async <T>(body: TxBody<T>, durable: boolean): Promise<T> => {
-    if (!running && !turn.isOver()) {
+    if (!running && !budget.isOver()) {
       const outcome = attempt((tx) => drive(body, tx), WAIT_MS, durable)
       if (outcome) return outcome.value
     }

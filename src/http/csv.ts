@@ -1,5 +1,5 @@
 /** Tables as CSV (RFC 4180), for people who open them in a spreadsheet. */
-import { nextTurn } from '#src/lib/turn.ts'
+import { nextTurn } from '#src/lib/event-loop.ts'
 
 export type CsvValue = string | number | null
 

@@ -1,5 +1,5 @@
 /** Bot messages in tests. */
-import { tell } from '#src/domain/notify/messages.ts'
+import { queueMessage } from '#src/domain/notify/messages.ts'
 import { nowOf } from './records.ts'
 import type { World } from './world.ts'
 
@@ -13,7 +13,7 @@ export async function queueGranted(w: World, tgId: number, nodeLabel = 'Local'):
     plan_label: '30 days',
     expires_at: '2026-03-31T22:30:00',
   }
-  await w.s.db.tx((tx) => tell(tx, nowOf(w), tgId, { kind: 'granted', payload }))
+  await w.s.db.tx((tx) => queueMessage(tx, nowOf(w), tgId, { kind: 'granted', payload }))
 }
 
 /** Sends what is due, until nothing is. */

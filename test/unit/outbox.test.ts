@@ -1,7 +1,7 @@
 /** Sending of bot messages: what is tried again and what is not, whose turn it is, and whom Telegram refuses. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { claimMessages } from '#db/message-log.ts'
-import { tell } from '#src/domain/notify/messages.ts'
+import { queueMessage } from '#src/domain/notify/messages.ts'
 import type { Mood } from '#test/support/fake-system.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'
 import { BOT_TOKEN, messagesOf, queueGranted, sendMessages } from '#test/support/messages.ts'
@@ -77,7 +77,7 @@ test('a message that waits holds up the later ones of its user, and nobody else'
 describe('an alert', () => {
   const queueAlert = (tgId: number, node: string) =>
     w.s.db.tx((tx) =>
-      tell(tx, nowOf(w), tgId, { kind: 'alert', payload: { about: 'node-back', node } }),
+      queueMessage(tx, nowOf(w), tgId, { kind: 'alert', payload: { about: 'node-back', node } }),
     )
   const names = () => telegram.sent.map(({ text }) => /[an]\d/.exec(text)?.[0])
   const claim = (now = nowOf(w)) =>
@@ -254,7 +254,7 @@ describe('a message for a former bot', () => {
   const FORMER = '42:former'
   const queueAlert = (tgId: number, botToken: string | null = FORMER) =>
     w.s.db.tx((tx) =>
-      tell(
+      queueMessage(
         tx,
         nowOf(w),
         tgId,

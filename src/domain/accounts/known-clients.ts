@@ -5,7 +5,7 @@ import { hasLoggedInFrom } from '#db/history.ts'
 import { attemptKey } from '#src/lib/ip.ts'
 import { DAY_MS, timestampBefore } from '#src/lib/time.ts'
 import { findDevice } from './admin-devices.ts'
-import type { Client } from './sessions.ts'
+import type { LoginOrigin } from './sessions.ts'
 
 /** So long an address is known after a login from there. */
 const ADDRESS_MS = 30 * DAY_MS
@@ -17,7 +17,7 @@ const ADDRESS_MS = 30 * DAY_MS
 export function* knownClient(
   tx: Query,
   admin: Pick<Admin, 'id' | 'username'>,
-  client: Pick<Client, 'ip' | 'device'>,
+  client: Pick<LoginOrigin, 'ip' | 'device'>,
   now: Date,
 ): Generator<unknown, string | undefined, unknown> {
   const device = yield* findDevice(tx, admin.id, client.device)

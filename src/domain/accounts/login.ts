@@ -30,7 +30,7 @@ import {
 } from './attempts.ts'
 import { knownClient } from './known-clients.ts'
 import { acceptRecoveryCode } from './recovery-codes.ts'
-import { type Client, type Cookies, openSession } from './sessions.ts'
+import { type Cookies, type LoginOrigin, openSession } from './sessions.ts'
 import { acceptTotpCode } from './two-factor.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'hashing' | 'strangersHashing' | 'config'>
@@ -47,7 +47,7 @@ export type LoginResult = Cookies | { pending: string }
 /** A hash that no password has: unknown names must cost what known ones do. */
 const UNKNOWN_HASH = `pbkdf2-sha256$200000$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-function* noteFailure(tx: Query, client: Client, at: string, object: string, detail: string) {
+function* noteFailure(tx: Query, client: LoginOrigin, at: string, object: string, detail: string) {
   yield* audit(tx, { admin: null, ip: client.ip }, at, { action: 'login.failed', object, detail })
 }
 
@@ -58,7 +58,7 @@ function* noteFailure(tx: Query, client: Client, at: string, object: string, det
  */
 export async function login(
   s: Deps,
-  client: Client,
+  client: LoginOrigin,
   credentials: { username: string; password: string },
 ): Promise<LoginResult> {
   const now = s.clock.now()
@@ -98,7 +98,7 @@ export async function login(
 /** Counts a wrong code against the address, the account and the pending login. */
 function* countWrongCode(
   tx: Query,
-  client: Client,
+  client: LoginOrigin,
   admin: Admin,
   pending: PendingLogin,
   at: string,
@@ -121,7 +121,7 @@ type CodeResult = Cookies | { refusal: ApiError }
  */
 export async function completeLogin(
   s: Pick<Services, 'db' | 'clock' | 'config'>,
-  client: Client,
+  client: LoginOrigin,
   given: { pendingToken: string; code: string },
 ): Promise<Cookies> {
   const now = s.clock.now()

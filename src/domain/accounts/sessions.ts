@@ -32,7 +32,7 @@ export const SESSION_TTL_SECONDS = 604_800
 const SEEN_MS = MINUTE_MS
 
 /** Where a login comes from. */
-export interface Client {
+export interface LoginOrigin {
   ip: string
   userAgent: string | null
   /** The session cookie that the browser brought: it ends when another takes its place. */
@@ -81,7 +81,7 @@ export function* openSession(
   tx: Query,
   s: Pick<Services, 'config'>,
   admin: Opening,
-  client: Client,
+  client: LoginOrigin,
   now: Date,
 ): Generator<unknown, Cookies, unknown> {
   const at = formatTimestamp(now)

@@ -12,7 +12,7 @@ import type { Services } from '#src/services.ts'
 type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
 
 /** A client and the node that must be told of it. */
-export interface Client {
+export interface NodeClient {
   uuid: string
   node: string
 }
@@ -32,7 +32,7 @@ export function* banIn(tx: Query, actor: Actor, now: string, tgId: number, banne
   if ((user.bannedAt !== null) === banned) return []
   yield* updateUser(tx, tgId, { bannedAt: banned ? now : null })
   yield* audit(tx, actor, now, { action: banned ? 'user.ban' : 'user.unban', object: `${tgId}` })
-  return (yield* readUnexpiredOfUser(tx, tgId, now)) as Client[]
+  return (yield* readUnexpiredOfUser(tx, tgId, now)) as NodeClient[]
 }
 
 /** Changes a user's note and whether they are banned; what is undefined stays. Throws 404. */
@@ -67,7 +67,7 @@ export async function removeUser(s: Deps, actor: Actor, tgId: number): Promise<v
     if ((yield* countPendingOfUser(tx, tgId, timestampBefore(at, PENDING_PAYMENT_MS))) > 0) {
       throw badRequest('user has pending payments')
     }
-    const served: Client[] = yield* readUnexpiredOfUser(tx, tgId, now)
+    const served: NodeClient[] = yield* readUnexpiredOfUser(tx, tgId, now)
     yield* deleteUser(tx, tgId)
     yield* audit(tx, actor, now, { action: 'user.delete', object: `${tgId}` })
     return served
@@ -89,11 +89,11 @@ export async function rotateToken(
   const next = randomToken()
   const { token, clients } = await s.db.tx(function* (tx) {
     const user = yield* readKnownUser(tx, tgId)
-    const none: Client[] = []
+    const none: NodeClient[] = []
     if (from !== undefined && from !== user.token) return { token: user.token, clients: none }
     const token = next
     yield* updateUser(tx, tgId, { token })
-    const changed: Client[] = []
+    const changed: NodeClient[] = []
     for (const { uuid, node } of yield* readUnexpiredOfUser(tx, tgId, now)) {
       const renamed = randomUuid()
       yield* renameClient(tx, uuid, renamed)

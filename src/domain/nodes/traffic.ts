@@ -12,9 +12,9 @@ import {
   readReading,
   resetTraffic,
 } from '#db/traffic.ts'
+import { nextTurn, slices } from '#src/lib/event-loop.ts'
 import { formatBytes } from '#src/lib/format.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { nextTurn, slices } from '#src/lib/turn.ts'
 import type { CoreStatus, Counters } from '#src/ports/node-program.ts'
 import type { Services } from '#src/services.ts'
 

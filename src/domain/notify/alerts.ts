@@ -7,7 +7,7 @@ import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { parseTgIds } from '#src/lib/tg-ids.ts'
 import type { Services } from '#src/services.ts'
 import type { Alert } from './alert-texts.ts'
-import { tell } from './messages.ts'
+import { queueMessage } from './messages.ts'
 
 type Deps = Pick<Services, 'config'>
 
@@ -18,7 +18,7 @@ export const adminTgIds = (settings: Settings): number[] =>
 /** Queues an alert to every admin in the transaction of what it tells of; the scheduler's sweep sends it within seconds. */
 export function* alert(tx: Query, s: Deps, at: string, what: Alert) {
   for (const tgId of adminTgIds(yield* readSettingsIn(tx, s))) {
-    yield* tell(tx, at, tgId, { kind: 'alert', payload: what })
+    yield* queueMessage(tx, at, tgId, { kind: 'alert', payload: what })
   }
 }
 
@@ -44,7 +44,7 @@ export function* alertFormer(tx: Query, s: Deps, at: string, former: Audience, w
   if (isOtherBot) yield* assignUnsent(tx, 'alert', former.botToken)
   const message = { kind: 'alert', payload: what } as const
   for (const tgId of former.tgIds) {
-    yield* tell(tx, at, tgId, message, isOtherBot ? former.botToken : null)
+    yield* queueMessage(tx, at, tgId, message, isOtherBot ? former.botToken : null)
   }
   yield* alertOthers(tx, s, at, former.tgIds, what)
 }
@@ -52,7 +52,7 @@ export function* alertFormer(tx: Query, s: Deps, at: string, former: Audience, w
 /** Queues an alert to those who are alerted now and are not among these, who know. */
 export function* alertOthers(tx: Query, s: Deps, at: string, told: number[], what: Alert) {
   for (const tgId of adminTgIds(yield* readSettingsIn(tx, s))) {
-    if (!told.includes(tgId)) yield* tell(tx, at, tgId, { kind: 'alert', payload: what })
+    if (!told.includes(tgId)) yield* queueMessage(tx, at, tgId, { kind: 'alert', payload: what })
   }
 }
 

@@ -14,8 +14,8 @@ import { insertEvent } from '#db/history.ts'
 import type { Event } from '#db/schema.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
+import { type BatchWorker, createBatchWorker } from '#src/lib/batch-worker.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { createPump, type Pump } from '#src/lib/pump.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { WebhookReceiver } from '#src/ports/event-sender.ts'
@@ -56,8 +56,8 @@ async function attempt(s: Deps, claimed: Claimed, receiver: WebhookReceiver): Pr
 }
 
 /** Delivers what waits. While no address is set, what waits is given up. */
-export function createEventDelivery(s: Deps): Pump {
-  return createPump<{ event: Event; receiver: WebhookReceiver }, EventResult>({
+export function createEventDelivery(s: Deps): BatchWorker {
+  return createBatchWorker<{ event: Event; receiver: WebhookReceiver }, EventResult>({
     slots: SLOTS,
     // Payments are granted before what they cause is told.
     isUrgent: s.db.isCrowded,

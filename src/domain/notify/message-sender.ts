@@ -13,8 +13,8 @@ import {
 } from '#db/message-log.ts'
 import type { OutboxMessage } from '#db/schema.ts'
 import { readSettings } from '#src/domain/settings.ts'
+import { type BatchWorker, createBatchWorker } from '#src/lib/batch-worker.ts'
 import { errorMessage } from '#src/lib/errors.ts'
-import { createPump, type Pump } from '#src/lib/pump.ts'
 import { DAY_MS, formatTimestamp, MINUTE_MS, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { SendOutcome } from '#src/ports/messenger.ts'
 import type { Services } from '#src/services.ts'
@@ -106,7 +106,7 @@ function write(s: Deps, { row, recipient, botUsername }: Letter) {
  * Sends what is due. Without a bot token messages wait, at most for their time; those of a former bot do not wait for the present
  * one, nor it for them.
  */
-export function createMessageSender(s: Deps): Pump {
+export function createMessageSender(s: Deps): BatchWorker {
   /** Until when a bot sends nothing: its token was refused, or it was told to wait, which most limits mean for all it sends. */
   let quiet = { token: '', untilMs: 0 }
   const isQuiet = (token: string) =>
@@ -119,7 +119,7 @@ export function createMessageSender(s: Deps): Pump {
     }
     quiet = { token, untilMs: s.clock.monotonicMs() + pause }
   }
-  return createPump<Letter, Tried>({
+  return createBatchWorker<Letter, Tried>({
     slots: SLOTS,
     isUrgent: s.db.isCrowded,
     async exchange(tries, free) {

@@ -1,6 +1,6 @@
 /** What bot messages say: the kinds of `outbox` rows, and their texts in Telegram's HTML. They need no bot process. */
 import type { Query } from '#db/database.ts'
-import { queueMessage } from '#db/outbox.ts'
+import { insertMessage } from '#db/outbox.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { escapeHtml } from '#src/lib/html.ts'
@@ -37,7 +37,7 @@ export type Message = GrantedMessage | AlertMessage | ReminderMessage
  * Queues a message in the transaction of what it tells of; after the commit `nudge('messages')` sends it. `botToken`: of a former
  * bot that is to send it; the present one does where that is refused.
  */
-export function* tell(
+export function* queueMessage(
   tx: Query,
   now: string,
   tgId: number,
@@ -45,7 +45,7 @@ export function* tell(
   botToken: string | null = null,
 ) {
   const { kind, payload } = message
-  yield* queueMessage(tx, { tgId, kind, payload: { ...payload }, now, botToken })
+  yield* insertMessage(tx, { tgId, kind, payload: { ...payload }, now, botToken })
 }
 
 export type Lang = 'en' | 'ru'

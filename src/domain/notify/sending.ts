@@ -13,7 +13,7 @@ import {
   type MessageTry,
   postponeMessage,
 } from '#db/message-log.ts'
-import type { Pump } from '#src/lib/pump.ts'
+import type { BatchWorker } from '#src/lib/batch-worker.ts'
 import { formatTimestamp, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Queue, Services } from '#src/services.ts'
 import { createEventDelivery } from './event-delivery.ts'
@@ -26,7 +26,7 @@ type Deps = Pick<
 
 /** `nudge` and `endSending` of a process. */
 export function createSending(s: Deps): Pick<Services, 'nudge' | 'endSending'> {
-  const pumps: Record<Queue, Pump> = {
+  const workers: Record<Queue, BatchWorker> = {
     events: createEventDelivery(s),
     messages: createMessageSender(s),
   }
@@ -37,11 +37,11 @@ export function createSending(s: Deps): Pick<Services, 'nudge' | 'endSending'> {
   return {
     nudge(queue) {
       s.background.run(`sending ${queue}`, async () => {
-        if (waits[queue]()) await pumps[queue].start()
+        if (waits[queue]()) await workers[queue].start()
       })
     },
     endSending() {
-      for (const pump of Object.values(pumps)) pump.stop()
+      for (const worker of Object.values(workers)) worker.stop()
     },
   }
 }

@@ -36,7 +36,7 @@ export async function askProvider(
   return s.paymentChecks(id, ask).answer
 }
 
-interface Asking {
+interface CheckOptions {
   actor?: Actor
   /** Bounds how many questions are asked at a time; what it throws is thrown on. */
   limited?: Limiter
@@ -51,7 +51,7 @@ interface Asking {
 export async function recheckPayment(
   s: CheckDeps,
   payment: Payment,
-  { actor, limited = (work) => work(), leaveToCaller = false }: Asking = {},
+  { actor, limited = (work) => work(), leaveToCaller = false }: CheckOptions = {},
 ): Promise<Confirmation & { found: PaymentState }> {
   paymentStep(s, payment.id, 'asked')
   const found = await askProvider(s, payment, limited)

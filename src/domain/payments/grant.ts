@@ -9,7 +9,7 @@ import { type ListedSubscription, moveExpiry, readSubscription } from '#db/subsc
 import { ensureUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { emit, subscriptionData } from '#src/domain/notify/events.ts'
-import { tell } from '#src/domain/notify/messages.ts'
+import { queueMessage } from '#src/domain/notify/messages.ts'
 import type { Settings } from '#src/domain/settings.ts'
 import { countPastReminders } from '#src/domain/subscriptions/reminders.ts'
 import {
@@ -102,7 +102,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
     plan_label: data.plan_label,
     expires_at: row.expiresAt,
   }
-  yield* tell(tx, now, payment.tgId, { kind: 'granted', payload: message })
+  yield* queueMessage(tx, now, payment.tgId, { kind: 'granted', payload: message })
   paymentStep(s, payment.id, 'message queued')
   const { id: payment_id, plan, provider, amount, currency } = payment
   yield* emit(tx, settings, now, 'payment.paid', {

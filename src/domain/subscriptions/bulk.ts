@@ -5,10 +5,10 @@ import { isBusy, isFull } from '#db/failures.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import { readUser } from '#db/users.ts'
 import type { Actor } from '#src/domain/audit.ts'
-import { banIn, type Client } from '#src/domain/customers/users.ts'
+import { banIn, type NodeClient } from '#src/domain/customers/users.ts'
 import { ApiError, notFound } from '#src/lib/errors.ts'
+import { nextTurn } from '#src/lib/event-loop.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { nextTurn } from '#src/lib/turn.ts'
 import type { Services } from '#src/services.ts'
 import { extendedExpiry, extendIn } from './expiry.ts'
 import { grantIn, readOffer } from './subscriptions.ts'
@@ -40,7 +40,7 @@ function* extendAll(tx: Query, actor: Actor, at: Date, tgId: number, days: numbe
   // All of them or none.
   for (const row of rows) extendedExpiry(row, at, days)
   for (const row of rows) yield* extendIn(tx, actor, at, row, days)
-  return [] as Client[]
+  return [] as NodeClient[]
 }
 
 /** What is done for one user: gives the clients whose nodes must be told. A refusal is thrown before anything of the user's is written. */
@@ -52,14 +52,14 @@ function* actionOf(tx: Query, actor: Actor, at: Date, bulk: BulkAction) {
   }
   const offer = yield* readOffer(tx, bulk)
   return function* (tgId: number) {
-    return [(yield* grantIn(tx, actor, at, tgId, offer)).row as Client]
+    return [(yield* grantIn(tx, actor, at, tgId, offer)).row as NodeClient]
   }
 }
 
 function* actOnChunk(tx: Query, actor: Actor, at: Date, tgIds: number[], bulk: BulkAction) {
   const act = yield* actionOf(tx, actor, at, bulk)
   const outcomes: BulkOutcome[] = []
-  const clients: Client[] = []
+  const clients: NodeClient[] = []
   for (const tgId of tgIds) {
     try {
       clients.push(...(yield* act(tgId)))
@@ -98,7 +98,7 @@ export async function actOnUsers(
   const at = s.clock.now()
   if (bulk.action === 'grant') await s.db.tx((tx) => readOffer(tx, bulk))
   const outcomes: BulkOutcome[] = []
-  const clients: Client[] = []
+  const clients: NodeClient[] = []
   for (const chunk of chunksOf([...new Set(tgIds)])) {
     try {
       const done = await s.db.tx((tx) => actOnChunk(tx, actor, at, chunk, bulk))

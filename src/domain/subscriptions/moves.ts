@@ -5,10 +5,10 @@ import { beginAudit, continueAudit } from '#db/history.ts'
 import { readNode } from '#db/nodes.ts'
 import { moveSubscriptions, type Place } from '#db/subscriptions.ts'
 import type { Actor } from '#src/domain/audit.ts'
-import type { Client } from '#src/domain/customers/users.ts'
+import type { NodeClient } from '#src/domain/customers/users.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
+import { nextTurn } from '#src/lib/event-loop.ts'
 import { formatTimestamp, SECOND_MS } from '#src/lib/time.ts'
-import { nextTurn } from '#src/lib/turn.ts'
 import type { Services } from '#src/services.ts'
 import { subscriptionState } from './subscriptions.ts'
 
@@ -60,7 +60,7 @@ function* movePortion(tx: Query, { from, to, actor, at }: Move, before: Progress
   const action = { action: 'node.move', object: from, detail }
   const entry = before?.entry ?? (yield* beginAudit(tx, { at, ...actor, ...action }))
   if (before) yield* continueAudit(tx, entry, detail)
-  const clients = moved.flatMap((row): Client[] =>
+  const clients = moved.flatMap((row): NodeClient[] =>
     subscriptionState(row, at) === 'active'
       ? [
           { uuid: row.uuid, node: from },
@@ -81,7 +81,7 @@ export async function moveNode(s: Deps, actor: Actor, from: string, to: string):
   await s.db.tx((tx) => checkMove(tx, from, to))
   await readBeforeMove(s, from)
   const move: Move = { from, to, actor, at: formatTimestamp(s.clock.now()) }
-  let clients: Client[] = []
+  let clients: NodeClient[] = []
   const tellNodes = () => {
     const told = clients
     clients = []

@@ -2,7 +2,7 @@
 import { type Query, run } from '#db/database.ts'
 import { dueReminders, markReminded, type ReminderSpan } from '#db/reminders.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
-import { tell } from '#src/domain/notify/messages.ts'
+import { queueMessage } from '#src/domain/notify/messages.ts'
 import { readSettingsIn } from '#src/domain/settings.ts'
 import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -33,7 +33,7 @@ function* remindIn(tx: Query, s: Deps, now: string, days: number, due: Due[]) {
     const { node_label, plan_label } = nodeAndPlan(one)
     const { uuid, tgId, expiresAt: expires_at } = one.row
     const renewable = settings.flag('PAYMENTS_ENABLED') && one.nodeLabel !== null
-    yield* tell(tx, now, tgId, {
+    yield* queueMessage(tx, now, tgId, {
       kind: 'reminder',
       payload: {
         subscription: uuid,

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import * as v from 'valibot'
 import { completeLogin, login } from '#src/domain/accounts/login.ts'
-import { type Client, logout } from '#src/domain/accounts/sessions.ts'
+import { type LoginOrigin, logout } from '#src/domain/accounts/sessions.ts'
 import { flag, plainText } from '#src/lib/values.ts'
 import {
   currentAdmin,
@@ -20,7 +20,7 @@ const panel = v.optional(flag)
 export const credentials = v.object({ username: plainText(256), password: plainText(1024), panel })
 export const codeStep = v.object({ pending_token: plainText(256), code: plainText(64), panel })
 
-const clientOf = (s: Http, c: Context, panel: boolean | undefined): Client => ({
+const clientOf = (s: Http, c: Context, panel: boolean | undefined): LoginOrigin => ({
   ip: ipOf(s, c),
   userAgent: c.req.header('user-agent') ?? null,
   formerSession: sessionToken(c),

@@ -3,7 +3,7 @@
  * read in slices, between which all else has its turn, and what is left of the answer is short or no answer.
  */
 import { NodeError } from '#src/lib/errors.ts'
-import { nextTurn } from '#src/lib/turn.ts'
+import { nextTurn } from '#src/lib/event-loop.ts'
 
 /**
  * The longest line of `list` is `["UUID","GROUP","auth=AUTH"],` with a group of 32 and an AUTH of 43 characters: 127 bytes, so that

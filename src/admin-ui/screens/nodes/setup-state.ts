@@ -10,7 +10,7 @@ export type Setup =
   | 'unreachable'
   | 'active'
 
-type Told = Pick<
+type SetupFields = Pick<
   NodeRow,
   | 'provisioning'
   | 'provision_expires_at'
@@ -22,7 +22,7 @@ type Told = Pick<
 >
 
 /** Where the setup of a node is at a moment. */
-export function setupOf(node: Told, now: number): Setup {
+export function setupOf(node: SetupFields, now: number): Setup {
   const { provisioning, status, ssh_user, last_error, last_seen_at } = node
   const isOpen = provisioning !== null && !hasRunOut(node, now)
   if (status === 'failed') return 'failed'

@@ -5,9 +5,9 @@ import { type AddOnlyNodes, findAddOnlyNodes } from '#db/settings.ts'
 import { listOnOtherNodes, listServed } from '#db/subscriptions.ts'
 import { type SoundNode, soundNode } from '#src/domain/nodes/sound.ts'
 import { NodeError } from '#src/lib/errors.ts'
+import { slices } from '#src/lib/event-loop.ts'
 import type { Limiter } from '#src/lib/limiter.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { slices } from '#src/lib/turn.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { Caller, ClientMap, CoreStatus } from '#src/ports/node-program.ts'
 import type { Services } from '#src/services.ts'
@@ -15,7 +15,7 @@ import { type Differing, findDifferences, type Look, MOST_CLIENTS, PORTION } fro
 import { PRESENT_PROGRAM, programOf } from './programs.ts'
 import {
   brakeRemovals,
-  type Client,
+  type ClientLine,
   type Counts,
   countIn,
   groupOf,
@@ -170,7 +170,7 @@ async function stillUnserved(
  */
 async function collect(
   differing: AsyncIterable<Differing>,
-  addPortion: (add: Client[]) => Promise<void>,
+  addPortion: (add: ClientLine[]) => Promise<void>,
 ): Promise<Differing> {
   const left: Differing = { add: [], remove: [] }
   for await (const { add, remove } of differing) {
@@ -218,7 +218,7 @@ async function trySync(
     if (unlisted && !force) throw unlisted
     return applyPortions(core, caller, look, differing, force, changes)
   }
-  const addPortion = (add: Client[]) => apply({ add, remove: [] }, isForced(s, asked))
+  const addPortion = (add: ClientLine[]) => apply({ add, remove: [] }, isForced(s, asked))
   const collectAll = async (): Promise<Differing> => {
     if (isInStep) return { add: [], remove: [] }
     try {
@@ -307,7 +307,7 @@ async function servedBy(
 async function applySome(s: ApplyDeps, core: Core, uuids: string[]): Promise<boolean> {
   for (let attempt = 0; attempt < 3; attempt++) {
     const { program, served } = await servedBy(s, core, uuids)
-    const add: Client[] = [...served]
+    const add: ClientLine[] = [...served]
     const remove = uuids.filter((uuid) => !served.has(uuid))
     const caller = { owner: s.instanceId(), program }
     const request = { ...caller, from: 'any', to: '', force: false, add, remove }

@@ -33,13 +33,13 @@ export type PassDeps = Pick<Services, 'db' | 'clock' | 'log' | 'config' | 'insta
   /** Lets the clients of one core at a time be hashed (sync-clients.ts). */
   hashing: Limiter
   alerts: NodeAlerts
-  tell: Tell
+  logTrouble: LogTrouble
   /** Tells the operator once that a core reports what cannot be. */
-  tellOdd(core: Core, oddity: string, count: number): void
+  logOddity(core: Core, oddity: string, count: number): void
 }
 
 /** Tells the operator once of a core's trouble that lasts, and of its end (null). */
-export type Tell = (core: Core, alarm: string | null, fields?: LogFields) => void
+export type LogTrouble = (core: Core, alarm: string | null, fields?: LogFields) => void
 
 /** What a node lacks whose program answers. */
 export const TROUBLE = {
@@ -106,8 +106,8 @@ export async function readStatus(
   const codes = nodes.map((node) => node.code)
   const source = { core: core.name, nodes: codes, acknowledged }
   const { strange, absurd } = await s.counting(core)(() => countReading(s, source, status))
-  if (strange > 0) s.tellOdd(core, 'traffic of clients that are not on it', strange)
-  if (absurd > 0) s.tellOdd(core, 'more traffic than can be', absurd)
+  if (strange > 0) s.logOddity(core, 'traffic of clients that are not on it', strange)
+  if (absurd > 0) s.logOddity(core, 'more traffic than can be', absurd)
   return status
 }
 
@@ -188,7 +188,7 @@ async function noteDone(s: PassDeps, core: Core, nodes: Node[], done: CorePass) 
       s.db,
       nodes.map((node) => node.code),
     )
-  s.tell(core, trouble)
+  s.logTrouble(core, trouble)
   await s.alerts.note(nodes, trouble)
   const results = nodes.map(({ code }) => ({
     code,
@@ -203,7 +203,7 @@ async function noteDone(s: PassDeps, core: Core, nodes: Node[], done: CorePass) 
 async function noteFailed(s: PassDeps, core: Core, nodes: Node[], error: NodeError) {
   const codes = nodes.map((node) => node.code)
   const lastError = error.message
-  s.tell(core, 'node sync failed', { failure: error.failure, reason: lastError })
+  s.logTrouble(core, 'node sync failed', { failure: error.failure, reason: lastError })
   await recordHealth(s.db, codes, { lastError })
   await noteBehind(s.db, codes)
   await s.alerts.note(nodes, lastError)

@@ -1,11 +1,11 @@
 /** Where the clients that a core holds differ from those that it should hold: found some at a time, none of which is kept here. */
 import { NodeError } from '#src/lib/errors.ts'
-import { slices } from '#src/lib/turn.ts'
+import { slices } from '#src/lib/event-loop.ts'
 import type { ClientMap, CoreStatus, NodeProgram } from '#src/ports/node-program.ts'
 import {
   blockName,
   blockOf,
-  type Client,
+  type ClientLine,
   type Counts,
   countIn,
   groupOf,
@@ -24,7 +24,7 @@ export interface Look {
 
 export interface Differing {
   /** Clients that the core has not, or with another value. */
-  add: Client[]
+  add: ClientLine[]
   remove: Removal[]
 }
 
@@ -42,8 +42,8 @@ type Blocks = Pick<NodeProgram, 'blocks' | 'list'>
 /** Finds how these clients differ from those wanted in their place. */
 async function* compare(
   { held }: Look,
-  listed: Client[],
-  wanted: AsyncIterable<{ clients: Client[] }>,
+  listed: ClientLine[],
+  wanted: AsyncIterable<{ clients: ClientLine[] }>,
 ): AsyncGenerator<Differing> {
   const present: ClientMap = new Map()
   for await (const some of slices(listed, PORTION)) {
@@ -53,7 +53,7 @@ async function* compare(
     }
   }
   for await (const { clients } of wanted) {
-    const add: Client[] = []
+    const add: ClientLine[] = []
     for (const client of clients) {
       const [uuid, value] = client
       if (present.get(uuid) !== value) add.push(client)
@@ -84,7 +84,7 @@ async function differingBlocks(
 }
 
 /** Lists the clients of some blocks as they were at a revision. */
-async function listAt(program: Blocks, revision: string, blocks: number[]): Promise<Client[]> {
+async function listAt(program: Blocks, revision: string, blocks: number[]): Promise<ClientLine[]> {
   if (blocks.length === 0) return []
   const { clients, lines } = await program.list(blocks.map(blockName))
   if (clients !== revision) throw new NodeError('stale', 'the clients have changed')

@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 /** What is told of one core: the clients, and their nodes. */
-interface Told {
+interface ClientChange {
   core: Core
   uuids: string[]
   nodes: string[]
@@ -50,7 +50,7 @@ export function createClientQueue(
     return false
   }
 
-  const enqueue = ({ core, uuids, nodes }: Told): Promise<boolean> => {
+  const enqueue = ({ core, uuids, nodes }: ClientChange): Promise<boolean> => {
     let own = waiting.get(core.name)
     if (!own) {
       const entry: Waiting = { uuids: new Set(), nodes: new Set(), done: Promise.resolve(false) }
@@ -68,8 +68,8 @@ export function createClientQueue(
     return own.done
   }
 
-  const sortByCore = (subscriptions: { uuid: string; node: string }[]): Told[] => {
-    const told = new Map<string, Told>()
+  const sortByCore = (subscriptions: { uuid: string; node: string }[]): ClientChange[] => {
+    const told = new Map<string, ClientChange>()
     const perNode = Map.groupBy(subscriptions, ({ node }) => node)
     for (const node of listNodes(s.db)) {
       const own = perNode.get(node.code)

@@ -3,12 +3,12 @@ import { createSha256 } from '#src/lib/crypto.ts'
 import type { ClientMap } from '#src/ports/node-program.ts'
 
 /** A client with its value (ports/node-program.ts, ClientMap). */
-export type Client = [uuid: string, value: string]
+export type ClientLine = [uuid: string, value: string]
 
-const lineOf = ([uuid, value]: Client) => `${uuid} ${value}\n`
+const lineOf = ([uuid, value]: ClientLine) => `${uuid} ${value}\n`
 
 /** The lines of sorted clients, as the node program has them. */
-export const linesOf = (sorted: Client[]): string => sorted.map(lineOf).join('')
+export const linesOf = (sorted: ClientLine[]): string => sorted.map(lineOf).join('')
 
 /** The text whose SHA-256 is a client revision: a line for each client, sorted. */
 export const joinLines = (clients: ClientMap): string => Array.from(clients, lineOf).sort().join('')
@@ -33,7 +33,7 @@ export const blockName = (block: number): string =>
 export const blockOf = (uuid: string): number => Number.parseInt(uuid.slice(0, 2), 16)
 
 /** The hash of a block that the node program tells of these clients, sorted; empty for none. */
-export function hashOfBlock(sorted: Client[]): string {
+export function hashOfBlock(sorted: ClientLine[]): string {
   if (sorted.length === 0) return ''
   const sum = createSha256()
   sum.add(linesOf(sorted))

@@ -11,7 +11,13 @@ import type { Core } from '#src/ports/cores.ts'
 import type { NodeSync, NodeSyncResult } from '#src/ports/node-sync.ts'
 import type { Services } from '#src/services.ts'
 import { applyClients, type Pass } from './clients.ts'
-import { type PassDeps, type PassOutcome, passOver, readStatus, type Tell } from './core-pass.ts'
+import {
+  type LogTrouble,
+  type PassDeps,
+  type PassOutcome,
+  passOver,
+  readStatus,
+} from './core-pass.ts'
 import { createPassLanes } from './lanes.ts'
 import { createClientQueue } from './queue.ts'
 import { createRetryTimes } from './retry-times.ts'
@@ -43,7 +49,7 @@ function groupByCore(s: Pick<Services, 'cores'>, nodes: Node[]): Map<string, Cor
 }
 
 /** Tells of troubles that last: once, whatever words a core finds for them the next time. */
-function createTell(s: Pick<Services, 'clock' | 'log'>): Tell {
+function createTroubleLog(s: Pick<Services, 'clock' | 'log'>): LogTrouble {
   const troubles = new Map<string, { alarm: string; sinceMs: number; told: boolean }>()
   return ({ name }, alarm, fields = {}) => {
     const last = troubles.get(name)
@@ -63,7 +69,7 @@ function createTell(s: Pick<Services, 'clock' | 'log'>): Tell {
 }
 
 /** Tells once of each kind of thing that a core reports and that cannot be. */
-function createTellOdd(s: Pick<Services, 'log'>): PassDeps['tellOdd'] {
+function createOddityLog(s: Pick<Services, 'log'>): PassDeps['logOddity'] {
   const told = new Set<string>()
   return ({ name }, oddity, count) => {
     if (told.has(`${name} ${oddity}`)) return
@@ -98,8 +104,8 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
     counting: createCounting(),
     hashing: createLimiter(1),
     alerts: createNodeAlerts(deps),
-    tell: createTell(deps),
-    tellOdd: createTellOdd(deps),
+    logTrouble: createTroubleLog(deps),
+    logOddity: createOddityLog(deps),
   }
   const queue = createClientQueue(s, (core, uuids) => applyClients(s, core, uuids))
   const retries = createRetryTimes(s)

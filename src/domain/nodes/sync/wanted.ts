@@ -2,10 +2,10 @@
 import { type ClientIds, joinClientsOfNode, listClientsOfNode } from '#db/subscriptions.ts'
 import type { SoundNode } from '#src/domain/nodes/sound.ts'
 import { createSha256 } from '#src/lib/crypto.ts'
-import { nextTurn } from '#src/lib/turn.ts'
+import { nextTurn } from '#src/lib/event-loop.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { Services } from '#src/services.ts'
-import { ALL_BLOCKS, blockName, type Client, linesOf } from './sets.ts'
+import { ALL_BLOCKS, blockName, type ClientLine, linesOf } from './sets.ts'
 import { valuesOf } from './values.ts'
 
 type Deps = Pick<Services, 'db'>
@@ -13,7 +13,7 @@ type Deps = Pick<Services, 'db'>
 /** Clients of whole blocks, sorted as the node program sorts them. */
 export interface Piece {
   blocks: readonly number[]
-  clients: Client[]
+  clients: ClientLine[]
 }
 
 export interface WantedClients {
@@ -82,9 +82,9 @@ export function wantedClients(
     const size = texts.reduce((sum, { length }) => sum + length, 0)
     return { read: texts, count: size / NOBODY.length }
   }
-  const clientsOf = (lists: string[][]): Client[] => {
+  const clientsOf = (lists: string[][]): ClientLine[] => {
     const clients = values.flatMap((valueFor, node) =>
-      (lists[node] ?? []).map((uuid): Client => [uuid, valueFor(uuid)]),
+      (lists[node] ?? []).map((uuid): ClientLine => [uuid, valueFor(uuid)]),
     )
     return nodes.length > 1 ? clients.sort(([a], [b]) => (a < b ? -1 : 1)) : clients
   }

@@ -1,17 +1,6 @@
 /** A share of each turn of the event loop, for synchronous work that comes in bursts. */
 
-/** Resolves in the next turn of the event loop, when all else that was ready has had its own. */
-export const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
-
-/** The items in slices, between which all else has its turn. */
-export async function* slices<T>(items: T[], size: number): AsyncGenerator<T[]> {
-  for (let start = 0; start < items.length; start += size) {
-    if (start > 0) await nextTurn()
-    yield items.slice(start, start + size)
-  }
-}
-
-export interface Turn {
+export interface LoopBudget {
   /** Whether the share of this turn is used up. */
   isOver(): boolean
   /** Counts time that was spent just now. */
@@ -21,7 +10,7 @@ export interface Turn {
 }
 
 /** At most about `shareMs` of a turn, for who asks `isOver` before each piece of work. */
-export function createTurn(shareMs: number): Turn {
+export function createLoopBudget(shareMs: number): LoopBudget {
   let spentMs = 0
   let around: Promise<void> | null = null
   const goAround = (resolve: () => void) =>

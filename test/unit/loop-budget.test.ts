@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest'
-import { createTurn } from '#src/lib/turn.ts'
+import { createLoopBudget } from '#src/lib/loop-budget.ts'
 import { createWorld } from '#test/support/world.ts'
 
 test('the share of a turn is used up until the event loop has gone around', async () => {
-  const turn = createTurn(5)
-  turn.spend(3)
-  expect(turn.isOver()).toBe(false)
-  turn.spend(3)
-  expect(turn.isOver()).toBe(true)
+  const budget = createLoopBudget(5)
+  budget.spend(3)
+  expect(budget.isOver()).toBe(false)
+  budget.spend(3)
+  expect(budget.isOver()).toBe(true)
   await Promise.resolve()
-  expect(turn.isOver()).toBe(true)
+  expect(budget.isOver()).toBe(true)
   let aroundFirst = false
   setImmediate(() => {
     aroundFirst = true
   })
-  await turn.next()
-  expect(turn.isOver()).toBe(false)
+  await budget.next()
+  expect(budget.isOver()).toBe(false)
   expect(aroundFirst).toBe(false)
-  await turn.next()
+  await budget.next()
 })
 
 test('a burst of transactions lets other things in between, and keeps its order', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createPump } from '#src/lib/pump.ts'
+import { createBatchWorker } from '#src/lib/batch-worker.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -10,14 +10,14 @@ afterEach(() => {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** A pump over a list of numbers; work on a number takes so many milliseconds. */
-function pumpOf(waiting: number[], slots: number, isUrgent = () => false) {
+/** A worker over a list of numbers; work on a number takes so many milliseconds. */
+function workerOf(waiting: number[], slots: number, isUrgent = () => false) {
   const noted: number[][] = []
   const asked: number[] = []
   let under = 0
   let most = 0
   let failures = 0
-  const pump = createPump<number, number>({
+  const worker = createBatchWorker<number, number>({
     slots,
     isUrgent,
     async exchange(results, free) {
@@ -39,12 +39,12 @@ function pumpOf(waiting: number[], slots: number, isUrgent = () => false) {
   const fail = (times: number) => {
     failures = times
   }
-  return { pump, noted, asked, most: () => most, fail }
+  return { worker, noted, asked, most: () => most, fail }
 }
 
 test('nothing is looked for in the turn of whoever starts it', async () => {
-  const { pump, asked } = pumpOf([1], 2)
-  void pump.start()
+  const { worker, asked } = workerOf([1], 2)
+  void worker.start()
   await Promise.resolve()
   expect(asked).toEqual([])
   await pass(10)
@@ -52,12 +52,12 @@ test('nothing is looked for in the turn of whoever starts it', async () => {
 })
 
 test('no more than its slots is done at a time, and all is done and noted once', async () => {
-  const { pump, noted, most } = pumpOf(
+  const { worker, noted, most } = workerOf(
     Array.from({ length: 100 }, (_, i) => 1 + (i % 7)),
     5,
   )
   let ended = false
-  void pump.start()?.then(() => {
+  void worker.start()?.then(() => {
     ended = true
   })
   await pass(2000)
@@ -67,19 +67,19 @@ test('no more than its slots is done at a time, and all is done and noted once',
 })
 
 test('what ends at about the same time is noted together', async () => {
-  const { pump, noted } = pumpOf([20, 21, 22, 23], 4)
-  void pump.start()
+  const { worker, noted } = workerOf([20, 21, 22, 23], 4)
+  void worker.start()
   await pass(100)
   expect(noted).toEqual([[20, 21, 22, 23]])
 })
 
 test('slow work holds up nothing that comes while it runs', async () => {
   const waiting = [10_000]
-  const { pump, noted } = pumpOf(waiting, 4)
-  const first = pump.start()
+  const { worker, noted } = workerOf(waiting, 4)
+  const first = worker.start()
   await pass(50)
   waiting.push(1, 2)
-  expect(pump.start()).toBeNull()
+  expect(worker.start()).toBeNull()
   await pass(50)
   expect(noted.flat()).toEqual([1, 2])
   await pass(10_000)
@@ -89,32 +89,32 @@ test('slow work holds up nothing that comes while it runs', async () => {
 
 test('a start in the very moment of its end is not lost', async () => {
   const waiting = [5]
-  const { pump, noted } = pumpOf(waiting, 1)
+  const { worker, noted } = workerOf(waiting, 1)
   for (let i = 0; i < 40; i++) {
-    void pump.start()
+    void worker.start()
     await pass(1)
     waiting.push(5)
   }
-  void pump.start()
+  void worker.start()
   await pass(2000)
   expect(waiting).toEqual([])
   expect(noted.flat()).toHaveLength(41)
 })
 
 test('a failure without results ends it, and the next start begins anew', async () => {
-  const { pump, noted, fail } = pumpOf([1], 1)
+  const { worker, noted, fail } = workerOf([1], 1)
   fail(1)
-  const failed = expect(pump.start()).rejects.toThrow('the database is locked')
+  const failed = expect(worker.start()).rejects.toThrow('the database is locked')
   await pass(50)
   await failed
-  void pump.start()
+  void worker.start()
   await pass(100)
   expect(noted).toEqual([[1]])
 })
 
 test('results survive a database that is busy for seconds', async () => {
-  const { pump, noted, fail } = pumpOf([5], 1)
-  const end = pump.start()
+  const { worker, noted, fail } = workerOf([5], 1)
+  const end = worker.start()
   await pass(12)
   fail(4)
   await pass(6000)
@@ -123,8 +123,8 @@ test('results survive a database that is busy for seconds', async () => {
 })
 
 test('results that can not be noted end it after five tries', async () => {
-  const { pump, noted, fail } = pumpOf([5], 1)
-  const end = pump.start()
+  const { worker, noted, fail } = workerOf([5], 1)
+  const end = worker.start()
   await pass(12)
   fail(5)
   const failed = expect(end).rejects.toThrow('the database is locked')
@@ -135,34 +135,34 @@ test('results that can not be noted end it after five tries', async () => {
 
 test('after the stop nothing is begun, and what is under way is noted', async () => {
   const waiting = [50, 50, 50]
-  const { pump, noted } = pumpOf(waiting, 1)
-  const end = pump.start()
+  const { worker, noted } = workerOf(waiting, 1)
+  const end = worker.start()
   await pass(20)
-  pump.stop()
+  worker.stop()
   await pass(200)
   await end
   expect([noted, waiting]).toEqual([[[50]], [50, 50]])
-  void pump.start()
+  void worker.start()
   await pass(100)
   expect(waiting).toHaveLength(2)
 })
 
 test('a failure while something is under way loses nothing', async () => {
   const waiting = [300, 300]
-  const { pump, noted, fail } = pumpOf(waiting, 4)
-  const end = pump.start()
+  const { worker, noted, fail } = workerOf(waiting, 4)
+  const end = worker.start()
   await pass(50)
   fail(1)
   waiting.push(1)
-  pump.start()
+  worker.start()
   await pass(3000)
   await end
   expect(noted.flat().sort()).toEqual([1, 300, 300])
 })
 
 test('what is under way when nothing can be noted is awaited, and noted when it can be again', async () => {
-  const { pump, noted, fail } = pumpOf([5, 8000], 2)
-  const end = pump.start()
+  const { worker, noted, fail } = workerOf([5, 8000], 2)
+  const end = worker.start()
   await pass(12)
   fail(7)
   await pass(12_000)
@@ -171,9 +171,9 @@ test('what is under way when nothing can be noted is awaited, and noted when it 
 })
 
 test('it gives up only when nothing is under way any more', async () => {
-  const { pump, noted, fail } = pumpOf([5, 8000], 2)
+  const { worker, noted, fail } = workerOf([5, 8000], 2)
   let over = false
-  const end = pump.start()?.finally(() => {
+  const end = worker.start()?.finally(() => {
     over = true
   })
   const failed = expect(end).rejects.toThrow('the database is locked')
@@ -188,8 +188,8 @@ test('it gives up only when nothing is under way any more', async () => {
 
 test('urgent work goes first: nothing is taken up or noted meanwhile, for a second at most', async () => {
   let urgent = true
-  const { pump, asked, noted } = pumpOf([1, 1], 1, () => urgent)
-  void pump.start()
+  const { worker, asked, noted } = workerOf([1, 1], 1, () => urgent)
+  void worker.start()
   await pass(900)
   expect(asked).toEqual([])
   await pass(200)

@@ -1,7 +1,7 @@
 /** Work that waits in a database: taken in batches, done side by side, and its results noted in batches. */
 import { pause } from './pause.ts'
 
-export interface Pump {
+export interface BatchWorker {
   /** Takes work up soon; resolves when none is left. Null while it is at it already: then it looks again. */
   start(): Promise<void> | null
   /** Takes nothing more up; what is under way is finished and noted. */
@@ -28,8 +28,8 @@ const LOOK_MS = 25
 const NOTE_TRIES = 5
 const NOTE_AGAIN_MS = 1000
 
-/** A pump that rejects, and can be started again, when `exchange` fails for good: never while anything is under way. */
-export function createPump<Item, Result>(options: Options<Item, Result>): Pump {
+/** A worker that rejects, and can be started again, when `exchange` fails for good: never while anything is under way. */
+export function createBatchWorker<Item, Result>(options: Options<Item, Result>): BatchWorker {
   const { slots, work } = options
   let stopped = false
   let running: Promise<void> | null = null
