@@ -334,7 +334,7 @@ scenarios('POST /nodes/register/{token} for a node that was active', [
   },
 ])
 
-test('a sync follows a registration at once', async () => {
+test('a sync of the node follows each of its registrations, and of no other', async () => {
   const w = await createWorld()
   const token = await guided(w)
   const node = createFakeNode()
@@ -343,11 +343,18 @@ test('a sync follows a registration at once', async () => {
   w.s.cores.of = (row) => (row.code === 'nl' && row.status === 'active' ? core : of(row))
   const forgotten: string[] = []
   w.s.cores.forget = (code) => forgotten.push(code)
+  await w.s.background.idle()
+  w.node.calls.length = 0
   await w.call(register(token).path, { method: 'POST', body: ACTIVE })
   await w.s.background.idle()
   expect(forgotten).toEqual(['nl'])
   expect(node.calls.map(({ verb }) => verb)).toContain('configure')
   expect(nodeOf(w).last_seen_at).toBe(nowOf(w))
+  node.calls.length = 0
+  await w.call(register(token).path, { method: 'POST', body: ACTIVE })
+  await w.s.background.idle()
+  expect(node.calls.map(({ verb }) => verb)).toContain('status')
+  expect(w.node.calls).toEqual([])
   w.close()
 })
 

@@ -140,7 +140,7 @@ export async function registerNode(
   const outcome = await s.db.tx(function* (tx) {
     const node = yield* readNodeByToken(tx, token, now)
     if (!node) throw notFound()
-    if (report === null || node.provisioning === null) return { changed: [] }
+    if (report === null || node.provisioning === null) return { code: node.code, changed: [] }
     let former: Former[] = []
     if (report.status === 'active') {
       yield* requireOwnServer(tx, node, report)
@@ -156,7 +156,7 @@ export async function registerNode(
       yield* audit(tx, actor, now, { action: 'node.give-up', object: code, detail })
       yield* alert(tx, s, now, { about: 'server-taken', node: label, other: node.label, ...actor })
     }
-    return { changed: [node.code, ...former.map(({ code }) => code)] }
+    return { code: node.code, changed: [node.code, ...former.map(({ code }) => code)] }
   })
   if (report?.status !== 'active') return
   if (outcome.changed.length > 1) s.nudge('messages')
@@ -164,6 +164,6 @@ export async function registerNode(
   for (const code of outcome.changed) s.cores.forget(code)
   // Also of a node whose script ran once more: its cores may have been started anew.
   s.background.run('sync after a registration', () =>
-    s.nodeSync.syncAll({ force: false, remove: false }),
+    s.nodeSync.syncAll({ force: false, remove: false, only: [outcome.code] }),
   )
 }
