@@ -1,10 +1,10 @@
 /** What is kept of the past: outbound events, the audit log, and how long. */
 import { attemptKey, spansOf } from '#src/lib/ip.ts'
 import { type Database, type Query, run } from './database.ts'
-import { field, hot } from './hot.ts'
 import { areFew, findRows, inOrderOf, type Listing } from './listing.ts'
 import { and, eq, gt, gte, inArray, like, lte, type SQL, sql } from './orm.ts'
 import type { PageRequest } from './paging.ts'
+import { field, preparedStep } from './prepared.ts'
 import {
   type AuditEntry,
   auditLog,
@@ -17,7 +17,7 @@ import {
 
 type NewEvent = Pick<Event, 'id' | 'event' | 'data' | 'status' | 'createdAt'>
 
-const add = hot<NewEvent & { attempts: number }, unknown>((q) =>
+const add = preparedStep<NewEvent & { attempts: number }, unknown>((q) =>
   q.insert(events).values({
     id: field('id'),
     event: field('event'),
@@ -34,7 +34,7 @@ export function* insertEvent(tx: Query, row: NewEvent & { attempts?: number }) {
 
 type NewAuditEntry = Omit<AuditEntry, 'id'>
 
-const note = hot<NewAuditEntry, unknown>((q) =>
+const note = preparedStep<NewAuditEntry, unknown>((q) =>
   q.insert(auditLog).values({
     at: field('at'),
     admin: field('admin'),

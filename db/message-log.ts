@@ -1,7 +1,7 @@
 /** Bot messages on their way (db/outbox.ts queues them): taken for sending in each user's order, and what became of it. */
 import { type Database, type Query, run } from './database.ts'
-import { hot } from './hot.ts'
 import { and, eq, gt, inArray, isNotNull, isNull, lte, type SQL, sql } from './orm.ts'
+import { preparedStep } from './prepared.ts'
 import { outbox, users } from './schema.ts'
 
 const due = (_q: Query, raw: Database['raw']) =>
@@ -57,7 +57,7 @@ const OTHERS: Line = {
     and not exists (${openAlert})`,
 }
 
-const anyAlert = hot<Record<string, never>, unknown[]>((q) =>
+const anyAlert = preparedStep<Record<string, never>, unknown[]>((q) =>
   q.select({ id: outbox.id }).from(outbox).where(ALERTS.members).limit(1),
 )
 

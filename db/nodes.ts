@@ -1,8 +1,8 @@
 /** Nodes in their display order. */
 
 import { type Database, type Query, run } from './database.ts'
-import { hot, input } from './hot.ts'
 import { and, asc, eq, gt, inArray, isNotNull, ne, or, sql } from './orm.ts'
+import { input, preparedStep } from './prepared.ts'
 import { type Node, nodes, payments } from './schema.ts'
 
 const ordered = (q: Query) =>
@@ -51,7 +51,7 @@ export function* readNodeByToken(tx: Query, token: string, now: string) {
   return node
 }
 
-const read = hot<{ code: string }, Node[]>((q) =>
+const read = preparedStep<{ code: string }, Node[]>((q) =>
   q
     .select()
     .from(nodes)

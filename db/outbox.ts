@@ -1,8 +1,8 @@
 /** Bot messages: rows that the transaction writes which causes them. */
 
 import { type Query, run } from './database.ts'
-import { field, hot } from './hot.ts'
 import { and, eq, isNull, sql } from './orm.ts'
+import { field, preparedStep } from './prepared.ts'
 import { outbox } from './schema.ts'
 
 interface NewMessage {
@@ -14,7 +14,7 @@ interface NewMessage {
   botToken: string | null
 }
 
-const add = hot<NewMessage & Record<string, unknown>, unknown>((q) =>
+const add = preparedStep<NewMessage & Record<string, unknown>, unknown>((q) =>
   q.insert(outbox).values({
     tgId: field('tgId'),
     kind: field('kind'),

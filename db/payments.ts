@@ -2,8 +2,8 @@
 
 import { type Database, type Query, run } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
-import { field, hot, input } from './hot.ts'
 import { and, asc, eq, gt, inArray, isNull, lte, ne, or, type SQL, sql } from './orm.ts'
+import { field, input, preparedStep } from './prepared.ts'
 import { nodes, type Payment, payments, plans } from './schema.ts'
 
 export type ProviderName = Payment['provider']
@@ -52,7 +52,7 @@ export function findPaymentOf(
   return own?.provider === provider ? own : findByExternalId(db, provider, id)
 }
 
-const read = hot<{ id: string }, Payment[]>((q) =>
+const read = preparedStep<{ id: string }, Payment[]>((q) =>
   q
     .select()
     .from(payments)
@@ -81,7 +81,7 @@ export function* updatePayment(tx: Query, id: string, changes: Changes) {
   return updated as Payment | undefined
 }
 
-const claim = hot<{ id: string; now: string; failedToo: number }, { id: string }[]>((q) =>
+const claim = preparedStep<{ id: string; now: string; failedToo: number }, { id: string }[]>((q) =>
   q
     .update(payments)
     .set({
@@ -107,7 +107,7 @@ export function* claimPayment(tx: Query, id: string, now: string, failedToo: boo
   return claimed.length > 0
 }
 
-const link = hot<{ id: string; uuid: string }, unknown>((q) =>
+const link = preparedStep<{ id: string; uuid: string }, unknown>((q) =>
   q
     .update(payments)
     .set({ subscriptionUuid: sql`${field('uuid')}` })

@@ -2,8 +2,8 @@
 
 import { type Database, type Query, run } from './database.ts'
 import { isRedeemable } from './gifts.ts'
-import { hot, input } from './hot.ts'
 import { and, asc, eq, type SQLWrapper, sql } from './orm.ts'
+import { input, preparedStep } from './prepared.ts'
 import { giftCodes, type Plan, payments, plans, subscriptions } from './schema.ts'
 import { MAX_SORT_ORDER } from './values.ts'
 
@@ -26,7 +26,7 @@ export function findPlan(db: Database, code: string): Plan | undefined {
   return db.prepared(byCode).get({ code })
 }
 
-const read = hot<{ code: string }, Plan[]>((q) =>
+const read = preparedStep<{ code: string }, Plan[]>((q) =>
   q
     .select()
     .from(plans)

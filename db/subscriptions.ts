@@ -1,8 +1,8 @@
 /** Subscriptions: the owner's list, the clients of a node, and the conditional changes. */
 
 import { type Database, type Query, run } from './database.ts'
-import { field, hot } from './hot.ts'
 import { and, desc, eq, inArray, type SQL, sql } from './orm.ts'
+import { field, preparedStep } from './prepared.ts'
 import {
   counters,
   nodes,
@@ -94,7 +94,7 @@ type NewSubscription = Pick<
 > &
   Partial<Pick<Subscription, 'paymentId' | 'giftCode'>>
 
-const add = hot<NewSubscription, Subscription[]>((q) =>
+const add = preparedStep<NewSubscription, Subscription[]>((q) =>
   q
     .insert(subscriptions)
     .values({

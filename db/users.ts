@@ -3,10 +3,10 @@
 import { UUID } from '#src/lib/uuid.ts'
 import type { Database } from './database.ts'
 import { type Query, run } from './database.ts'
-import { hot, input } from './hot.ts'
 import { countUpTo } from './listing.ts'
 import { and, eq, gt, ne, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
+import { input, preparedStep } from './prepared.ts'
 import { outbox, payments, type Subscription, type User, users } from './schema.ts'
 import { isServed } from './states.ts'
 
@@ -102,7 +102,7 @@ export function findUser(db: Database, tgId: number): User | undefined {
   return db.prepared(byId).get({ tgId })
 }
 
-const read = hot<{ tgId: number }, User[]>((q) =>
+const read = preparedStep<{ tgId: number }, User[]>((q) =>
   q
     .select()
     .from(users)

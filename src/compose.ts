@@ -45,9 +45,9 @@ import { createBackground } from './lib/background.ts'
 import { systemClock } from './lib/clock.ts'
 import { LOCAL_CORE } from './lib/core-name.ts'
 import { errorMessage } from './lib/errors.ts'
-import { given } from './lib/given.ts'
 import { createLimiter, lineBefore } from './lib/limiter.ts'
 import { createLog } from './lib/log.ts'
+import { omitUndefined } from './lib/omit-undefined.ts'
 import { createSingleFlight } from './lib/single-flight.ts'
 import type { Core, Cores } from './ports/cores.ts'
 import type { Services } from './services.ts'
@@ -102,7 +102,7 @@ export function createHostFile(
 /** What the systems outside are asked with, at the addresses of the configuration. */
 function createOutsideSystems({ config, clock, log }: Parts, timeoutMs: number | undefined) {
   const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
-  const outside = { outbound, log, ...given({ timeoutMs }) }
+  const outside = { outbound, log, ...omitUndefined({ timeoutMs }) }
   return {
     telegram: createTelegram({ ...outside, apiUrl: config.telegramApiUrl }),
     providerA: createProviderA({ ...outside, apiUrl: config.providerAApiUrl }),

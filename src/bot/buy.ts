@@ -9,17 +9,17 @@ import { findByShort, shortOf, tapData } from './callback-data.ts'
 import { column, MOST_LISTED, single } from './keyboards.ts'
 import { showStale, supportLines } from './menu.ts'
 import { pay } from './pay.ts'
+import { type BotRequest, say, show, type Work } from './request.ts'
 import { plansFor, priceText, shopOf, type Target, type Way, waysToPay } from './sale.ts'
-import { say, show, type Visit, type Work } from './visit.ts'
 
 /** Says that nothing is sold, and where to ask. */
-async function showClosed(v: Visit): Promise<void> {
+async function showClosed(v: BotRequest): Promise<void> {
   await show(v, [v.t.closed, supportLines(v)].join('\n\n').trim(), single(v.t.back, 'menu'))
 }
 
-const isOpen = (v: Visit, shop: Shop) => shop.open && plansFor(v, shop).length > 0
+const isOpen = (v: BotRequest, shop: Shop) => shop.open && plansFor(v, shop).length > 0
 
-async function chooseNode(v: Visit, shop: Shop, plan?: Plan): Promise<void> {
+async function chooseNode(v: BotRequest, shop: Shop, plan?: Plan): Promise<void> {
   const rows = shop.nodes
     .slice(0, MOST_LISTED)
     .map(({ code, label }): [string, string] => [
@@ -29,7 +29,7 @@ async function chooseNode(v: Visit, shop: Shop, plan?: Plan): Promise<void> {
   await show(v, v.t.chooseNode, column([...rows, [v.t.back, tapData('menu')]]))
 }
 
-async function choosePlan(v: Visit, shop: Shop, target: Target): Promise<void> {
+async function choosePlan(v: BotRequest, shop: Shop, target: Target): Promise<void> {
   const rows = plansFor(v, shop, target).map((plan): [string, string] => {
     const [way] = waysToPay(v, shop, plan) as [Way]
     return [
@@ -43,7 +43,7 @@ async function choosePlan(v: Visit, shop: Shop, target: Target): Promise<void> {
   await show(v, text, column([...rows, [v.t.back, back]]))
 }
 
-async function chooseWay(v: Visit, target: Target, plan: Plan, ways: Way[]): Promise<void> {
+async function chooseWay(v: BotRequest, target: Target, plan: Plan, ways: Way[]): Promise<void> {
   const { kind, id, node } = target
   const rows = ways.map((way): [string, string] => [
     `${way.label} · ${priceText(v, way)}`,
@@ -54,7 +54,7 @@ async function chooseWay(v: Visit, target: Target, plan: Plan, ways: Way[]): Pro
 }
 
 /** The next step towards a payment: what `plan` and `provider` leave open is asked, unless there is but one answer. */
-async function proceed(v: Visit, target: Target, planKey?: string, provider?: string) {
+async function proceed(v: BotRequest, target: Target, planKey?: string, provider?: string) {
   const shop = shopOf(v)
   const plans = plansFor(v, shop, target)
   if (!shop.open || plans.length === 0) return showClosed(v)
@@ -83,7 +83,7 @@ export const openShop: Work = async (v) => {
 }
 
 /** Opens the shop at a plan, by its code. */
-export async function openSale(v: Visit, code: string): Promise<void> {
+export async function openSale(v: BotRequest, code: string): Promise<void> {
   const shop = shopOf(v)
   const [node, ...others] = shop.nodes
   if (!node || !isOpen(v, shop)) return showClosed(v)
@@ -115,4 +115,4 @@ export const renew: Work = async (v, [id = '', plan, provider]) => {
 }
 
 /** Opens the renewal of a subscription that a link names. */
-export const openRenewal = (v: Visit, id: string): Promise<void> => renew(v, [id])
+export const openRenewal = (v: BotRequest, id: string): Promise<void> => renew(v, [id])

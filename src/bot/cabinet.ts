@@ -9,10 +9,10 @@ import { stringsOf } from '#src/web/strings.ts'
 import { shortOf, tapData } from './callback-data.ts'
 import { addLinkRow, column } from './keyboards.ts'
 import { showStale } from './menu.ts'
+import { type BotRequest, linkOf, say, sendQr, show, type Work } from './request.ts'
 import { findOwn, listOwn, type OwnSubscription } from './subscriptions.ts'
-import { linkOf, say, sendQr, show, type Visit, type Work } from './visit.ts'
 
-async function showList(v: Visit): Promise<void> {
+async function showList(v: BotRequest): Promise<void> {
   const { t } = v
   const own = listOwn(v)
   const back: [string, string] = [t.back, tapData('menu')]
@@ -29,9 +29,9 @@ async function showList(v: Visit): Promise<void> {
 }
 
 /** Adds buttons that open an app through its bridge page: Telegram refuses links of other schemes than its own and the web's. */
-function addImports(v: Visit, keyboard: InlineKeyboard): boolean {
+function addImports(v: BotRequest, keyboard: InlineKeyboard): boolean {
   if (v.s.config.publicScheme !== 'https') return false
-  const { apps: known, settings } = v.desk.directory()
+  const { apps: known, settings } = v.memory.catalogue()
   const { apps } = fittingApps(known, deviceLimit(v.user, settings) !== null)
   for (const [at, { id, name }] of apps.entries()) {
     keyboard.url(stringsOf(v.lang).addTo(name), `${linkOf(v)}/open/${id}?lang=${v.lang}`)
@@ -40,7 +40,7 @@ function addImports(v: Visit, keyboard: InlineKeyboard): boolean {
   return true
 }
 
-async function showCard(v: Visit, { row, shown, nodeLabel }: OwnSubscription): Promise<void> {
+async function showCard(v: BotRequest, { row, shown, nodeLabel }: OwnSubscription): Promise<void> {
   const { t } = v
   const keyboard = addLinkRow(v, new InlineKeyboard())
   const imports = addImports(v, keyboard)

@@ -8,26 +8,26 @@ import { cut } from '#src/lib/format.ts'
 import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { column, MOST_LISTED } from './keyboards.ts'
-import { say, show, type Visit, type Work } from './visit.ts'
+import { type BotRequest, say, show, type Work } from './request.ts'
 
 const NAME_LENGTH = 50
 
 /** What a device calls itself, as far as it does. */
-const nameOf = (v: Visit, { deviceModel, deviceOs, userAgent }: Device) =>
+const nameOf = (v: BotRequest, { deviceModel, deviceOs, userAgent }: Device) =>
   cut([deviceModel, deviceOs].filter(Boolean).join(', ') || userAgent || v.t.device, NAME_LENGTH)
 
-async function showDevices(v: Visit): Promise<void> {
+async function showDevices(v: BotRequest): Promise<void> {
   const { s, t, user } = v
   const devices = listDevices(s.db, user.tgId)
   const rows = devices
     .slice(0, MOST_LISTED)
     .map((device): [string, string] => [`🗑 ${nameOf(v, device)}`, tapData('dev', device.id)])
-  const limit = deviceLimit(user, v.desk.directory().settings)
+  const limit = deviceLimit(user, v.memory.catalogue().settings)
   await show(v, t.deviceList(devices.length, limit), column([...rows, [t.back, tapData('s')]]))
 }
 
 /** Removes one; false when the user has removed too many of late, of which they are told. */
-async function remove(v: Visit, id: string): Promise<void> {
+async function remove(v: BotRequest, id: string): Promise<void> {
   try {
     await removeOwnDevice(v.s, BOT_ACTOR, v.user.tgId, /^\d{1,15}$/.test(id) ? Number(id) : null)
     await say(v, v.t.deviceRemoved)

@@ -14,22 +14,22 @@ import { giftCodeIn, redeem, showGift } from './gift.ts'
 import { chooseLanguage, help } from './help.ts'
 import { showMenu, showStale, supportLines } from './menu.ts'
 import { check } from './pay.ts'
-import { answerPreCheckout, noteRefund, takeStars } from './stars.ts'
-import { start } from './start.ts'
-import { BOT_LANGS, textsOf } from './texts.ts'
 import {
   answerTap,
-  beginVisit,
-  createDesk,
-  type Desk,
+  type BotMemory,
+  type BotRequest,
+  beginRequest,
+  createBotMemory,
   endVisit,
   langOf,
   refusedAs,
   say,
   send,
-  type Visit,
   type Work,
-} from './visit.ts'
+} from './request.ts'
+import { answerPreCheckout, noteRefund, takeStars } from './stars.ts'
+import { start } from './start.ts'
+import { BOT_LANGS, textsOf } from './texts.ts'
 
 const TAPS: Record<TapKind, Work> = {
   menu: (v) => showMenu(v),
@@ -70,7 +70,7 @@ const SENT = new Set(
 /** `/command@bot payload` */
 const COMMAND = /^\/(\w+)(?:@\w+)?(?:\s+(\S+))?/
 
-const read = async (v: Visit): Promise<void> => {
+const read = async (v: BotRequest): Promise<void> => {
   const text = v.ctx.message?.text ?? ''
   const [, command = '', payload] = COMMAND.exec(text) ?? []
   const work = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined
@@ -79,7 +79,7 @@ const read = async (v: Visit): Promise<void> => {
   await showMenu(v, v.t.hint)
 }
 
-const tap = async (v: Visit): Promise<void> => {
+const tap = async (v: BotRequest): Promise<void> => {
   const { kind, args } = parseTap(v.ctx.callbackQuery?.data ?? '')
   await (Object.hasOwn(TAPS, kind) ? TAPS[kind as TapKind](v, args) : showStale(v))
 }
@@ -88,12 +88,12 @@ const tap = async (v: Visit): Promise<void> => {
 const isTelegrams = (error: unknown) =>
   error instanceof HttpError || refusedAs(error, 429) || refusedAs(error, 401)
 
-/** Begins a visit. Where that fails, the sender is told in the language of their Telegram: of them nothing could be read. */
-async function begin(desk: Desk, ctx: Context): Promise<Visit | null> {
+/** Begins the answer to an update. Where that fails, the sender is told in the language of their Telegram: of them nothing could be read. */
+async function begin(memory: BotMemory, ctx: Context): Promise<BotRequest | null> {
   try {
-    return await beginVisit(desk, ctx)
+    return await beginRequest(memory, ctx)
   } catch (error) {
-    const { fault } = textsOf(langOf(desk.s, ctx.from?.language_code))
+    const { fault } = textsOf(langOf(memory.s, ctx.from?.language_code))
     const told: Promise<unknown> = ctx.callbackQuery ? answerTap(ctx, fault) : ctx.reply(fault)
     await told.catch(() => {})
     throw error
@@ -101,8 +101,8 @@ async function begin(desk: Desk, ctx: Context): Promise<Visit | null> {
 }
 
 /** Answers an update of a user, unless they are banned. A fault is theirs to know of, and the log's. */
-async function receive(desk: Desk, ctx: Context, work: (v: Visit) => Promise<void>) {
-  const v = await begin(desk, ctx)
+async function receive(memory: BotMemory, ctx: Context, work: (v: BotRequest) => Promise<void>) {
+  const v = await begin(memory, ctx)
   if (!v) return
   try {
     if (v.user.bannedAt === null) await work(v)
@@ -110,7 +110,7 @@ async function receive(desk: Desk, ctx: Context, work: (v: Visit) => Promise<voi
     await endVisit(v)
   } catch (error) {
     // They have blocked the bot since: nobody is there to be answered.
-    if (refusedAs(error, 403)) return noteBlocked(desk.s, v.user.tgId, true)
+    if (refusedAs(error, 403)) return noteBlocked(memory.s, v.user.tgId, true)
     // What failed is for the log, whether or not they can be told.
     if (!isTelegrams(error)) await say(v, v.t.fault).catch(() => {})
     throw error
@@ -131,20 +131,20 @@ const plainWhereRefused: Transformer = async (call, method, payload, signal) => 
 
 /** Registers all of it. Handlers throw what they can't answer for. */
 export function registerFlows(bot: Bot, s: Services): void {
-  const desk = createDesk(s)
+  const memory = createBotMemory(s)
   bot.api.config.use(plainWhereRefused)
-  bot.on('pre_checkout_query', (ctx) => answerPreCheckout(desk, ctx))
+  bot.on('pre_checkout_query', (ctx) => answerPreCheckout(memory, ctx))
   const own = bot.chatType('private')
-  own.on('message:successful_payment', (ctx) => takeStars(desk, ctx))
-  own.on('message:refunded_payment', (ctx) => noteRefund(desk, ctx))
+  own.on('message:successful_payment', (ctx) => takeStars(memory, ctx))
+  own.on('message:refunded_payment', (ctx) => noteRefund(memory, ctx))
   own.on('my_chat_member', (ctx) => {
     const { status } = ctx.myChatMember.new_chat_member
     return noteBlocked(s, ctx.chat.id, status === 'kicked' || status === 'left')
   })
   own.on('message', async (ctx) => {
-    if (Object.keys(ctx.message).some((key) => SENT.has(key))) await receive(desk, ctx, read)
+    if (Object.keys(ctx.message).some((key) => SENT.has(key))) await receive(memory, ctx, read)
   })
-  own.on('callback_query', (ctx) => receive(desk, ctx, tap))
+  own.on('callback_query', (ctx) => receive(memory, ctx, tap))
   // A button under a message of somebody else's chat is none of ours, but whoever tapped it waits.
   bot.on('callback_query', async (ctx) => {
     await answerTap(ctx)

@@ -8,7 +8,7 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { addLinkRow, single } from './keyboards.ts'
 import { supportLines } from './menu.ts'
-import { sendQr, show, type Visit, type Work } from './visit.ts'
+import { type BotRequest, sendQr, show, type Work } from './request.ts'
 
 /** Shorter and longer ones are none; a button has no room for them. */
 const CODE = /^[A-Z2-7]{16}$/i
@@ -19,9 +19,9 @@ export function giftCodeIn(text: string): string | undefined {
   return CODE.test(code) ? code.toUpperCase() : undefined
 }
 
-type Refusal = keyof Visit['t']['giftRefusal'] | 'banned'
+type Refusal = keyof BotRequest['t']['giftRefusal'] | 'banned'
 
-async function showRefusal(v: Visit, outcome: Refusal): Promise<void> {
+async function showRefusal(v: BotRequest, outcome: Refusal): Promise<void> {
   const { t } = v
   const reason = outcome === 'banned' ? t.banned : t.giftRefusal[outcome]
   const text = [reason, supportLines(v)].join('\n\n').trim()
@@ -29,7 +29,7 @@ async function showRefusal(v: Visit, outcome: Refusal): Promise<void> {
 }
 
 /** Shows what a redeemed code gave, as the message about a paid one does; of what is revoked or over, only that there was a gift. */
-async function showGiven(v: Visit, given: ListedSubscription | null, before: boolean) {
+async function showGiven(v: BotRequest, given: ListedSubscription | null, before: boolean) {
   const { t, s, user, lang } = v
   const keyboard = addLinkRow(v, new InlineKeyboard()).text(t.my, tapData('s'))
   const { node_label = '', plan_label = '' } = given ? nodeAndPlan(given) : {}
@@ -48,7 +48,7 @@ async function showGiven(v: Visit, given: ListedSubscription | null, before: boo
 }
 
 /** Shows what a code would give, with the button that redeems it. */
-export async function showGift(v: Visit, text: string): Promise<void> {
+export async function showGift(v: BotRequest, text: string): Promise<void> {
   const code = giftCodeIn(text)
   if (code === undefined) return showRefusal(v, 'unknown')
   const gift = await describeGift(v.s, v.user.tgId, code)

@@ -6,10 +6,10 @@ import { appsOf, fittingApps, SYSTEMS, storeLabel } from '#src/domain/lists/apps
 import { stringsOf } from '#src/web/strings.ts'
 import { tapData } from './callback-data.ts'
 import { legalUrl, showStale, supportLines } from './menu.ts'
+import { type BotRequest, inLang, show, type Work } from './request.ts'
 import { BOT_LANGS, textsOf } from './texts.ts'
-import { inLang, show, type Visit, type Work } from './visit.ts'
 
-async function showHelp(v: Visit): Promise<void> {
+async function showHelp(v: BotRequest): Promise<void> {
   const { t } = v
   const keyboard = new InlineKeyboard()
   for (const [at, system] of SYSTEMS.entries()) {
@@ -26,10 +26,10 @@ async function showHelp(v: Visit): Promise<void> {
   await show(v, text.join('\n\n'), keyboard)
 }
 
-async function showApps(v: Visit, system: (typeof SYSTEMS)[number]): Promise<void> {
+async function showApps(v: BotRequest, system: (typeof SYSTEMS)[number]): Promise<void> {
   const strings = stringsOf(v.lang)
   const keyboard = new InlineKeyboard()
-  const { apps: known, settings } = v.desk.directory()
+  const { apps: known, settings } = v.memory.catalogue()
   const { apps, unfit } = fittingApps(appsOf(known, system), deviceLimit(v.user, settings) !== null)
   for (const app of apps) {
     for (const store of app.stores[system] ?? []) {

@@ -1,7 +1,7 @@
 /** Buttons that several screens have. */
 import { InlineKeyboard } from 'grammy/web'
 import { type TapKind, tapData } from './callback-data.ts'
-import { linkOf, type Visit } from './visit.ts'
+import { type BotRequest, linkOf } from './request.ts'
 
 /** Telegram takes 100 buttons under a message; this many of a list leave room for the others. */
 export const MOST_LISTED = 90
@@ -16,7 +16,7 @@ export const single = (label: string, kind: TapKind, ...args: string[]): InlineK
   column([[label, tapData(kind, ...args)]])
 
 /** Adds a row for the link: to copy it, and to see it as a QR code. */
-export function addLinkRow(v: Visit, keyboard: InlineKeyboard): InlineKeyboard {
+export function addLinkRow(v: BotRequest, keyboard: InlineKeyboard): InlineKeyboard {
   const link = linkOf(v)
   if (link.length <= COPY_LIMIT) keyboard.copyText(v.t.copyLink, link)
   return keyboard.text(v.t.qr, tapData('qr')).row()

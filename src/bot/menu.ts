@@ -2,12 +2,12 @@
 import { cut } from '#src/lib/format.ts'
 import { tapData } from './callback-data.ts'
 import { column } from './keyboards.ts'
-import { say, show, type Visit } from './visit.ts'
+import { type BotRequest, say, show } from './request.ts'
 
 /** A name is as its bearer wrote it: as long as they like. */
 const NAME_LENGTH = 64
 
-function menuKeyboard({ s, t, user }: Visit) {
+function menuKeyboard({ s, t, user }: BotRequest) {
   const keyboard = column([
     [t.buy, tapData('buy')],
     [t.my, tapData('s')],
@@ -21,29 +21,29 @@ function menuKeyboard({ s, t, user }: Visit) {
 }
 
 /** Shows the menu, under `text` where that is to be said first. */
-export async function showMenu(v: Visit, text?: string): Promise<void> {
-  const brand = v.desk.directory().settings.text('BRAND_NAME')
+export async function showMenu(v: BotRequest, text?: string): Promise<void> {
+  const brand = v.memory.catalogue().settings.text('BRAND_NAME')
   const name = cut(v.ctx.from?.first_name ?? '', NAME_LENGTH)
   await show(v, text ?? v.t.hello(name, brand), menuKeyboard(v))
 }
 
 /** Says that a button is out of date, and shows the menu. */
-export async function showStale(v: Visit): Promise<void> {
+export async function showStale(v: BotRequest): Promise<void> {
   await say(v, v.t.stale)
   await showMenu(v)
 }
 
 /** Where support is: its contact and address as they are, none while nobody has set it. */
-export function supportOf({ desk }: Visit): { contact: string; email: string } {
-  const { settings } = desk.directory()
+export function supportOf({ memory }: BotRequest): { contact: string; email: string } {
+  const { settings } = memory.catalogue()
   return { contact: settings.text('SUPPORT_CONTACT'), email: settings.text('SUPPORT_EMAIL') }
 }
 
 /** The same in HTML; empty while nobody has set it. */
-export function supportLines(v: Visit): string {
+export function supportLines(v: BotRequest): string {
   const { contact, email } = supportOf(v)
   return [contact && v.t.support(contact), email && v.t.email(email)].filter(Boolean).join('\n')
 }
 
-export const legalUrl = ({ s, lang }: Visit, page: 'offer' | 'privacy'): string =>
+export const legalUrl = ({ s, lang }: BotRequest, page: 'offer' | 'privacy'): string =>
   `${s.config.publicScheme}://${s.config.domains.site}/${page}?lang=${lang}`

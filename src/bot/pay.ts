@@ -10,15 +10,15 @@ import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { addLinkRow, single } from './keyboards.ts'
 import { legalUrl, showStale, supportLines } from './menu.ts'
+import { type BotRequest, say, show, type Work } from './request.ts'
 import { priceText, type Target, type Way } from './sale.ts'
 import { findOwn } from './subscriptions.ts'
-import { say, show, type Visit, type Work } from './visit.ts'
 
 /** Between two questions of a user about their payments. */
 const CHECK_EVERY_MS = 5 * SECOND_MS
 
 /** What to say of a refusal. */
-function refusalText(v: Visit, { status, message, headers }: ApiError): string {
+function refusalText(v: BotRequest, { status, message, headers }: ApiError): string {
   const { t } = v
   if (status === 429) {
     const waitMs = Number(headers['Retry-After'] ?? 0) * SECOND_MS
@@ -29,7 +29,12 @@ function refusalText(v: Visit, { status, message, headers }: ApiError): string {
 }
 
 /** Makes a payment; who taps twice at once gets the same one. Null when it was refused, of which the user is told. */
-async function make(v: Visit, target: Target, plan: Plan, way: Way): Promise<NewPayment | null> {
+async function make(
+  v: BotRequest,
+  target: Target,
+  plan: Plan,
+  way: Way,
+): Promise<NewPayment | null> {
   const { tgId } = v.user
   const order = {
     tgId,
@@ -41,7 +46,7 @@ async function make(v: Visit, target: Target, plan: Plan, way: Way): Promise<New
   }
   const key = tapData(target.kind, tgId, target.id, plan.code, way.id)
   try {
-    return await v.desk.making(key, () => createPayment(v.s, BOT_ACTOR, order)).answer
+    return await v.memory.making(key, () => createPayment(v.s, BOT_ACTOR, order)).answer
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     await say(v, refusalText(v, error))
@@ -50,7 +55,7 @@ async function make(v: Visit, target: Target, plan: Plan, way: Way): Promise<New
 }
 
 /** Shows what is bought, for how much, and the button by which it is paid. */
-export async function pay(v: Visit, target: Target, plan: Plan, way: Way): Promise<void> {
+export async function pay(v: BotRequest, target: Target, plan: Plan, way: Way): Promise<void> {
   const made = await make(v, target, plan, way)
   if (!made) return
   const { t } = v
@@ -73,30 +78,30 @@ export async function pay(v: Visit, target: Target, plan: Plan, way: Way): Promi
 }
 
 /** Whether this user may ask now; if so it counts. */
-function takeTurn({ desk, user }: Visit): boolean {
-  const now = desk.s.clock.monotonicMs()
-  for (const [tgId, at] of desk.checkedAtMs) {
+function takeTurn({ memory, user }: BotRequest): boolean {
+  const now = memory.s.clock.monotonicMs()
+  for (const [tgId, at] of memory.checkedAtMs) {
     if (now - at < CHECK_EVERY_MS) break
-    desk.checkedAtMs.delete(tgId)
+    memory.checkedAtMs.delete(tgId)
   }
-  if (desk.checkedAtMs.has(user.tgId)) return false
-  desk.checkedAtMs.set(user.tgId, now)
+  if (memory.checkedAtMs.has(user.tgId)) return false
+  memory.checkedAtMs.set(user.tgId, now)
   return true
 }
 
-async function showPaid(v: Visit, payment: Payment): Promise<void> {
+async function showPaid(v: BotRequest, payment: Payment): Promise<void> {
   const found = payment.subscriptionUuid === null ? null : findOwn(v, payment.subscriptionUuid)
   const keyboard = addLinkRow(v, new InlineKeyboard()).text(v.t.my, tapData('s'))
   await show(v, found ? v.t.paidDone(found.shown) : v.t.paidBefore, keyboard)
 }
 
 /** In place of the bill, which is not to be paid now. */
-async function showInstead(v: Visit, text: string, keyboard: InlineKeyboard): Promise<void> {
+async function showInstead(v: BotRequest, text: string, keyboard: InlineKeyboard): Promise<void> {
   await show(v, [text, supportLines(v)].filter(Boolean).join('\n\n'), keyboard)
 }
 
 /** Tells what became of a payment. */
-async function tellOf(v: Visit, payment: Payment): Promise<void> {
+async function tellOf(v: BotRequest, payment: Payment): Promise<void> {
   if (payment.refundedAt !== null) return say(v, v.t.refunded)
   if (payment.status === 'paid') return showPaid(v, payment)
   if (payment.reviewReason !== null) return showInstead(v, v.t.inReview, single(v.t.back, 'menu'))

@@ -3,7 +3,7 @@ import type { Plan } from '#db/schema.ts'
 import { priceAt, readShop, type Shop } from '#src/domain/payments/offer.ts'
 import { formatPrice } from '#src/lib/format.ts'
 import { MOST_LISTED } from './keyboards.ts'
-import type { Visit } from './visit.ts'
+import type { BotRequest } from './request.ts'
 
 /** What is bought: a new subscription on a server, or more time for one. */
 export interface Target {
@@ -23,14 +23,14 @@ export interface Way {
   currency: string
 }
 
-export const shopOf = (v: Visit): Shop => readShop(v.desk.directory(), v.user)
+export const shopOf = (v: BotRequest): Shop => readShop(v.memory.catalogue(), v.user)
 
 /** `199 ₽`, `100 ⭐` */
-export const priceText = (v: Visit, { amount, currency }: Pick<Way, 'amount' | 'currency'>) =>
+export const priceText = (v: BotRequest, { amount, currency }: Pick<Way, 'amount' | 'currency'>) =>
   currency === 'XTR' ? `${amount} ⭐` : formatPrice(amount, currency, v.lang)
 
 /** The ways by which a plan can be paid. */
-export function waysToPay(v: Visit, shop: Shop, plan: Plan): Way[] {
+export function waysToPay(v: BotRequest, shop: Shop, plan: Plan): Way[] {
   return shop.providers.flatMap(({ id, label }) => {
     const price = priceAt(plan, id, v.s.config.currency)
     return price.amount > 0 ? [{ id, label, ...price }] : []
@@ -38,8 +38,8 @@ export function waysToPay(v: Visit, shop: Shop, plan: Plan): Way[] {
 }
 
 /** The plans that this user can pay for; of a renewal also its own one, when it is sold no more to others. */
-export function plansFor(v: Visit, shop: Shop, target?: Target): Plan[] {
-  const own = target?.renewed && v.desk.directory().plans.get(target.renewed.plan)
+export function plansFor(v: BotRequest, shop: Shop, target?: Target): Plan[] {
+  const own = target?.renewed && v.memory.catalogue().plans.get(target.renewed.plan)
   const plans = own?.archived ? [...shop.plans, own] : shop.plans
   return plans.filter((plan) => waysToPay(v, shop, plan).length > 0).slice(0, MOST_LISTED)
 }

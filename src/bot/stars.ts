@@ -10,15 +10,18 @@ import { priceAt } from '#src/domain/payments/offer.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
 import { listProviders } from '#src/domain/payments/providers.ts'
 import { ApiError } from '#src/lib/errors.ts'
+import { type BotMemory, langOf, refusedAs } from './request.ts'
 import { type Texts, textsOf } from './texts.ts'
-import { type Desk, langOf, refusedAs } from './visit.ts'
 
 type Query = NonNullable<Context['preCheckoutQuery']>
 
 /** Whether what the payment is for is offered as it was when the bill was made. */
-function isOffered({ s, directory }: Desk, { node, plan, amount, provider }: Payment): boolean {
+function isOffered(
+  { s, catalogue }: BotMemory,
+  { node, plan, amount, provider }: Payment,
+): boolean {
   const sold = findPlan(s.db, plan)
-  const known = listProviders(directory().settings).find(({ id }) => id === provider)
+  const known = listProviders(catalogue().settings).find(({ id }) => id === provider)
   return (
     sold !== undefined &&
     findNode(s.db, node) !== undefined &&
@@ -28,8 +31,8 @@ function isOffered({ s, directory }: Desk, { node, plan, amount, provider }: Pay
 }
 
 /** Why Telegram is not to take the Stars, in the payer's language; null: it may. */
-function objectionOf(desk: Desk, query: Query, t: Texts): string | null {
-  const { db } = desk.s
+function objectionOf(memory: BotMemory, query: Query, t: Texts): string | null {
+  const { db } = memory.s
   const { currency, total_amount: amount, invoice_payload: id, from } = query
   const payment = findPayment(db, id)
   const isBill = payment?.provider === 'stars' && payment.status === 'pending'
@@ -37,15 +40,15 @@ function objectionOf(desk: Desk, query: Query, t: Texts): string | null {
   if (currency !== payment.currency || amount !== payment.amount) return t.starsNotPending
   const users = [from.id, payment.tgId].map((tgId) => findUser(db, tgId))
   if (users.some((user) => user && user.bannedAt !== null)) return t.banned
-  return isOffered(desk, payment) ? null : t.starsChanged
+  return isOffered(memory, payment) ? null : t.starsChanged
 }
 
 /** Says whether Telegram may take the Stars. It waits 10 seconds for that: nothing outside is asked. */
-export async function answerPreCheckout(desk: Desk, ctx: Context): Promise<void> {
+export async function answerPreCheckout(memory: BotMemory, ctx: Context): Promise<void> {
   const query = ctx.preCheckoutQuery
   if (!query) return
-  const lang = findUser(desk.s.db, query.from.id)?.lang ?? query.from.language_code
-  const objection = objectionOf(desk, query, textsOf(langOf(desk.s, lang)))
+  const lang = findUser(memory.s.db, query.from.id)?.lang ?? query.from.language_code
+  const objection = objectionOf(memory, query, textsOf(langOf(memory.s, lang)))
   try {
     await (objection === null
       ? ctx.answerPreCheckoutQuery(true)
@@ -64,7 +67,7 @@ interface Charge {
 }
 
 /** Does what a charge means, or that it was given back; false when a person has to look at it. */
-async function settle({ s }: Desk, charge: Charge, refunded: boolean): Promise<boolean> {
+async function settle({ s }: BotMemory, charge: Charge, refunded: boolean): Promise<boolean> {
   const { currency, telegram_payment_charge_id: externalId } = charge
   const amount = String(charge.total_amount)
   const id = charge.invoice_payload
@@ -83,15 +86,15 @@ async function settle({ s }: Desk, charge: Charge, refunded: boolean): Promise<b
 }
 
 /** Grants what was paid for; the message about it goes the way of every grant. */
-export async function takeStars(desk: Desk, ctx: Context): Promise<void> {
+export async function takeStars(memory: BotMemory, ctx: Context): Promise<void> {
   const charge = ctx.message?.successful_payment
-  if (!charge || (await settle(desk, charge, false))) return
-  const lang = (ctx.from && findUser(desk.s.db, ctx.from.id)?.lang) ?? ctx.from?.language_code
-  await ctx.reply(textsOf(langOf(desk.s, lang)).inReview)
+  if (!charge || (await settle(memory, charge, false))) return
+  const lang = (ctx.from && findUser(memory.s.db, ctx.from.id)?.lang) ?? ctx.from?.language_code
+  await ctx.reply(textsOf(langOf(memory.s, lang)).inReview)
 }
 
 /** Marks a payment whose Stars went back. */
-export async function noteRefund(desk: Desk, ctx: Context): Promise<void> {
+export async function noteRefund(memory: BotMemory, ctx: Context): Promise<void> {
   const charge = ctx.message?.refunded_payment
-  if (charge) await settle(desk, charge, true)
+  if (charge) await settle(memory, charge, true)
 }

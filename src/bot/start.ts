@@ -2,10 +2,10 @@
 import { openRenewal, openSale, openShop } from './buy.ts'
 import { showGift } from './gift.ts'
 import { showMenu } from './menu.ts'
-import type { Visit, Work } from './visit.ts'
+import type { BotRequest, Work } from './request.ts'
 
 /** What `t.me/<bot>?start=…` may carry (core.telegram.org/bots/features#deep-linking). */
-const LINKS: [prefix: string, open: (v: Visit, rest: string) => Promise<void>][] = [
+const LINKS: [prefix: string, open: (v: BotRequest, rest: string) => Promise<void>][] = [
   ['gift_', showGift],
   ['buy_', openSale],
   ['renew_', openRenewal],

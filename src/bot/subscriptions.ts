@@ -5,8 +5,8 @@ import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions/subs
 import { cut } from '#src/lib/format.ts'
 import { daysToGo, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { stringsOf } from '#src/web/strings.ts'
+import type { BotRequest } from './request.ts'
 import type { ShownSubscription } from './texts.ts'
-import type { Visit } from './visit.ts'
 
 /** A message holds 4096 characters: the newest of a long list, with labels that leave room for each other. */
 const MOST_SHOWN = 20
@@ -18,7 +18,7 @@ export interface OwnSubscription extends ListedSubscription {
   shown: ShownSubscription
 }
 
-function withTexts({ s, lang }: Visit, { state, ...found }: Shown): OwnSubscription {
+function withTexts({ s, lang }: BotRequest, { state, ...found }: Shown): OwnSubscription {
   const { expiresAt, heldAt } = found.row
   const labels = nodeAndPlan(found)
   const days = daysToGo(expiresAt, heldAt === null ? s.clock.now() : parseTimestamp(heldAt))
@@ -35,13 +35,13 @@ function withTexts({ s, lang }: Visit, { state, ...found }: Shown): OwnSubscript
 }
 
 /** The newest 20 of the user's subscriptions, newest first: all but revoked ones. */
-export const listOwn = (v: Visit): OwnSubscription[] =>
+export const listOwn = (v: BotRequest): OwnSubscription[] =>
   listShownOfUser(v.s.db, v.user, formatTimestamp(v.s.clock.now()))
     .slice(0, MOST_SHOWN)
     .map((found) => withTexts(v, found))
 
 /** One of them, by its id or its uuid. */
-export const findOwn = (v: Visit, id: string): OwnSubscription | undefined => {
+export const findOwn = (v: BotRequest, id: string): OwnSubscription | undefined => {
   const found = findShownOfUser(v.s, v.user, id, formatTimestamp(v.s.clock.now()))
   return found && withTexts(v, found)
 }

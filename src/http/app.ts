@@ -2,15 +2,15 @@
 import { join } from 'node:path'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { createDirectory } from '#src/domain/lists/directory.ts'
+import { createCatalogue } from '#src/domain/lists/catalogue.ts'
 import { ApiError, notFound } from '#src/lib/errors.ts'
 import type { Services } from '#src/services.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
-import { type Asking, createAsking } from './asking.ts'
 import { createClientIp } from './client-ip.ts'
 import type { AppEnv, Connection, Context, Http } from './context.ts'
 import { errorResponse } from './errors.ts'
 import { mountInstall } from './install.ts'
+import { createNoticeLimits, type NoticeLimits } from './notice-limits.ts'
 import { adminApi, adminHtml, createPanel, mountAdminPage } from './panel.ts'
 import { landing, mountAssets, mountSite } from './site.ts'
 import { createSubscriptionLinks, type SubscriptionLinks } from './sub.ts'
@@ -42,7 +42,7 @@ export function hostApp(
   kinds: Set<HostKind>,
   origins: string[],
   links: SubscriptionLinks,
-  asking: Asking,
+  noticeLimits: NoticeLimits,
 ): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const groups = groupsOf(kinds, s.config.hostIsolation)
@@ -70,7 +70,7 @@ export function hostApp(
   const home = kinds.has('panel') && s.config.adminPath === 'admin' ? adminHtml : landing
   app.get('/', (c) => home(s, c))
   mountAssets(app)
-  mountWebhooks(app, s, asking)
+  mountWebhooks(app, s, noticeLimits)
   if (groups.site) mountSite(app, s)
   if (groups.panel) {
     mountInstall(app, s)
@@ -109,7 +109,7 @@ export function createApp(services: Services, panelFolder = PANEL_FOLDER) {
   const s: Http = {
     ...services,
     clientIp: createClientIp(config, services.log),
-    directory: createDirectory(services),
+    catalogue: createCatalogue(services),
     panel: createPanel(panelFolder),
   }
   const { site, panel } = config.domains
@@ -120,10 +120,10 @@ export function createApp(services: Services, panelFolder = PANEL_FOLDER) {
     roles.set(name, new Set([...(roles.get(name) ?? []), kind]))
   }
   const links = createSubscriptionLinks(s)
-  const asking = createAsking(s)
+  const noticeLimits = createNoticeLimits(s)
   const createHost = (kinds: Set<HostKind>): Host => {
     const { sub: lists } = groupsOf(kinds, config.hostIsolation)
-    return { app: hostApp(s, kinds, origins, links, asking), lists }
+    return { app: hostApp(s, kinds, origins, links, noticeLimits), lists }
   }
   const hosts = new Map(Array.from(roles, ([name, kinds]) => [name, createHost(kinds)]))
   const siteHost = createHost(new Set(['site']))

@@ -1,7 +1,7 @@
 /** What every handler of the app can reach. */
 import type { Context as HonoContext } from 'hono'
 import type { Actor } from '#src/domain/audit.ts'
-import type { Directory } from '#src/domain/lists/directory.ts'
+import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import type { Services } from '#src/services.ts'
 import type { Panel } from '#src/web/panel-files.ts'
 
@@ -32,7 +32,7 @@ export type Context = HonoContext<AppEnv>
 /** Services and what http keeps beside them, one per process. */
 export interface Http extends Services {
   clientIp: (realIp: string | null | undefined, peer: string | undefined) => string
-  directory: (revision: number) => Directory
+  catalogue: (revision: number) => Catalogue
   /** The built panel; null while there is none. */
   panel: () => Panel | null
 }

@@ -1,7 +1,7 @@
 /** Pages of src/web as responses: language, brand, policy and cache rules in one place. */
 import { findListsRevision } from '#db/settings.ts'
 import { SYSTEMS } from '#src/domain/lists/apps.ts'
-import type { Directory } from '#src/domain/lists/directory.ts'
+import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { dayIn } from '#src/lib/time.ts'
 import {
@@ -22,10 +22,10 @@ export const siteUrl = ({ config }: Pick<Http, 'config'>): string =>
   `${config.publicScheme}://${config.domains.site}`
 
 /** Nodes, plans and settings as they are now. */
-export const currentDirectory = (s: Http): Directory => s.directory(findListsRevision(s.db))
+export const currentCatalogue = (s: Http): Catalogue => s.catalogue(findListsRevision(s.db))
 
-function pageBase(s: Http, c: Context, directory: Directory): PageBase {
-  const { settings } = directory
+function pageBase(s: Http, c: Context, catalogue: Catalogue): PageBase {
+  const { settings } = catalogue
   const asked = c.req.query('lang')
   const os = SYSTEMS.find((system) => system === c.req.query('os'))
   return {
@@ -33,7 +33,7 @@ function pageBase(s: Http, c: Context, directory: Directory): PageBase {
     askedLang: findLang(LANGS, asked) ?? null,
     brandName: settings.text('BRAND_NAME'),
     brandHue: settings.int('BRAND_HUE'),
-    helpUrl: directory.helpUrl,
+    helpUrl: catalogue.helpUrl,
     siteUrl: siteUrl(s),
     year: Number(dayIn(s.config.timezone, s.clock.now()).slice(0, 4)),
     query: os ? `os=${os}` : '',
@@ -56,11 +56,11 @@ export function renderPage(
   s: Http,
   c: Context,
   options: PageOptions,
-  render: (base: PageBase, directory: Directory) => string,
+  render: (base: PageBase, catalogue: Catalogue) => string,
 ): Response {
-  const directory = currentDirectory(s)
-  const base = pageBase(s, c, directory)
-  const { body, headers: encoding } = encoded(c, render(base, directory))
+  const catalogue = currentCatalogue(s)
+  const base = pageBase(s, c, catalogue)
+  const { body, headers: encoding } = encoded(c, render(base, catalogue))
   const vary = ['Accept-Language', 'Accept-Encoding', ...(options.vary ?? [])]
   return new Response(body, {
     status: options.status ?? 200,
@@ -86,12 +86,12 @@ export function renderError(
   error: { status: number; message: string; headers: Record<string, string> },
 ): Response {
   const { status, message, headers } = error
-  return renderPage(s, c, { status, headers }, (base, directory) =>
-    errorPage({ ...base, status, message, botUrl: botUrl(s, directory) }),
+  return renderPage(s, c, { status, headers }, (base, catalogue) =>
+    errorPage({ ...base, status, message, botUrl: botUrl(s, catalogue) }),
   )
 }
 
 /** The bot's address, or null while it has no name. */
-export function botUrl(s: Http, directory: Directory): string | null {
-  return botLink(s.config.botLinkBase, directory.settings.text('BOT_USERNAME'))
+export function botUrl(s: Http, catalogue: Catalogue): string | null {
+  return botLink(s.config.botLinkBase, catalogue.settings.text('BOT_USERNAME'))
 }

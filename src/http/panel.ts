@@ -28,14 +28,14 @@ import { twoFactorRoutes } from './admin/two-factor.ts'
 import { userRoutes } from './admin/users.ts'
 import { currentAdmin, refuseCrossSite, refuseUnsafeCrossSite, requireAdmin } from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
-import { currentDirectory, renderPage, siteUrl } from './pages.ts'
+import { currentCatalogue, renderPage, siteUrl } from './pages.ts'
 
 const THEMES = ['light', 'dark'] as const
 
 /** What the page tells the panel: language and theme as this browser chose them, and whether there is a session. */
 function pageInput(s: Http, c: Context) {
   const { config } = s
-  const { settings } = currentDirectory(s)
+  const { settings } = currentCatalogue(s)
   const authenticated = currentAdmin(s, c) !== undefined
   const accepted = pickLang(
     PANEL_LANGS,

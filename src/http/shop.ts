@@ -13,7 +13,7 @@ import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { plainText } from '#src/lib/values.ts'
 import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
-import { currentDirectory } from './pages.ts'
+import { currentCatalogue } from './pages.ts'
 import { ownDeviceView, ownSubscriptionView, shopPlanView } from './payment-views.ts'
 import { readId, readJson } from './validate.ts'
 
@@ -38,8 +38,8 @@ function uuidOf(s: Http, user: User, id: string): string {
 
 function shop(s: Http, user: User) {
   const now = formatTimestamp(s.clock.now())
-  const directory = currentDirectory(s)
-  const { open, nodes, plans, providers } = readShop(directory, user)
+  const catalogue = currentCatalogue(s)
+  const { open, nodes, plans, providers } = readShop(catalogue, user)
   return {
     payments_enabled: open,
     nodes,
@@ -49,7 +49,7 @@ function shop(s: Http, user: User) {
       ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid)),
     ),
     devices: {
-      limit: deviceLimit(user, directory.settings),
+      limit: deviceLimit(user, catalogue.settings),
       list: listDevices(s.db, user.tgId).map(ownDeviceView),
     },
   }

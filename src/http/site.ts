@@ -16,23 +16,23 @@ import { type LegalDocument, legalPage } from '#src/web/legal-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
 import { encoded } from './compression.ts'
 import type { AppEnv, Context, Http } from './context.ts'
-import { botUrl, currentDirectory, renderPage } from './pages.ts'
+import { botUrl, currentCatalogue, renderPage } from './pages.ts'
 import { mountShop } from './shop.ts'
 import { planView } from './views.ts'
 
 /** The landing page, as `GET /` answers it. */
 export function landing(s: Http, c: Context): Response {
   const { currency } = s.config
-  return renderPage(s, c, { indexed: true, cache: 'no-cache' }, (base, directory) => {
-    const shop = readShop(directory, { bannedAt: null })
+  return renderPage(s, c, { indexed: true, cache: 'no-cache' }, (base, catalogue) => {
+    const shop = readShop(catalogue, { bannedAt: null })
     return landingPage({
       ...base,
       plans: shop.plans.map((plan) => ({ ...plan, sold: isSold(shop, plan, currency) })),
       currency,
       nodeLabels: shop.nodes.map(({ label }) => label),
       botLinkBase: s.config.botLinkBase,
-      botUsername: directory.settings.text('BOT_USERNAME'),
-      deviceLimit: deviceLimit({ hwidLimit: null }, directory.settings),
+      botUsername: catalogue.settings.text('BOT_USERNAME'),
+      deviceLimit: deviceLimit({ hwidLimit: null }, catalogue.settings),
     })
   })
 }
@@ -50,19 +50,19 @@ function enabledLabels(nodes: Iterable<{ enabled: boolean; label: string }>): st
 /** Adds the pages and the public API. */
 export function mountSite(app: Hono<AppEnv>, s: Http): void {
   app.get('/cabinet.html', (c) =>
-    renderPage(s, c, { kind: 'fetch' }, (base, directory) =>
-      cabinetPage({ ...base, botUrl: botUrl(s, directory), timezone: s.config.timezone }),
+    renderPage(s, c, { kind: 'fetch' }, (base, catalogue) =>
+      cabinetPage({ ...base, botUrl: botUrl(s, catalogue), timezone: s.config.timezone }),
     ),
   )
   app.get('/offer', (c) => legal(s, c, 'offer'))
   app.get('/privacy', (c) => legal(s, c, 'privacy'))
   app.get('/pay/done', (c) =>
-    renderPage(s, c, {}, (base, directory) =>
-      payDonePage({ ...base, botUrl: botUrl(s, directory) }),
+    renderPage(s, c, {}, (base, catalogue) =>
+      payDonePage({ ...base, botUrl: botUrl(s, catalogue) }),
     ),
   )
   app.get('/api/plans', (c) => {
-    const plans = [...currentDirectory(s).plans.values()].filter((plan) => !plan.archived)
+    const plans = [...currentCatalogue(s).plans.values()].filter((plan) => !plan.archived)
     return c.json(plans.map((plan) => planView(plan, s.config.currency)))
   })
   app.get('/api/cabinet/:token', (c) => {
@@ -70,7 +70,7 @@ export function mountSite(app: Hono<AppEnv>, s: Http): void {
     const user = findUserByToken(s.db, token)
     if (!user) throw notFound('not found')
     const now = s.clock.now()
-    const directory = currentDirectory(s)
+    const catalogue = currentCatalogue(s)
     const active =
       user.bannedAt === null ? listActiveOfUser(s.db, user.tgId, formatTimestamp(now)) : []
     c.header('Cache-Control', 'private, no-store')
@@ -79,12 +79,12 @@ export function mountSite(app: Hono<AppEnv>, s: Http): void {
       subscriptions: active.map((row) => ({
         node: row.node,
         plan: row.plan,
-        plan_label: directory.plans.get(row.plan)?.label ?? row.plan,
+        plan_label: catalogue.plans.get(row.plan)?.label ?? row.plan,
         expires_at: row.expiresAt,
         days_left: daysLeft(row.expiresAt, now),
       })),
       sub_link: subLink(s.config, token),
-      nodes_available: enabledLabels(directory.nodes.values()),
+      nodes_available: enabledLabels(catalogue.nodes.values()),
     })
   })
   mountShop(app, s)

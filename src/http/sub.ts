@@ -5,7 +5,7 @@ import type { User } from '#db/schema.ts'
 import { findListOwner, findUser, type ListOwner } from '#db/users.ts'
 import { admit, deviceLimit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'
 import { findApp } from '#src/domain/lists/apps.ts'
-import type { Directory } from '#src/domain/lists/directory.ts'
+import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { createUserLists, type ListVariant } from '#src/domain/lists/list.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
 import { listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
@@ -21,7 +21,7 @@ import { isInTelegram, isIpad, systemOf } from '#src/web/os.ts'
 import { openPage, subPage } from '#src/web/sub-page.ts'
 import { createListFormats } from './client-apps.ts'
 import type { AppEnv, Context, Http } from './context.ts'
-import { botUrl, currentDirectory, renderPage, siteUrl } from './pages.ts'
+import { botUrl, currentCatalogue, renderPage, siteUrl } from './pages.ts'
 
 const unknownToken = () => notFound('not found')
 
@@ -50,8 +50,8 @@ function visitorOf(c: Context) {
 const accountUrl = (s: Http, token: string) => `${siteUrl(s)}/cabinet.html#${token}`
 
 /** Whether the owner of a link can pay for anything now, in the bot or on the site, and where on the site. */
-function saleTo(s: Http, directory: Directory, user: User | undefined, token: string) {
-  const shop = user && readShop(directory, user)
+function saleTo(s: Http, catalogue: Catalogue, user: User | undefined, token: string) {
+  const shop = user && readShop(catalogue, user)
   const selling = shop?.plans.some((plan) => isSold(shop, plan, s.config.currency)) ?? false
   return { selling, renewUrl: selling ? accountUrl(s, token) : null }
 }
@@ -63,22 +63,22 @@ const dayOf = (s: Http, lang: Lang, timestamp: string): string =>
 const shownOf = (s: Http, user: User | undefined, now: Date) =>
   user ? listShownOfUser(s.db, user, formatTimestamp(now)) : []
 
-const labelsOf = ({ nodes, plans }: Directory, row: { node: string; plan: string }) => ({
+const labelsOf = ({ nodes, plans }: Catalogue, row: { node: string; plan: string }) => ({
   nodeLabel: nodes.get(row.node)?.label ?? row.node,
   planLabel: plans.get(row.plan)?.label ?? row.plan,
 })
 
 /** The page of a user without an active subscription. */
 function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
-  return renderPage(s, c, {}, (base, directory) => {
+  return renderPage(s, c, {}, (base, catalogue) => {
     const user = findUser(s.db, owner.tgId)
     const shown = shownOf(s, user, now)
     const ended = shown.flatMap(({ row, state }) => (state === 'expired' ? [row.expiresAt] : []))
     const last = ended.sort().at(-1)
     return expiredPage({
       ...base,
-      botUrl: botUrl(s, directory),
-      ...saleTo(s, directory, user, token),
+      botUrl: botUrl(s, catalogue),
+      ...saleTo(s, catalogue, user, token),
       endedOn: last === undefined ? null : dayOf(s, base.lang, last),
       paused: shown.some(({ state }) => state === 'held'),
     })
@@ -89,12 +89,12 @@ function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Da
 function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
   const active = owner.subscriptions.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))
   if (active.length === 0) return endedPage(s, c, token, owner, now)
-  return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, directory) => {
+  return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, catalogue) => {
     const subscriptions = active.map((row) => ({
-      ...labelsOf(directory, row),
+      ...labelsOf(catalogue, row),
       expiresOn: dayOf(s, base.lang, row.expiresAt),
       daysToGo: daysToGo(row.expiresAt, now),
-      planDays: directory.plans.get(row.plan)?.days ?? null,
+      planDays: catalogue.plans.get(row.plan)?.days ?? null,
     }))
     const user = findUser(s.db, owner.tgId)
     const paused = shownOf(s, user, now).flatMap(({ row }) =>
@@ -102,22 +102,22 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
         ? []
         : [
             {
-              ...labelsOf(directory, row),
+              ...labelsOf(catalogue, row),
               daysToGo: daysToGo(row.expiresAt, parseTimestamp(row.heldAt)),
             },
           ],
     )
-    const limit = deviceLimit(owner, directory.settings)
+    const limit = deviceLimit(owner, catalogue.settings)
     return subPage({
       ...base,
       ...visitorOf(c),
-      apps: directory.apps,
+      apps: catalogue.apps,
       subUrl: subLink(s.config, token),
       accountUrl: accountUrl(s, token),
       subscriptions,
       paused,
-      botUrl: botUrl(s, directory),
-      ...saleTo(s, directory, user, token),
+      botUrl: botUrl(s, catalogue),
+      ...saleTo(s, catalogue, user, token),
       devices: limit === null ? null : { limit, count: listDevices(s.db, owner.tgId).length },
     })
   })
@@ -131,7 +131,7 @@ function admitNew(s: Http, c: Context, owner: ListOwner, hwid: string) {
     deviceModel: cleanDeviceText(c.req.header('x-device-model')),
     userAgent: cleanDeviceText(c.req.header('user-agent')),
   }
-  const { settings } = s.directory(owner.lists)
+  const { settings } = s.catalogue(owner.lists)
   return admit(s, owner, claim, settings, c.req.method !== 'HEAD')
 }
 
@@ -173,13 +173,13 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
     limited: boolean,
     now: Date,
   ) => {
-    const { body, headers } = lists(owner, token, choice, s.directory(owner.lists), now)
+    const { body, headers } = lists(owner, token, choice, s.catalogue(owner.lists), now)
     const active = limited ? { 'x-hwid-active': 'true' } : undefined
     // A plain object: the Node adapter writes it as it is, without building Headers.
     return new Response(body, { headers: { ...headers, ...listedHeaders, ...active } })
   }
   const isLimited = (owner: ListOwner) =>
-    s.directory(owner.lists).settings.flag('HWID_LIMIT_ENABLED')
+    s.catalogue(owner.lists).settings.flag('HWID_LIMIT_ENABLED')
   /** The list for a device that needs no admission; null for one that does. */
   const listForKnown = (
     owner: ListOwner,
@@ -230,7 +230,7 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
       app.get('/sub/:token/open/:app', (c) => {
         const token = c.req.param('token')
         const owner = ownerOf(s, token, '', s.clock.now())
-        const known = findApp(currentDirectory(s).apps, c.req.param('app'))
+        const known = findApp(currentCatalogue(s).apps, c.req.param('app'))
         if (!known) throw notFound('not found')
         const urls = { subUrl: subLink(s.config, token), accountUrl: accountUrl(s, token) }
         return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, { settings }) => {

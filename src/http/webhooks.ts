@@ -16,8 +16,8 @@ import { readSettings } from '#src/domain/settings.ts'
 import { ApiError, badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
 import { isJsonObject, type JsonObject, jsonObject } from '#src/lib/json.ts'
 import { inTime } from '#src/lib/pause.ts'
-import type { Asking } from './asking.ts'
 import type { AppEnv, Context, Http } from './context.ts'
+import type { NoticeLimits } from './notice-limits.ts'
 import { readBody } from './validate.ts'
 
 const LIMIT_BYTES = 262_144
@@ -37,17 +37,17 @@ const EXTERNAL_ID_B = /^\w[\w.:-]{0,127}$/
 const ACCEPTED = new Set(['payment.succeeded', 'payment.waiting_for_capture', 'payment.canceled'])
 
 /** Asks the provider of a payment; while enough is asked, that of a pending one is left to the reconciler. */
-async function recheck(s: Http, asking: Asking, payment: Payment): Promise<void> {
+async function recheck(s: Http, noticeLimits: NoticeLimits, payment: Payment): Promise<void> {
   if (payment.externalId === '') return
   const { id, provider } = payment
-  if (!asking.mayAsk(payment)) {
+  if (!noticeLimits.mayAsk(payment)) {
     if (payment.status === 'pending') await askAgainSoon(s, id)
     return
   }
   try {
-    const { found } = await recheckPayment(s, payment, { limited: asking.limited })
+    const { found } = await recheckPayment(s, payment, { limited: noticeLimits.limited })
     const restMs = found.state === 'unknown' ? found.retryAfterMs : null
-    if (restMs !== null) asking.rest(provider, restMs)
+    if (restMs !== null) noticeLimits.rest(provider, restMs)
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 503)) throw error
     await askAgainSoon(s, id)
@@ -55,13 +55,18 @@ async function recheck(s: Http, asking: Asking, payment: Payment): Promise<void>
 }
 
 /** The same of one that is not granted yet. */
-async function recheckOpen(s: Http, asking: Asking, payment: Payment): Promise<void> {
-  if (payment.status !== 'paid') await recheck(s, asking, payment)
+async function recheckOpen(s: Http, noticeLimits: NoticeLimits, payment: Payment): Promise<void> {
+  if (payment.status !== 'paid') await recheck(s, noticeLimits, payment)
 }
 
 /** What a refused notice of provider A may still be good for, looked into after the answer. */
-function followUp(s: Http, asking: Asking, payment: Payment | undefined, externalId: string): void {
-  if (!EXTERNAL_ID.test(externalId) || !asking.mayLookUp()) return
+function followUp(
+  s: Http,
+  noticeLimits: NoticeLimits,
+  payment: Payment | undefined,
+  externalId: string,
+): void {
+  if (!EXTERNAL_ID.test(externalId) || !noticeLimits.mayLookUp()) return
   s.background.run('look up a payment', async () => {
     const known = payment ?? findByExternalId(s.db, 'provider_a', externalId)
     if (!known) return lookUpUnknown(s, externalId)
@@ -71,32 +76,37 @@ function followUp(s: Http, asking: Asking, payment: Payment | undefined, externa
 }
 
 /** A refund is no accepted event; the payment is looked at all the same. */
-function noteRefund(s: Http, asking: Asking, object: JsonObject): void {
+function noteRefund(s: Http, noticeLimits: NoticeLimits, object: JsonObject): void {
   const payment = findByExternalId(s.db, 'provider_a', idText(object.payment_id))
   if (payment?.status !== 'paid' || payment.refundedAt !== null) return
-  s.background.run('look up a refund', () => recheck(s, asking, payment))
+  s.background.run('look up a refund', () => recheck(s, noticeLimits, payment))
 }
 
-function requireEvent(s: Http, asking: Asking, notice: JsonObject, object: JsonObject): void {
+function requireEvent(
+  s: Http,
+  noticeLimits: NoticeLimits,
+  notice: JsonObject,
+  object: JsonObject,
+): void {
   if (typeof notice.event === 'string' && ACCEPTED.has(notice.event)) return
-  if (notice.event === 'refund.succeeded') noteRefund(s, asking, object)
+  if (notice.event === 'refund.succeeded') noteRefund(s, noticeLimits, object)
   throw badRequest('unsupported event')
 }
 
-async function fromProviderA(s: Http, asking: Asking, c: Context): Promise<Response> {
+async function fromProviderA(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
   const notice = jsonObject(await readBody(c, LIMIT_BYTES))
   if (!notice) throw badRequest('invalid JSON')
   const object = isJsonObject(notice.object) ? notice.object : {}
-  requireEvent(s, asking, notice, object)
+  requireEvent(s, noticeLimits, notice, object)
   const id = isJsonObject(object.metadata) ? object.metadata.payment_id : undefined
   if (typeof id !== 'string' || id === '') throw badRequest('payment_id is missing')
   const found = findPayment(s.db, id)
   const payment = found?.provider === 'provider_a' ? found : undefined
   if (!payment || payment.externalId === '') {
-    if (!found || payment) followUp(s, asking, payment, idText(object.id))
+    if (!found || payment) followUp(s, noticeLimits, payment, idText(object.id))
     throw badRequest('unknown payment')
   }
-  await recheckOpen(s, asking, payment)
+  await recheckOpen(s, noticeLimits, payment)
   return c.json({ ok: true })
 }
 
@@ -131,14 +141,14 @@ function toldIdOf(payment: Payment, ids: string[]): { externalId?: string } {
  */
 async function wordOfProviderB(
   s: Http,
-  asking: Asking,
+  noticeLimits: NoticeLimits,
   payment: Payment,
   told: PaidState,
 ): Promise<PaidState> {
   const { amount, test } = told
   if (amount !== undefined || payment.externalId === '' || payment.status === 'paid') return told
-  if (!asking.mayAsk(payment)) return told
-  const answer = askProvider(s, payment, asking.limited).catch((error) => {
+  if (!noticeLimits.mayAsk(payment)) return told
+  const answer = askProvider(s, payment, noticeLimits.limited).catch((error) => {
     // Enough is asked at the moment.
     if (error instanceof ApiError) return null
     throw error
@@ -147,7 +157,7 @@ async function wordOfProviderB(
   return found?.state === 'paid' ? { ...found, test: found.test ?? test } : told
 }
 
-async function fromProviderB(s: Http, asking: Asking, c: Context): Promise<Response> {
+async function fromProviderB(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
   const body = await readBody(c, LIMIT_BYTES)
   const { secret, preset } = providerB(readSettings(s))
   const signature = c.req.header('x-signature') || c.req.header('signature') || null
@@ -165,13 +175,13 @@ async function fromProviderB(s: Http, asking: Asking, c: Context): Promise<Respo
       currency: typeof notice.currency === 'string' ? notice.currency : undefined,
       test: cispay ? notice.is_sandbox === true : undefined,
     }
-    const found = await wordOfProviderB(s, asking, payment, told)
+    const found = await wordOfProviderB(s, noticeLimits, payment, told)
     await confirmPayment(s, payment.id, found, toldIdOf(payment, ids))
   }
   return c.json({ ok: true })
 }
 
-async function fromPlatega(s: Http, asking: Asking, c: Context): Promise<Response> {
+async function fromPlatega(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
   const shop = providerB(readSettings(s))
   if (shop.preset !== 'platega') throw notFound()
   const sent = {
@@ -181,11 +191,11 @@ async function fromPlatega(s: Http, asking: Asking, c: Context): Promise<Respons
   if (!isPlategaCallback(shop, sent)) throw unauthorized('bad signature')
   const notice = jsonObject(await readBody(c, LIMIT_BYTES))
   const payment = notice && findNamed(s, 'provider_b', [notice.id, notice.payload].map(idText))
-  if (payment) await recheckOpen(s, asking, payment)
+  if (payment) await recheckOpen(s, noticeLimits, payment)
   return c.json({ ok: true })
 }
 
-async function fromCryptobot(s: Http, asking: Asking, c: Context): Promise<Response> {
+async function fromCryptobot(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
   const body = await readBody(c, LIMIT_BYTES)
   const token = readSettings(s).text('CRYPTOBOT_TOKEN')
   const signature = c.req.header('crypto-pay-api-signature') ?? null
@@ -194,15 +204,15 @@ async function fromCryptobot(s: Http, asking: Asking, c: Context): Promise<Respo
   const invoice = isJsonObject(notice?.payload) ? notice.payload : undefined
   const payment =
     invoice && findNamed(s, 'cryptobot', [invoice.payload, invoice.invoice_id].map(idText))
-  if (payment) await recheckOpen(s, asking, payment)
+  if (payment) await recheckOpen(s, noticeLimits, payment)
   return c.json({ ok: true })
 }
 
 /** Adds the routes of the providers' notices. */
-export function mountWebhooks(app: Hono<AppEnv>, s: Http, asking: Asking): void {
+export function mountWebhooks(app: Hono<AppEnv>, s: Http, noticeLimits: NoticeLimits): void {
   const base = '/payments/webhook'
-  app.post(`${base}/provider_a`, (c) => fromProviderA(s, asking, c))
-  app.post(`${base}/provider_b`, (c) => fromProviderB(s, asking, c))
-  app.post(`${base}/platega`, (c) => fromPlatega(s, asking, c))
-  app.post(`${base}/cryptobot`, (c) => fromCryptobot(s, asking, c))
+  app.post(`${base}/provider_a`, (c) => fromProviderA(s, noticeLimits, c))
+  app.post(`${base}/provider_b`, (c) => fromProviderB(s, noticeLimits, c))
+  app.post(`${base}/platega`, (c) => fromPlatega(s, noticeLimits, c))
+  app.post(`${base}/cryptobot`, (c) => fromCryptobot(s, noticeLimits, c))
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hostApp } from '#src/http/app.ts'
-import { createAsking } from '#src/http/asking.ts'
 import type { Http } from '#src/http/context.ts'
+import { createNoticeLimits } from '#src/http/notice-limits.ts'
 import { createDocument } from '#src/http/openapi.ts'
 import { createSubscriptionLinks } from '#src/http/sub.ts'
 import type { Answer } from '#test/support/answer.ts'
@@ -52,7 +52,7 @@ function servedBy(world: World): string[] {
     new Set(['sub', 'site', 'panel']),
     [],
     createSubscriptionLinks(s),
-    createAsking(s),
+    createNoticeLimits(s),
   )
   return app.routes
     .filter(({ method }) => method !== 'ALL')

@@ -14,7 +14,7 @@ import {
   type SubscriptionFilter,
   type SubscriptionState,
 } from '#db/subscription-listing.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 
 const NOW = '2026-03-01T12:00:00'
 const USERS = 6000
@@ -227,7 +227,7 @@ describe.each(['asc', 'desc'] as const)('%s', (order) => {
       (row) => text === undefined || row.externalId === text || isNamed(row.tgId, text),
     )
     for (const more of PAYMENT_FILTERS) {
-      const filter = given({ text, ...more })
+      const filter = omitUndefined({ text, ...more })
       const found = await readPages(
         (page) => listPayments(db, filter, page),
         order,

@@ -3,7 +3,7 @@ import { markBlocked } from '#db/message-log.ts'
 import type { User } from '#db/schema.ts'
 import { ensureUser, findUser, updateUser } from '#db/users.ts'
 import type { Lang } from '#src/domain/notify/messages.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -20,7 +20,7 @@ export interface Contact {
 
 /** What a contact makes different in a user's row; undefined: nothing. */
 function changesBy({ username, lang }: Contact, user: User) {
-  const changes = given({
+  const changes = omitUndefined({
     username: username === user.username ? undefined : username,
     lang: user.lang === null ? lang : undefined,
     blockedAt: user.blockedAt === null ? undefined : null,

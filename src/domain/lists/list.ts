@@ -4,7 +4,7 @@ import { soundUuid } from '#src/domain/nodes/sound.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { addDays, formatDay, formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
-import type { Directory } from './directory.ts'
+import type { Catalogue } from './catalogue.ts'
 import { type ListSource, listEntries } from './entries.ts'
 import { type ListFormat, renderList } from './formats.ts'
 import { ownListHeaders } from './headers.ts'
@@ -26,11 +26,11 @@ export interface RenderedList {
 /** The expiry is announced this long before. */
 const ANNOUNCE_DAYS = 3
 
-function sourcesOf(subscriptions: ActiveOfUser[], directory: Directory): ListSource[] {
+function sourcesOf(subscriptions: ActiveOfUser[], catalogue: Catalogue): ListSource[] {
   const sources: ListSource[] = []
   for (const { uuid, node: code, plan } of subscriptions) {
-    const node = directory.listed(code)
-    if (node) sources.push({ uuid: soundUuid(uuid), planLabel: directory.planLabel(plan), node })
+    const node = catalogue.listed(code)
+    if (node) sources.push({ uuid: soundUuid(uuid), planLabel: catalogue.planLabel(plan), node })
   }
   return sources
 }
@@ -64,7 +64,7 @@ export function createUserLists(s: Deps) {
     owner: ListOwner,
     token: string,
     variant: ListVariant,
-    directory: Directory,
+    catalogue: Catalogue,
     now: Date,
   ): RenderedList => {
     const { subscriptions } = owner
@@ -76,9 +76,9 @@ export function createUserLists(s: Deps) {
       webPageUrl: `${pages}${encodeURIComponent(token)}`,
       ...(announced ? { announce: announcement(s, nearest) } : {}),
     })
-    const entries = listEntries(sourcesOf(subscriptions, directory))
-    const brandName = directory.settings.text('BRAND_NAME')
+    const entries = listEntries(sourcesOf(subscriptions, catalogue))
+    const brandName = catalogue.settings.text('BRAND_NAME')
     const body = renderList(variant.format, entries, { brandName, ...variant })
-    return { body, headers: { ...directory.listHeaders, ...own } }
+    return { body, headers: { ...catalogue.listHeaders, ...own } }
   }
 }

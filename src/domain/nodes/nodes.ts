@@ -22,7 +22,7 @@ import { checkOrder } from '#src/domain/ordering.ts'
 import { PENDING_PAYMENT_MS } from '#src/domain/pending-payments.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { badRequest, NodeError, notFound } from '#src/lib/errors.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { randomHex } from '#src/lib/random.ts'
 import { formatTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { HostMetrics } from '#src/ports/node-program.ts'
@@ -138,7 +138,8 @@ export async function editNode(
   confirmed: () => void,
 ): Promise<Node> {
   const now = formatTimestamp(s.clock.now())
-  const fields = code === LOCAL_NODE ? given({ label: changes.label }) : given(changes)
+  const fields =
+    code === LOCAL_NODE ? omitUndefined({ label: changes.label }) : omitUndefined(changes)
   const node = await s.db.tx(function* (tx) {
     const present = yield* readNode(tx, code)
     if (!present) throw notFoundNode()

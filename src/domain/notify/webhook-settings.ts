@@ -3,7 +3,7 @@
 import type { Actor } from '#src/domain/audit.ts'
 import { requireOutboundUrl } from '#src/domain/outbound-url.ts'
 import { readSettingsIn, writeSettings } from '#src/domain/settings.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { randomHex } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -47,9 +47,9 @@ export async function saveWebhook(
     const secret =
       url && settings.text('WEBHOOK_SECRET') === '' ? generateWebhookSecret() : undefined
     const WEBHOOK_EVENTS = events && OPTIONAL_EVENTS.filter((one) => events.includes(one)).join(' ')
-    const changes = given({ WEBHOOK_URL: url, WEBHOOK_SECRET: secret, WEBHOOK_EVENTS })
+    const changes = omitUndefined({ WEBHOOK_URL: url, WEBHOOK_SECRET: secret, WEBHOOK_EVENTS })
     yield* writeSettings(tx, actor, at, changes)
-    return given({ secret })
+    return omitUndefined({ secret })
   })
 }
 

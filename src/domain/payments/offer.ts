@@ -1,6 +1,6 @@
 /** What is offered to a customer, on the site and in the bot: servers, plans, ways to pay. */
 import type { Plan, User } from '#db/schema.ts'
-import type { Directory } from '#src/domain/lists/directory.ts'
+import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { listProviders, type Provider, type ProviderId } from './providers.ts'
 
 /** The amount and currency of a plan at a provider; amount 0: it is not sold there. */
@@ -24,7 +24,7 @@ export interface Shop {
 
 /** What a user is offered, each list in its display order. */
 export function readShop(
-  { nodes, plans, settings }: Pick<Directory, 'nodes' | 'plans' | 'settings'>,
+  { nodes, plans, settings }: Pick<Catalogue, 'nodes' | 'plans' | 'settings'>,
   user: Pick<User, 'bannedAt'>,
 ): Shop {
   return {

@@ -11,7 +11,7 @@ import {
 } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { addDays, formatTimestamp, LAST_MS, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { readBeforeMove, TOUCH_MS } from './moves.ts'
@@ -78,7 +78,7 @@ function* changesOf(tx: Query, row: Subscription, { expiresAt, node }: Edition) 
   if ((moves || lasts) && !row.active) throw badRequest('subscription is revoked')
   if (lasts) checkExpiry(row, expiresAt)
   if (moves && !(yield* readNode(tx, node))) throw badRequest('unknown node')
-  return given({ expiresAt: lasts ? expiresAt : undefined, node: moves ? node : undefined })
+  return omitUndefined({ expiresAt: lasts ? expiresAt : undefined, node: moves ? node : undefined })
 }
 
 function* editIn(tx: Query, actor: Actor, at: Date, found: ListedSubscription, edition: Edition) {

@@ -14,7 +14,7 @@ import type { Plan } from '#db/schema.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { checkOrder } from '#src/domain/ordering.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
@@ -35,7 +35,7 @@ export async function createPlan(
   const now = formatTimestamp(s.clock.now())
   try {
     return await s.db.tx(function* (tx) {
-      const plan = yield* insertPlan(tx, { ...fields, ...given({ sortOrder }) })
+      const plan = yield* insertPlan(tx, { ...fields, ...omitUndefined({ sortOrder }) })
       yield* audit(tx, actor, now, {
         action: 'plan.create',
         object: plan.code,
@@ -57,7 +57,7 @@ export async function editPlan(
   changes: PlanChanges,
 ): Promise<Plan> {
   const now = formatTimestamp(s.clock.now())
-  const fields = given(changes)
+  const fields = omitUndefined(changes)
   return s.db.tx(function* (tx) {
     const present = yield* readPlan(tx, code)
     if (!present) throw notFound('plan not found')

@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import * as v from 'valibot'
 import { GIFT_STATES } from '#db/gifts.ts'
 import { createGifts, giftLinks, revokeGiftCode } from '#src/domain/subscriptions/gifts.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { integer, plainText } from '#src/lib/values.ts'
 import { type AppEnv, type Http, whileHeard } from '../context.ts'
@@ -34,7 +34,7 @@ export function giftRoutes(s: Http) {
       const query = readQuery(c, listing)
       const page = pageOf(query, DEFAULT_LIMIT)
       const { status: state, node, plan, q: text } = query
-      const filter = given({ state, node, plan, text })
+      const filter = omitUndefined({ state, node, plan, text })
       const { rows, total } = await whileHeard(s, c).reads.ask(
         'gifts',
         filter,

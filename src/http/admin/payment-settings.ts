@@ -17,7 +17,7 @@ import { PRESET_IDS, PROVIDER_IDS } from '#src/domain/payments/providers.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { savePlanSettings } from '#src/domain/subscriptions/plan-settings.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { flag, line } from '#src/lib/values.ts'
 import { requireConfirmed } from '../auth.ts'
 import type { AppEnv, Http } from '../context.ts'
@@ -96,13 +96,13 @@ export function paymentSettingsRoutes(s: Http) {
     .get('/legal-settings', (c) => c.json(legalView(readSettings(s))))
     .post('/legal-settings', async (c) => {
       requireConfirmed(c)
-      await saveLegalSettings(s, c.get('actor'), given(await readChanges(c, legalSettings)))
+      await saveLegalSettings(s, c.get('actor'), omitUndefined(await readChanges(c, legalSettings)))
       return c.json({ ok: true, settings: legalView(readSettings(s)) })
     })
     .get('/plan-settings', (c) => c.json(planView()))
     .post('/plan-settings', async (c) => {
       const { payments_enabled, prices } = await readChanges(c, planSettings)
-      const changes = given({ paymentsEnabled: payments_enabled, prices })
+      const changes = omitUndefined({ paymentsEnabled: payments_enabled, prices })
       await savePlanSettings(s, c.get('actor'), changes)
       return c.json(planView())
     })
@@ -132,7 +132,7 @@ export function paymentSettingsRoutes(s: Http) {
       const schema = id === 'cryptobot' ? cryptobot : providerSwitch
       const changes = await readChanges(c, schema)
       if ('token' in changes) requireConfirmed(c)
-      await saveProvider(s, c.get('actor'), id, given(changes))
+      await saveProvider(s, c.get('actor'), id, omitUndefined(changes))
       return c.json(providersView(readSettings(s)).find((provider) => provider.id === id))
     })
 }

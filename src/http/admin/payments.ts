@@ -11,7 +11,7 @@ import { PROVIDER_IDS, providerLabels } from '#src/domain/payments/providers.ts'
 import { grantByHand, markRefunded } from '#src/domain/payments/review.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { notFound } from '#src/lib/errors.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { flag, plainText, queryInteger } from '#src/lib/values.ts'
 import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
@@ -50,7 +50,7 @@ export function paymentRoutes(s: Http) {
       const { provider, node, plan, tg_id: tgId, q: text } = query
       const status = query.status === 'all' ? undefined : query.status
       const review = query.review === '1' || query.review === 'true' ? true : undefined
-      const filter = given({ status, provider, node, plan, tgId, text, review })
+      const filter = omitUndefined({ status, provider, node, plan, tgId, text, review })
       const { rows, total } = await whileHeard(s, c).reads.ask('payments', filter, page)
       const labelOf = labels()
       const last = rows.at(-1)

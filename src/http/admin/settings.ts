@@ -20,8 +20,8 @@ import { tickedEvents } from '#src/domain/notify/events.ts'
 import { rotateWebhookSecret, saveWebhook } from '#src/domain/notify/webhook-settings.ts'
 import { readSettings, saveSettings } from '#src/domain/settings.ts'
 import { badRequest } from '#src/lib/errors.ts'
-import { given } from '#src/lib/given.ts'
 import { newPassphrase } from '#src/lib/new-passphrase.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { flag, integer, line } from '#src/lib/values.ts'
 import { loginOf, requireConfirmed } from '../auth.ts'
 import type { AppEnv, Http } from '../context.ts'
@@ -83,7 +83,7 @@ export function settingsRoutes(s: Http) {
       await saveSettings(
         s,
         c.get('actor'),
-        given({
+        omitUndefined({
           HWID_LIMIT_ENABLED: enabled?.toString(),
           HWID_FALLBACK_LIMIT: fallback_limit?.toString(),
         }),
@@ -103,7 +103,7 @@ export function settingsRoutes(s: Http) {
       await saveSettings(
         s,
         c.get('actor'),
-        given({ BRAND_NAME: brand_name, BRAND_HUE: brand_hue?.toString() }),
+        omitUndefined({ BRAND_NAME: brand_name, BRAND_HUE: brand_hue?.toString() }),
       )
       return c.json(brandView(readSettings(s)))
     })
@@ -164,7 +164,7 @@ export function settingsRoutes(s: Http) {
       await saveSettings(
         s,
         c.get('actor'),
-        given({
+        omitUndefined({
           RECEIPT_MODE: mode,
           RECEIPT_EMAIL: email,
           VAT_CODE: vat_code?.toString(),

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { activeStats, currentStats, dailyStats } from '#src/domain/installation/stats.ts'
 import { syncNow } from '#src/domain/nodes/nodes.ts'
 import { TRAFFIC_CONSIDERED, trafficReport } from '#src/domain/nodes/traffic.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { flag, queryInteger } from '#src/lib/values.ts'
 import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageHeaders, pageOf, pageQuery } from '../paging.ts'
@@ -64,7 +64,7 @@ export function statsRoutes(s: Http) {
     .get('/audit', async (c) => {
       const query = readQuery(c, auditQuery)
       const page = pageOf(query)
-      const filter = given({ action: query.action, admin: query.admin })
+      const filter = omitUndefined({ action: query.action, admin: query.admin })
       const { rows, total } = await whileHeard(s, c).reads.ask('audit', filter, page)
       const last = rows.at(-1)
       return pagedJson(

@@ -11,7 +11,7 @@ import {
   resume,
   revoke,
 } from '#src/domain/subscriptions/subscriptions.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { integer, queryInteger, timestamp, timestampText } from '#src/lib/values.ts'
 import { type AppEnv, type Http, whileHeard } from '../context.ts'
@@ -58,7 +58,7 @@ export function subscriptionRoutes(s: Http) {
       const now = s.clock.now()
       const { status, node, plan, tg_id: tgId, q, expires_before: expiresBefore } = query
       const state = status === 'all' ? undefined : status
-      const filter = given({ state, node, plan, tgId, text: q, expiresBefore })
+      const filter = omitUndefined({ state, node, plan, tgId, text: q, expiresBefore })
       const { rows, total } = await whileHeard(s, c).reads.ask(
         'subscriptions',
         filter,

@@ -20,7 +20,7 @@ import { readSettings } from '#src/domain/settings.ts'
 import { actOnUsers } from '#src/domain/subscriptions/bulk.ts'
 import { grant } from '#src/domain/subscriptions/subscriptions.ts'
 import { badRequest, errorMessage, notFound } from '#src/lib/errors.ts'
-import { given } from '#src/lib/given.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { flag, integer, plainText } from '#src/lib/values.ts'
@@ -151,7 +151,7 @@ export function userRoutes(s: Http) {
       const query = readQuery(c, listing)
       const { q: text, status, banned, sort } = query
       const page = pageOf(query)
-      const filter = given({ text, banned, state: status === 'all' ? undefined : status })
+      const filter = omitUndefined({ text, banned, state: status === 'all' ? undefined : status })
       if (query.format === 'csv') return usersAsCsv(s, filter, sort, page)
       const now = formatTimestamp(s.clock.now())
       const { rows, total } = await whileHeard(s, c).reads.ask('users', filter, sort, page, now)

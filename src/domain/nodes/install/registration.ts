@@ -9,8 +9,8 @@ import { readCertificate } from '#src/domain/nodes/certificates.ts'
 import { pinHostKeys, readOthersOf } from '#src/domain/nodes/host-keys.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { given } from '#src/lib/given.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { DAY_MS, formatTimestamp, later } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
@@ -73,7 +73,7 @@ function* activate(tx: Query, node: Node, report: Report, at: Date) {
     provisionExpiresAt: formatTimestamp(later(at, ACTIVE_TOKEN_LIFE_MS)),
     // Another node may have been disabled by an admin meanwhile.
     ...(node.provisioning === 'first' ? { enabled: true } : {}),
-    ...given({ coreVersion: report.core, sshPort: report.sshPort }),
+    ...omitUndefined({ coreVersion: report.core, sshPort: report.sshPort }),
     sshUser: SSH_USER,
     transportsJson: withCertificates(node.transportsJson, report.certificates),
     lastError: null,

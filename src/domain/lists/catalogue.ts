@@ -12,12 +12,12 @@ import { sharedListHeaders } from './headers.ts'
 
 type Deps = Pick<Services, 'db' | 'config'>
 
-export interface Directory {
+export interface Catalogue {
   revision: number
   nodes: Map<string, Node>
   plans: Map<string, Plan>
   settings: Settings
-  /** A node as lists show it: the same object while the directory stands. Throws for one that is not sound. */
+  /** A node as lists show it: the same object while the catalogue stands. Throws for one that is not sound. */
   listed(code: string): SoundNode | undefined
   /** What lists call a plan; its code where it is gone. Throws for a label that is not sound. */
   planLabel(code: string): Sound<string>
@@ -50,7 +50,7 @@ function helpUrl(s: Deps, settings: Settings): string | null {
 }
 
 /** What lists call plans, each looked at when it is first asked for. */
-function listedPlans(plans: Map<string, Plan>): Directory['planLabel'] {
+function listedPlans(plans: Map<string, Plan>): Catalogue['planLabel'] {
   const labels = new Map<string, Sound<string>>()
   return (code) => {
     const label = labels.get(code) ?? soundPlanLabel(plans.get(code)?.label ?? code)
@@ -59,7 +59,7 @@ function listedPlans(plans: Map<string, Plan>): Directory['planLabel'] {
   }
 }
 
-function readDirectory(s: Deps, revision: number): Directory {
+function readCatalogue(s: Deps, revision: number): Catalogue {
   const nodes = new Map(listNodes(s.db).map((node) => [node.code, node]))
   const plans = new Map(listPlans(s.db).map((plan) => [plan.code, plan]))
   const settings = readSettings(s)
@@ -80,12 +80,12 @@ function readDirectory(s: Deps, revision: number): Directory {
 }
 
 /** A reader that answers from memory while `revision` (users.ts reads it with the user) is unchanged. */
-export function createDirectory(s: Deps): (revision: number) => Directory {
-  let kept: Directory | null = null
+export function createCatalogue(s: Deps): (revision: number) => Catalogue {
+  let kept: Catalogue | null = null
   return (revision) => {
     if (kept?.revision === revision) return kept
     // The revision is read first: what follows can only be newer, and is then read again at the next call.
-    kept = readDirectory(s, findListsRevision(s.db))
+    kept = readCatalogue(s, findListsRevision(s.db))
     return kept
   }
 }

@@ -20,7 +20,7 @@ const RATES: Record<Payment['status'], Rate> = {
   paid: { most: 3, inMs: MINUTE_MS },
 }
 
-export interface Asking {
+export interface NoticeLimits {
   /** At most 16 questions at a time; 503 for one more. */
   limited: Limiter
   /** Whether a notice that nothing is known of may be looked up: one in 2 seconds, 60 an hour. */
@@ -37,7 +37,7 @@ function forgetOld(times: number[], now: number, inMs: number): void {
 }
 
 /** The bounds of a process that begins. Their memory is of the last minute, of payments that exist, and of the last hour's look-ups. */
-export function createAsking(s: Pick<Http, 'clock'>): Asking {
+export function createNoticeLimits(s: Pick<Http, 'clock'>): NoticeLimits {
   const looked: number[] = []
   /** By payment and status; the one that was asked about last is at the end. */
   const asked = new Map<string, number[]>()

@@ -6,13 +6,13 @@ interface Prepared<R> {
   execute(params: Record<string, unknown>): PromiseLike<R>
 }
 
-/** `hot` parameters that stand in WHERE: a bare one has SQLite plan the statement anew at each run (see Database.prepared). */
+/** `preparedStep` parameters that stand in WHERE: a bare one has SQLite plan the statement anew at each run (see Database.prepared). */
 export const input = (name: string) => sql`+${sql.placeholder(name)}`
 
 export const field = (name: string) => sql.placeholder(name)
 
 /** A query with placeholders; building it costs several times what running it does. `build` is called once for a connection. */
-export function hot<P extends Record<string, unknown>, R>(
+export function preparedStep<P extends Record<string, unknown>, R>(
   build: (q: Query) => { prepare(): unknown },
 ): (tx: Query, params: P) => Generator<unknown, R, unknown> {
   const statements = new WeakMap<object, Prepared<R>>()

@@ -3,7 +3,7 @@ import { type Context, GrammyError, type InlineKeyboard, InputFile } from 'gramm
 import type { User } from '#db/schema.ts'
 import { findListsRevision } from '#db/settings.ts'
 import { meetUser } from '#src/domain/customers/contacts.ts'
-import { createDirectory, type Directory } from '#src/domain/lists/directory.ts'
+import { type Catalogue, createCatalogue } from '#src/domain/lists/catalogue.ts'
 import { type Lang, messageLang } from '#src/domain/notify/messages.ts'
 import type { NewPayment } from '#src/domain/payments/create.ts'
 import { qrPng } from '#src/lib/png.ts'
@@ -13,28 +13,28 @@ import type { Services } from '#src/services.ts'
 import { type Texts, textsOf } from './texts.ts'
 
 /** What a bot keeps between updates. Losing it costs nobody anything. */
-export interface Desk {
+export interface BotMemory {
   s: Services
-  directory: () => Directory
+  catalogue: () => Catalogue
   /** Payments that are being made, by what they are for: two taps at once share one. */
   making: SingleFlight<NewPayment>
   /** When users last had a payment checked, on the monotonic clock, oldest first. */
   checkedAtMs: Map<number, number>
 }
 
-export function createDesk(s: Services): Desk {
-  const directory = createDirectory(s)
+export function createBotMemory(s: Services): BotMemory {
+  const catalogue = createCatalogue(s)
   return {
     s,
-    directory: () => directory(findListsRevision(s.db)),
+    catalogue: () => catalogue(findListsRevision(s.db)),
     making: createSingleFlight(),
     checkedAtMs: new Map(),
   }
 }
 
-export interface Visit {
+export interface BotRequest {
   s: Services
-  desk: Desk
+  memory: BotMemory
   ctx: Context
   user: User
   lang: Lang
@@ -43,15 +43,15 @@ export interface Visit {
   answered: boolean
 }
 
-export type Work = (v: Visit, args: string[]) => Promise<void>
+export type Work = (v: BotRequest, args: string[]) => Promise<void>
 
 /** The language of somebody who may not be known yet. */
 export const langOf = (s: Services, tag: string | null | undefined): Lang =>
   messageLang(tag, s.config.defaultLang)
 
 /** Begins the answer to an update; null when nobody sent it, or another bot. */
-export async function beginVisit(desk: Desk, ctx: Context): Promise<Visit | null> {
-  const { s } = desk
+export async function beginRequest(memory: BotMemory, ctx: Context): Promise<BotRequest | null> {
+  const { s } = memory
   const { from } = ctx
   if (!from || from.is_bot) return null
   const contact = {
@@ -61,11 +61,12 @@ export async function beginVisit(desk: Desk, ctx: Context): Promise<Visit | null
   }
   const user = await meetUser(s, contact)
   const lang = langOf(s, user.lang)
-  return { s, desk, ctx, user, lang, t: textsOf(lang), answered: false }
+  return { s, memory, ctx, user, lang, t: textsOf(lang), answered: false }
 }
 
-/** The same visit in another language. */
-export const inLang = (v: Visit, lang: Lang): Visit => Object.assign(v, { lang, t: textsOf(lang) })
+/** The same request in another language. */
+export const inLang = (v: BotRequest, lang: Lang): BotRequest =>
+  Object.assign(v, { lang, t: textsOf(lang) })
 
 export const refusedAs = (error: unknown, code: number, words = ''): boolean =>
   error instanceof GrammyError && error.error_code === code && error.description.includes(words)
@@ -78,12 +79,16 @@ const messageOptions = (keyboard: InlineKeyboard | undefined) => ({
 })
 
 /** Sends a new message. */
-export async function send({ ctx }: Visit, html: string, keyboard?: InlineKeyboard): Promise<void> {
+export async function send(
+  { ctx }: BotRequest,
+  html: string,
+  keyboard?: InlineKeyboard,
+): Promise<void> {
   await ctx.reply(html, messageOptions(keyboard))
 }
 
 /** Puts a text in place of the message whose button was tapped, where that is a text; else sends it. */
-export async function show(v: Visit, html: string, keyboard?: InlineKeyboard): Promise<void> {
+export async function show(v: BotRequest, html: string, keyboard?: InlineKeyboard): Promise<void> {
   const tapped = v.ctx.callbackQuery?.message
   if (!tapped || !('text' in tapped)) return send(v, html, keyboard)
   try {
@@ -109,7 +114,7 @@ export async function answerTap(ctx: Context, text?: string): Promise<boolean> {
 }
 
 /** Says something in plain text, at most 200 characters: as a notice over the chat where a button was tapped, else as a message. */
-export async function say(v: Visit, text: string): Promise<void> {
+export async function say(v: BotRequest, text: string): Promise<void> {
   if (v.ctx.callbackQuery && !v.answered) {
     v.answered = true
     if (await answerTap(v.ctx, text)) return
@@ -118,16 +123,16 @@ export async function say(v: Visit, text: string): Promise<void> {
 }
 
 /** Ends the answer: no tap is left waiting. */
-export async function endVisit(v: Visit): Promise<void> {
+export async function endVisit(v: BotRequest): Promise<void> {
   if (!v.ctx.callbackQuery || v.answered) return
   v.answered = true
   await answerTap(v.ctx)
 }
 
-export const linkOf = ({ s, user }: Visit): string => subLink(s.config, user.token)
+export const linkOf = ({ s, user }: BotRequest): string => subLink(s.config, user.token)
 
 /** Sends the link as a picture. */
-export async function sendQr(v: Visit): Promise<void> {
+export async function sendQr(v: BotRequest): Promise<void> {
   const photo = new InputFile(qrPng(linkOf(v)), 'qr.png')
   await v.ctx.replyWithPhoto(photo, { caption: v.t.qrCaption })
 }
