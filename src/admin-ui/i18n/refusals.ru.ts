@@ -135,6 +135,11 @@ export const refusalsRu: Record<string, string> = {
     '{} не пускает {} с ключом этой панели',
   'the server presents another host key, {}: nothing is sent to it until the key is trusted in the panel':
     'сервер предъявляет другой ключ, {}: пока вы не подтвердите ключ в панели, ему ничего не отправляется',
+  "the local core has a node's name":
+    'у локального ядра записано имя сервера, а своего имени у него быть не должно',
+  'the server at its address is the node {}': 'по этому адресу находится сервер {}',
+  'its server does not know which node it is: have a new install command given out and run it there':
+    'сервер не знает, какой он из серверов панели: получите новую команду установки и выполните её там',
   'the connection to its server was given up': 'соединение с сервером закрыто',
   'the connection broke before the node program answered':
     'связь оборвалась раньше, чем программа узла ответила',

@@ -144,12 +144,14 @@ function named<T>(verb: string, lists: T[][], index: number): T[] {
   return found
 }
 
-function otherNode(wanted: string, found: string) {
-  const reason =
-    found === ''
-      ? 'its server does not know which node it is: have a new install command given out and run it there'
-      : `the server at its address is the node ${found}`
-  return new NodeError('other-node', wanted === '' ? "the local core has a node's name" : reason)
+function otherNode(wanted: string, found: string): NodeError {
+  if (wanted === '') return new NodeError('other-node', "the local core has a node's name")
+  if (found !== '')
+    return new NodeError('other-node', `the server at its address is the node ${found}`)
+  return new NodeError(
+    'other-node',
+    'its server does not know which node it is: have a new install command given out and run it there',
+  )
 }
 
 /**
