@@ -30,7 +30,7 @@ export interface BulkOutcome {
  * A transaction for this many users: one for each would be a thousand waits for the disk, one for all would keep every request
  * and every other writer waiting until the last user is done.
  */
-const CHUNK = 10
+const CHUNK = 5
 
 /** Lengthens all that a user has running or held; what has run out stays so: compensation is for those who lost time. */
 function* extendAll(tx: Query, actor: Actor, at: Date, tgId: number, days: number) {

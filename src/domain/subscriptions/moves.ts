@@ -31,7 +31,7 @@ function* checkMove(tx: Query, code: string, to: string) {
 }
 
 /** Subscriptions that are moved in one transaction: each costs 0.1 ms, in which nobody else is answered. */
-const PORTION = 25
+const PORTION = 12
 /** So many that were moved are told to their nodes together. */
 const TOLD = 5000
 
