@@ -26,6 +26,13 @@ export const userSummaries = table(
   ],
 )
 
+/** Who has a tag. */
+export const userTags = table(
+  'user_tags',
+  { tag: text('tag').notNull(), tgId: int('tg_id').notNull() },
+  (t) => [primaryKey({ columns: [t.tag, t.tgId] })],
+)
+
 /** How many subscriptions that are neither revoked nor held end on a day (UTC), by node and plan. */
 export const endingCounts = table(
   'ending_counts',

@@ -80,6 +80,9 @@ const SUMMARY = [...STATE, 'expires_at', 'tg_id']
 const TRAFFIC = ['up_bytes', 'down_bytes']
 const PAID = ['status', 'paid_at', 'amount', 'currency', 'refunded_at']
 
+const tagUser = `INSERT INTO user_tags (tag, tg_id) SELECT value, NEW.tg_id FROM json_each(NEW.tags);`
+const untagUser = `DELETE FROM user_tags WHERE tg_id = OLD.tg_id AND tag IN (SELECT value FROM json_each(OLD.tags));`
+
 /** After an update of some columns that changes one of them. */
 const onUpdate = (table: string, columns: string[], body: string) =>
   `AFTER UPDATE OF ${columns.join(', ')} ON ${table} WHEN ${changes(...columns)} BEGIN ${body} END`
@@ -102,6 +105,11 @@ const TRIGGERS: Record<string, string> = {
      ${tally("'users'", quarterOf('OLD.created_at'), '-1')}
      ${tally("'users'", quarterOf('NEW.created_at'), '1')}`,
   ),
+  users_telegram_id: `AFTER INSERT ON users WHEN NEW.tg_id > 0 AND NEW.telegram_id IS NULL BEGIN
+    UPDATE users SET telegram_id = tg_id WHERE tg_id = NEW.tg_id; END`,
+  users_tags_insert: `AFTER INSERT ON users WHEN NEW.tags <> '[]' BEGIN ${tagUser} END`,
+  users_tags_delete: `AFTER DELETE ON users WHEN OLD.tags <> '[]' BEGIN ${untagUser} END`,
+  users_tags_update: onUpdate('users', ['tg_id', 'tags'], untagUser + tagUser),
   devices_insert: `AFTER INSERT ON devices BEGIN ${tally("'devices'", "''", '1')} END`,
   devices_delete: `AFTER DELETE ON devices BEGIN ${tally("'devices'", "''", '-1')} END`,
   subscriptions_insert: `AFTER INSERT ON subscriptions BEGIN

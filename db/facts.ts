@@ -27,6 +27,12 @@ const FACTS: Record<string, Facts> = {
     counting: 'TRUE',
     key: 'tg_id',
   },
+  user_tags: {
+    columns: 'tag, tg_id',
+    expected: 'SELECT t.value, u.tg_id FROM users AS u, json_each(u.tags) AS t',
+    counting: 'TRUE',
+    key: "tag || ' ' || tg_id",
+  },
   ending_counts: {
     columns: 'day, node, plan, n',
     expected: `SELECT substr(expires_at, 1, 10), node, plan, count(*) FROM subscriptions
@@ -67,10 +73,6 @@ export const FALSE_FACTS: [table: string, sql: string][] = Object.entries(FACTS)
      SELECT DISTINCT ${key} FROM (SELECT ${columns} FROM both GROUP BY ${columns} HAVING count(*) <> 2)`,
   ],
 )
-
-/** Whether the database has these tables: one of an older form has not. */
-export const hasFacts = (raw: Driver): boolean =>
-  raw.prepare("SELECT 1 FROM main.sqlite_schema WHERE name = 'tallies'").get() !== undefined
 
 /** The triggers of facts that the database has, those of another version too. */
 const presentTriggers = (raw: Driver) =>

@@ -1,17 +1,9 @@
 /** Gift codes: the admin's listing, and the conditional changes. */
 import { type Database, type Query, run } from './database.ts'
 import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from './orm.ts'
-import {
-  afterCursor,
-  COUNT_CAP,
-  countCapped,
-  hasPrefix,
-  isIdPrefix,
-  type PageRequest,
-  pageOrder,
-} from './paging.ts'
+import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 import { type GiftCode, giftCodes, nodes, plans } from './schema.ts'
-import { isNamed, isOfFound } from './users.ts'
+import { isNamed, isOfFound, numberSearch, withOwnNumbers } from './users.ts'
 
 const unused = and(isNull(giftCodes.usedAt), isNull(giftCodes.revokedAt))
 
@@ -45,8 +37,8 @@ async function search(q: Query, text: string): Promise<SQL> {
   }
   const prefix = text.toUpperCase()
   const byCode = sql`(${giftCodes.code} >= ${prefix} and ${giftCodes.code} < ${`${prefix}\u{10ffff}`})`
-  if (!isIdPrefix(text)) return byCode
-  return sql`(${byCode} or ${hasPrefix(sql`${giftCodes.usedBy}`, text)})`
+  const byNumber = numberSearch(text)
+  return byNumber ? sql`(${byCode} or ${byNumber(sql`${giftCodes.usedBy}`)})` : byCode
 }
 
 /** A gift code with what its view shows beside it. */
@@ -66,11 +58,12 @@ export async function listGifts(
   page: PageRequest,
   now: string,
 ): Promise<{ rows: ListedGift[]; total: number }> {
+  const { text } = await withOwnNumbers(db.q, { text: filter.text ?? '' })
   const where = and(
     inState(filter.state, now),
     filter.node === undefined ? undefined : eq(giftCodes.node, filter.node),
     filter.plan === undefined ? undefined : eq(giftCodes.plan, filter.plan),
-    filter.text ? await search(db.q, filter.text) : undefined,
+    text ? await search(db.q, text) : undefined,
   )
   const column = sql`${giftCodes.createdAt}`
   const rows = await db.q

@@ -104,15 +104,15 @@ export function* claimMessages(tx: Query, count: number, claim: Claim) {
   return [...alerts, ...others]
 }
 
-/** The users of messages by tg_id, as far as these are written for them. */
-export function* readRecipients(tx: Query, tgIds: number[]) {
+/** The users of messages by their Telegram ids, as far as these are written for them. */
+export function* readRecipients(tx: Query, telegramIds: number[]) {
   const rows = yield* run(
     tx
-      .select({ tgId: users.tgId, token: users.token, lang: users.lang })
+      .select({ telegramId: users.telegramId, token: users.token, lang: users.lang })
       .from(users)
-      .where(inArray(users.tgId, tgIds)),
+      .where(inArray(users.telegramId, telegramIds)),
   )
-  return new Map(rows.map((row) => [row.tgId, row]))
+  return new Map(rows.map((row) => [row.telegramId, row]))
 }
 
 /** A try at sending a message: which one, as long as it is under way. */
@@ -190,13 +190,13 @@ export function* expireMessages(tx: Query, since: string, at: string, error: str
 }
 
 /** Notes since when users have the bot blocked, or (null) that they have not; what is noted already stays. */
-export function* markBlocked(tx: Query, tgIds: number[], blockedAt: string | null) {
+export function* markBlocked(tx: Query, telegramIds: number[], blockedAt: string | null) {
   const isOther = blockedAt === null ? isNotNull(users.blockedAt) : isNull(users.blockedAt)
   yield* run(
     tx
       .update(users)
       .set({ blockedAt })
-      .where(and(inArray(users.tgId, tgIds), isOther)),
+      .where(and(inArray(users.telegramId, telegramIds), isOther)),
   )
 }
 

@@ -11,16 +11,17 @@ import {
   type Rows,
 } from './listing.ts'
 import { and, eq, exists, inArray, or, type SQL, sql } from './orm.ts'
-import { hasPrefix, isIdPrefix, type PageRequest } from './paging.ts'
+import type { PageRequest } from './paging.ts'
 import type { ProviderName } from './payments.ts'
 import { nodes, type Payment, PROVIDERS, payments, plans, users } from './schema.ts'
-import { isNamed, isUuid } from './users.ts'
+import { isNamed, isUuid, numberSearch, withOwnNumbers } from './users.ts'
 
 /** A payment with what its view shows beside it. */
 export interface ListedPayment {
   row: Payment
   rowid: number
   username: string | null
+  name: string | null
   nodeLabel: string | null
   planLabel: string | null
 }
@@ -43,8 +44,9 @@ const { tgId: owner } = payments
 
 /** The payments of the users whom a search finds: digits are a tg_id's beginning, also that of a deleted user. */
 function search(q: Query, text: string): Promise<OwnedRows> {
-  if (isIdPrefix(text)) {
-    const each = hasPrefix(sql`${owner}`, text)
+  const byNumber = numberSearch(text)
+  if (byNumber) {
+    const each = byNumber(sql`${owner}`)
     const rows = { from: by('tg_id'), where: each }
     return ownedRows(q, rows, { rows, each, all: each })
   }
@@ -147,6 +149,7 @@ const listed = (db: Database) =>
       row: payments,
       rowid,
       username: users.username,
+      name: users.name,
       nodeLabel: nodes.label,
       planLabel: plans.label,
     })
@@ -162,7 +165,8 @@ export async function listPayments(
   filter: PaymentFilter,
   page: PageRequest,
 ): Promise<{ rows: ListedPayment[]; total: number }> {
-  const { rowids, total } = await findRows(db.q, await planOf(db.q, filter), page)
+  const plan = await planOf(db.q, await withOwnNumbers(db.q, filter))
+  const { rowids, total } = await findRows(db.q, plan, page)
   const rows = await listed(db).where(inArray(rowid, rowids))
   return { rows: inOrderOf(rowids, rows, (one) => one.rowid), total }
 }

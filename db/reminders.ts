@@ -23,7 +23,12 @@ const before = (number: number) => Array.from({ length: number }, (_, i) => i)
  */
 export const dueReminders = (q: Query, { number, after, until }: ReminderSpan, limit: number) =>
   q
-    .select({ row: subscriptions, nodeLabel: nodes.label, planLabel: plans.label })
+    .select({
+      row: subscriptions,
+      telegramId: users.telegramId,
+      nodeLabel: nodes.label,
+      planLabel: plans.label,
+    })
     .from(subscriptions)
     .innerJoin(users, eq(users.tgId, subscriptions.tgId))
     .leftJoin(nodes, eq(nodes.code, subscriptions.node))

@@ -143,7 +143,14 @@ export function prepareRows(
     raw.transaction(() => {
       makeRoom(raw)
       for (const { key } of dropped) raw.prepare('DELETE FROM settings WHERE key = ?').run(key)
-      raw.exec('DELETE FROM admin_sessions; DELETE FROM pending_logins')
+      raw.exec('DELETE FROM admin_sessions; DELETE FROM pending_logins; DELETE FROM link_codes')
+      // A number is one customer's, whatever else a row says.
+      raw.exec(
+        `UPDATE users SET telegram_id = NULL WHERE telegram_id IS NOT tg_id
+           AND (tg_id > 0 OR telegram_id IN (SELECT tg_id FROM users WHERE tg_id > 0));
+         UPDATE users SET telegram_id = tg_id WHERE tg_id > 0 AND telegram_id IS NULL;
+         DELETE FROM user_tokens WHERE token IN (SELECT token FROM users)`,
+      )
       raw
         .prepare(
           "UPDATE outbox SET status = 'skipped', done_at = ?, bot_token = NULL WHERE status IN ('ready', 'sending')",
@@ -181,6 +188,7 @@ const KEEP = `
       WHERE r.provider = o.provider AND r.external_id = o.external_id);
   CREATE TEMP TABLE unsent_alerts AS SELECT * FROM main.outbox WHERE kind = 'alert' AND status IN ('ready', 'sending');
   CREATE TEMP TABLE own_installation AS SELECT * FROM main.installation;
+  CREATE TEMP TABLE own_sequences AS SELECT * FROM main.sequences;
   CREATE TEMP TABLE used_codes AS SELECT admin_id, code, used_at FROM main.recovery_codes WHERE used_at IS NOT NULL;
   CREATE TEMP TABLE used_steps AS SELECT totp_secret, max(totp_last_step) AS last_step FROM main.admins
     WHERE totp_last_step IS NOT NULL GROUP BY totp_secret;
@@ -245,6 +253,11 @@ function keepPaid(raw: Sqlite.Database, facts: RestoreFacts): number {
 function keepRest(raw: Sqlite.Database): void {
   // A backup from before this table brings none.
   raw.exec('INSERT OR IGNORE INTO main.installation SELECT * FROM temp.own_installation')
+  // What was numbered after the backup keeps its number to itself: payments name it.
+  raw.exec(
+    `INSERT INTO main.sequences SELECT * FROM temp.own_sequences WHERE true
+       ON CONFLICT DO UPDATE SET last = max(last, excluded.last)`,
+  )
   const columns = namesOf(raw, 'orphan_payments', 'id')
   raw.exec(`INSERT INTO main.orphan_payments (${columns}) SELECT ${columns} FROM temp.lost_orphans`)
   // A code that was used after the backup must not work a second time.

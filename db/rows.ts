@@ -15,6 +15,7 @@ import {
   webLink,
 } from '#src/lib/values.ts'
 import * as accounts from './admin-schema.ts'
+import * as customers from './customer-schema.ts'
 import { getTableColumns, getTableName } from './orm.ts'
 import { REMINDED } from './reminders.ts'
 import * as schema from './schema.ts'
@@ -100,8 +101,12 @@ const counting = v.pipe(v.string(), v.regex(/^(?:managed\/)?[\w-]{1,32}(?:\/hyst
 
 export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   stored(schema.users, {
-    tgId: is.tgId,
+    tgId: is.storedTgId,
+    telegramId: is.telegramId,
     username: name,
+    name: is.customerName,
+    email: is.email,
+    tags: is.tags,
     token: is.token,
     hwidLimit: is.hwidLimit,
     lang: is.language,
@@ -111,9 +116,18 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     deviceRemovals: v.pipe(v.array(timestamp), v.maxLength(100)),
     createdAt: timestamp,
   }),
+  stored(customers.userTokens, {
+    token: is.token,
+    tgId: is.storedTgId,
+    kind: among(customers.userTokens.kind),
+    format: is.linkFormat,
+    createdAt: timestamp,
+  }),
+  stored(customers.linkCodes, { tgId: is.storedTgId, code: is.digest, expiresAt: timestamp }),
+  stored(customers.sequences, { name: is.recordId, last: is.steps }),
   stored(schema.subscriptions, {
     uuid: is.uuid,
-    tgId: is.tgId,
+    tgId: is.storedTgId,
     node: code,
     plan: is.planCode,
     expiresAt: timestamp,
@@ -173,7 +187,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   }),
   stored(schema.payments, {
     id: is.recordId,
-    tgId: is.tgId,
+    tgId: is.storedTgId,
     node: code,
     plan: is.planCode,
     provider: among(schema.payments.provider),
@@ -207,12 +221,12 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     createdAt: timestamp,
     expiresAt: timestamp,
     usedAt: timestamp,
-    usedBy: is.tgId,
+    usedBy: is.storedTgId,
     revokedAt: timestamp,
   }),
   stored(schema.devices, {
     id: is.rowId,
-    tgId: is.tgId,
+    tgId: is.storedTgId,
     hwid: is.hwid,
     deviceOs: name,
     deviceModel: name,
@@ -268,7 +282,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   stored(schema.installation, { id: integer(1, 1), secret: is.digest }),
   stored(schema.outbox, {
     id: is.rowId,
-    tgId: is.tgId,
+    tgId: is.telegramId,
     kind: is.recordId,
     payload: json,
     status: among(schema.outbox.status),

@@ -1,5 +1,5 @@
 /**
- * All tables but those of ssh-schema.ts and admin-schema.ts. SQL names are the interface's names; row types are inferred here and declared nowhere else.
+ * All tables but those of customer-schema.ts, ssh-schema.ts and admin-schema.ts. SQL names are the interface's names; row types are inferred here and declared nowhere else.
  * Timestamps are text, `YYYY-MM-DDTHH:MM:SS` in UTC, and compare as they sort.
  */
 import {
@@ -21,8 +21,14 @@ import type { Transport } from './transport.ts'
 export const users = table(
   'users',
   {
+    /** The number of the customer: their Telegram id, or one below 0 of our own (db/users.ts). */
     tgId: int('tg_id').primaryKey(),
+    /** Where messages go; that of a positive number is the number itself. */
+    telegramId: int('telegram_id').unique(),
     username: text('username'),
+    name: text('name'),
+    email: text('email'),
+    tags: json<string[]>('tags').notNull().default([]),
     token: text('token').notNull().unique(),
     hwidLimit: int('hwid_limit'),
     lang: text('lang'),
@@ -36,6 +42,10 @@ export const users = table(
   (t) => [
     index('users_list').on(t.token, t.hwidLimit, t.bannedAt),
     index('users_username').on(sql`lower(${t.username})`),
+    index('users_name').on(sql`lower(${t.name})`).where(sql`name is not null`),
+    index('users_email').on(t.email).where(sql`email is not null`),
+    // Those whose Telegram id is not their number.
+    index('users_linked').on(t.telegramId).where(sql`tg_id < 0`),
     index('users_banned').on(t.createdAt).where(sql`banned_at is not null`),
   ],
 )

@@ -12,11 +12,11 @@ import {
   type Rows,
 } from './listing.ts'
 import { and, eq, exists, gt, inArray, lt, lte, type SQL, sql } from './orm.ts'
-import { hasPrefix, isIdPrefix, type PageRequest } from './paging.ts'
+import type { PageRequest } from './paging.ts'
 import { payments, subscriptions, users } from './schema.ts'
 import { isHeld, isOpen, isRevoked, where } from './states.ts'
 import { type ListedSubscription, listed } from './subscriptions.ts'
-import { isUuid, userSearch } from './users.ts'
+import { isUuid, numberSearch, userSearch, withOwnNumbers } from './users.ts'
 
 export type SubscriptionState = 'active' | 'held' | 'expired' | 'revoked'
 
@@ -84,9 +84,10 @@ function search(
 ): Promise<OwnedRows> {
   const found = userSearch(text)
   const owners = { from: sql`${users}`, where: found }
-  if (isIdPrefix(text)) {
+  const byNumber = numberSearch(text)
+  if (byNumber) {
     // Spans of the ids, which the rows have themselves.
-    const each = hasPrefix(sql`${tgId}`, text)
+    const each = byNumber(sql`${tgId}`)
     return ownedRows(q, owners, { rows: { from: by('list'), where: each }, each, all: each })
   }
   const ofOwner = eq(users.tgId, tgId)
@@ -199,7 +200,8 @@ export async function listSubscriptions(
   page: PageRequest,
   now: string,
 ): Promise<{ rows: ListedSubscription[]; total: number }> {
-  const { rowids, total } = await findRows(db.q, await planOf(db.q, filter, sort, now), page)
+  const plan = await planOf(db.q, await withOwnNumbers(db.q, filter), sort, now)
+  const { rowids, total } = await findRows(db.q, plan, page)
   const rows = await listed(db.q).where(inArray(rowid, rowids))
   return { rows: inOrderOf(rowids, rows, (one) => one.rowid), total }
 }

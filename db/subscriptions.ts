@@ -42,6 +42,7 @@ const listedColumns = {
   row: subscriptions,
   rowid,
   username: users.username,
+  name: users.name,
   nodeLabel: nodes.label,
   planLabel: plans.label,
 }
@@ -61,6 +62,8 @@ export interface ListedSubscription {
   row: Subscription
   rowid: number
   username: string | null
+  /** Of the owner, as their username is. */
+  name: string | null
   nodeLabel: string | null
   planLabel: string | null
 }

@@ -131,6 +131,7 @@ async function listTraffic(db: Database, most: number, page: PageRequest) {
       uuid: rows.uuid,
       tgId: rows.tgId,
       username: users.username,
+      name: users.name,
       node: rows.node,
       nodeLabel: nodes.label,
       up: rows.up,

@@ -1,7 +1,7 @@
 /** The admin's listing of users: search, filters, pages by key. Who is listed follows from `user_summaries`, without visiting rows. */
 
 import type { Database, Query } from './database.ts'
-import { userSummaries } from './fact-schema.ts'
+import { userSummaries, userTags } from './fact-schema.ts'
 import type { Rows } from './listing.ts'
 import { and, eq, inArray, type SQL, sql } from './orm.ts'
 import {
@@ -9,14 +9,12 @@ import {
   COUNT_CAP,
   type Cursor,
   countCapped,
-  hasPrefix,
-  isIdPrefix,
   type PageRequest,
   pageOrder,
 } from './paging.ts'
 import { devices, payments, subscriptions, users } from './schema.ts'
 import { isHeld, where, whereActive } from './states.ts'
-import { isNamed, isUuid } from './users.ts'
+import { isNamed, isUuid, numberSearch, withOwnNumbers } from './users.ts'
 
 /**
  * Users with an active or a held subscription; `expired`: with one that ran out and none of these; `none`: with no unrevoked
@@ -29,6 +27,7 @@ export interface UserFilter {
   state?: UserState
   banned?: boolean
   text?: string
+  tag?: string
 }
 
 export const USER_SORTS = ['created_at', 'tg_id'] as const
@@ -37,7 +36,11 @@ export type UserSort = (typeof USER_SORTS)[number]
 /** A user as the listing shows them. */
 export interface ListedUser {
   tgId: number
+  telegramId: number | null
   username: string | null
+  name: string | null
+  email: string | null
+  tags: string[]
   createdAt: string
   note: string | null
   bannedAt: string | null
@@ -86,15 +89,27 @@ interface Search {
 /** By the key itself. */
 const byId = sql`${userSummaries} not indexed`
 
-function searchFor(text: string): Search {
-  const ofUser = (found: SQL): Search => {
-    const each = sql`${tgId} in (${found})`
-    const rows = { from: byId, where: each }
-    return { users: found, each, rows, counted: rows }
+/** What a query for the numbers of users finds. */
+function ofUser(found: SQL): Search {
+  const each = sql`${tgId} in (${found})`
+  const rows = { from: byId, where: each }
+  return { users: found, each, rows, counted: rows }
+}
+
+/** Who has a tag. */
+function taggedWith(tag: string): Search {
+  const has = sql`${userTags.tag} = ${tag}`
+  return {
+    ...ofUser(sql`select ${userTags.tgId} from ${userTags} where ${has}`),
+    each: sql`exists (select 1 from ${userTags} where ${has} and ${userTags.tgId} = ${tgId})`,
   }
+}
+
+function searchFor(text: string): Search {
   if (isUuid(text)) return ofUser(ownerOf(text.toLowerCase()))
-  if (isIdPrefix(text)) {
-    const each = hasPrefix(sql`${tgId}`, text)
+  const byNumber = numberSearch(text)
+  if (byNumber) {
+    const each = byNumber(sql`${tgId}`)
     const rows = { from: byId, where: each }
     return { users: sql`select ${tgId} from ${byId} where ${each}`, each, rows, counted: rows }
   }
@@ -127,22 +142,28 @@ async function indexOf(q: Query, state: UserState, now: string): Promise<SQL | n
 /** Begins with what is surely few, else with what is few as counted, else walks in the order of the page. */
 async function planOf(
   q: Query,
-  { state, banned, text }: UserFilter,
+  { state, banned, text, tag }: UserFilter,
   sort: UserSort,
   now: string,
 ): Promise<Plan> {
   const bans = banned ? sql`${userSummaries.banned} = 1` : sql`${userSummaries.banned} = 0`
   const others = and(banned === undefined ? undefined : bans, state && inState(state, now))
-  const search = text ? searchFor(text) : undefined
-  const all = (rows: Rows): Rows => ({ from: rows.from, where: and(others, rows.where) })
-  if (search && !banned && !(await isMany(q, search.users)))
-    return { ...all(search.rows), counted: all(search.counted), isFound: true }
+  const searches = [...(text ? [searchFor(text)] : []), ...(tag ? [taggedWith(tag)] : [])]
+  const allBut = (met: Search | undefined, rows: Rows): Rows => {
+    const each = searches.flatMap((search) => (search === met ? [] : search.each))
+    return { from: rows.from, where: and(others, rows.where, ...each) }
+  }
+  for (const search of banned ? [] : searches) {
+    if (await isMany(q, search.users)) continue
+    const counted = allBut(search, search.counted)
+    return { ...allBut(search, search.rows), counted, isFound: true }
+  }
   const walk = async () => {
     if (banned) return by('banned')
     const few = state && (await indexOf(q, state, now))
     return few ?? (sort === 'created_at' ? by('created_at') : byId)
   }
-  const rows = all({ from: await walk(), where: search?.each })
+  const rows = allBut(undefined, { from: await walk(), where: undefined })
   return { ...rows, counted: rows, isFound: false }
 }
 
@@ -162,7 +183,11 @@ const rowsOf = (q: Query, tgIds: number[], now: string) =>
   q
     .select({
       tgId: users.tgId,
+      telegramId: users.telegramId,
       username: users.username,
+      name: users.name,
+      email: users.email,
+      tags: users.tags,
       createdAt: users.createdAt,
       note: users.note,
       bannedAt: users.bannedAt,
@@ -225,7 +250,7 @@ export async function listUsers(
   page: PageRequest,
   now: string,
 ): Promise<{ rows: ListedUser[]; total: number }> {
-  const plan = await planOf(db.q, filter, sort, now)
+  const plan = await planOf(db.q, await withOwnNumbers(db.q, filter), sort, now)
   const { counted } = plan
   const { rows, next } = await readPage(db.q, plan, sort, page, now)
   const complete = page.cursor === null && next === null
@@ -245,7 +270,10 @@ export const readUsers = async (
   sort: UserSort,
   page: PageRequest,
   now: string,
-): Promise<UserPage> => readPage(db.q, await planOf(db.q, filter, sort, now), sort, page, now)
+): Promise<UserPage> => {
+  const plan = await planOf(db.q, await withOwnNumbers(db.q, filter), sort, now)
+  return readPage(db.q, plan, sort, page, now)
+}
 
 /** One user as the listing shows them. */
 export async function findListedUser(

@@ -1,6 +1,7 @@
 /** Users, and the lookup that every subscription fetch makes. */
 
 import { UUID } from '#src/lib/uuid.ts'
+import { userTokens } from './customer-schema.ts'
 import type { Database } from './database.ts'
 import { type Query, run } from './database.ts'
 import { countUpTo } from './listing.ts'
@@ -8,6 +9,7 @@ import { and, eq, gt, ne, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
 import { input, preparedStep } from './prepared.ts'
 import { outbox, payments, type Subscription, type User, users } from './schema.ts'
+import { nextOf } from './sequences.ts'
 import { isServed } from './states.ts'
 
 /** What a list says of a subscription. */
@@ -87,71 +89,166 @@ const byToken = (q: Query) =>
     .where(eq(users.token, sql.placeholder('token')))
     .prepare()
 
-export function findUserByToken(db: Database, token: string): User | undefined {
-  return db.prepared(byToken).get({ token })
-}
-
-const byId = (q: Query) =>
+const byOtherToken = (q: Query) =>
   q
-    .select()
-    .from(users)
-    .where(eq(users.tgId, sql.placeholder('tgId')))
+    .select({ user: users })
+    .from(userTokens)
+    .innerJoin(users, eq(users.tgId, userTokens.tgId))
+    .where(eq(userTokens.token, sql.placeholder('token')))
     .prepare()
 
-export function findUser(db: Database, tgId: number): User | undefined {
-  return db.prepared(byId).get({ tgId })
+/** The user whose present link this token is not, but a former or an imported one. */
+export function findUserByOtherToken(db: Database, token: string): User | undefined {
+  return db.prepared(byOtherToken).get({ token })?.user
 }
 
-const read = preparedStep<{ tgId: number }, User[]>((q) =>
+/** The user who has this token, as the present or as another one. */
+export function findUserByToken(db: Database, token: string): User | undefined {
+  return db.prepared(byToken).get({ token }) ?? findUserByOtherToken(db, token)
+}
+
+/** Ends links of a user beside the present one; imported ones may stay. */
+export function* deleteOtherTokens(tx: Query, tgId: number, keepImported: boolean) {
+  const kept = keepImported ? ne(userTokens.kind, 'imported') : undefined
+  yield* run(tx.delete(userTokens).where(and(eq(userTokens.tgId, tgId), kept)))
+}
+
+/**
+ * Who a number means: the customer whose own it is, or whose Telegram id. Both are never two: a Telegram id that is somebody's number is
+ * nobody else's.
+ */
+const isNumbered = (number: unknown): SQL =>
+  sql`(${users.tgId} = ${number} or ${users.telegramId} = ${number})`
+
+const byNumber = (q: Query) =>
   q
     .select()
     .from(users)
-    .where(eq(users.tgId, input('tgId'))),
+    .where(isNumbered(input('number')))
+    .prepare()
+
+/** The customer whom a number means. */
+export function findUser(db: Database, number: number): User | undefined {
+  return db.prepared(byNumber).get({ number })
+}
+
+const read = preparedStep<{ number: number }, User[]>((q) =>
+  q
+    .select()
+    .from(users)
+    .where(isNumbered(input('number'))),
 )
 
 /** The same inside a transaction. */
-export function* readUser(tx: Query, tgId: number) {
-  const [user] = yield* read(tx, { tgId })
+export function* readUser(tx: Query, number: number) {
+  const [user] = yield* read(tx, { number })
   return user
+}
+
+/** The number by which rows name who has this Telegram id, where that is another. */
+async function numberOfLinked(q: Query, telegramId: number): Promise<number | undefined> {
+  const linked = sql`${users} indexed by users_linked`
+  const [user] = await q
+    .select({ tgId: sql<number>`${users.tgId}` })
+    .from(linked)
+    .where(sql`tg_id < 0 and ${users.telegramId} = ${telegramId}`)
+  return user?.tgId
+}
+
+/** A filter and a search as they find who is connected to the Telegram id that they name: by the number that rows have. */
+export async function withOwnNumbers<F extends { tgId?: number; text?: string }>(
+  q: Query,
+  filter: F,
+): Promise<F> {
+  const { tgId, text } = filter
+  const owner = tgId === undefined ? undefined : await numberOfLinked(q, tgId)
+  const found = text && isIdPrefix(text) ? await numberOfLinked(q, Number(text)) : undefined
+  return {
+    ...filter,
+    ...(owner === undefined ? undefined : { tgId: owner }),
+    ...(found === undefined ? undefined : { text: String(found) }),
+  }
 }
 
 /** Creates the user unless they exist, and returns their row either way. */
 export function* ensureUser(tx: Query, tgId: number, token: string, now: string) {
   const known = yield* readUser(tx, tgId)
   if (known) return known
-  const [user] = yield* run(tx.insert(users).values({ tgId, token, createdAt: now }).returning())
+  const telegramId = tgId > 0 ? tgId : null
+  const row = { tgId, telegramId, token, createdAt: now }
+  const [user] = yield* run(tx.insert(users).values(row).returning())
   return user as User
 }
 
-/** Stores the own device limit (null: the fallback limit). False when there is no such user. */
-export function* updateHwidLimit(tx: Query, tgId: number, limit: number | null) {
-  const rows = yield* run(
-    tx
-      .update(users)
-      .set({ hwidLimit: limit })
-      .where(eq(users.tgId, tgId))
-      .returning({ id: users.tgId }),
-  )
-  return rows.length > 0
+/** Creates a customer without Telegram, by a number that nobody had before. */
+export function* insertCustomer(tx: Query, token: string, now: string) {
+  for (;;) {
+    const tgId = -(yield* nextOf(tx, 'customers'))
+    // Only a restored database may have more of them than were counted.
+    if (!(yield* readUser(tx, tgId))) return yield* ensureUser(tx, tgId, token, now)
+  }
 }
+
+const anyProfile = (_q: Query, raw: Database['raw']) =>
+  raw
+    .prepare<[], number>(
+      `select exists (select 1 from users where tg_id < 0) or exists (select 1 from users where name is not null)
+         or exists (select 1 from users where email is not null) or exists (select 1 from user_tags)`,
+    )
+    .pluck()
+
+/** Whether there is a customer of whom there is more to say than of those who came by Telegram. */
+export const hasProfiles = (db: Database): boolean => db.prepared(anyProfile).get() === 1
 
 /** Whether a text is a UUID, in capitals too. */
 export const isUuid = (text: string): boolean => UUID.test(text.toLowerCase())
 
-/** Whether a username begins with a text, a leading @ and case aside. `mark` as in `userSearch`. */
-export function isNamed(text: string, mark = sql``): SQL {
-  const prefix = text.replace(/^@/, '').toLowerCase()
-  const name = sql`${mark}lower(${users.username})`
-  return sql`(${name} >= ${prefix} and ${name} < ${`${prefix}\u{10ffff}`})`
+const beginsWith = (value: SQL, prefix: string): SQL =>
+  sql`${value} >= ${prefix} and ${value} < ${`${prefix}\u{10ffff}`}`
+
+/** SQLite knows the case of ASCII alone: of other alphabets a name is found in small letters and with capital initials. */
+function casesOf(text: string): Set<string> {
+  const small = text.toLowerCase()
+  const initials = small.replace(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase())
+  const asStored = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  return new Set([small, asStored(initials)])
 }
 
 /**
- * The condition of a search: digits are a tg_id prefix, other text a username prefix, a whole token an exact match. With
- * `bare` = '+' no index serves it, for queries that walk the users in another order.
+ * Whether a username, a name or an e-mail address begins with a text, case aside; behind a leading @ only a username. `mark` as in
+ * `userSearch`.
+ */
+export function isNamed(text: string, mark = sql``): SQL {
+  const username = beginsWith(
+    sql`${mark}lower(${users.username})`,
+    text.replace(/^@/, '').toLowerCase(),
+  )
+  if (text.startsWith('@')) return sql`(${username})`
+  // The conditions of the two indexes, in their words.
+  const names = Array.from(
+    casesOf(text),
+    (prefix) =>
+      sql`${users.name} is not null and ${beginsWith(sql`${mark}lower(${users.name})`, prefix)}`,
+  )
+  const email = sql`${users.email} is not null and ${beginsWith(sql`${mark}${users.email}`, text.toLowerCase())}`
+  return sql`(${sql.join([username, ...names, email], sql` or `)})`
+}
+
+/** The condition that a search by numbers puts on a column of them, undefined for other texts: digits begin a tg_id, one below 0 is whole. */
+export function numberSearch(text: string): ((column: SQL) => SQL) | undefined {
+  if (isIdPrefix(text)) return (column) => hasPrefix(column, text)
+  if (/^-[1-9]\d{0,15}$/.test(text)) return (column) => sql`${column} = ${Number(text)}`
+  return undefined
+}
+
+/**
+ * The condition of a search: digits are a tg_id prefix, other text the beginning of a username, name or e-mail address, a whole token an
+ * exact match. With `bare` = '+' no index serves it, for queries that walk the users in another order.
  */
 export function userSearch(text: string, bare: '' | '+' = ''): SQL {
   const mark = sql.raw(bare)
-  if (isIdPrefix(text)) return hasPrefix(sql`${mark}${users.tgId}`, text)
+  const byNumber = numberSearch(text)
+  if (byNumber) return byNumber(sql`${mark}${users.tgId}`)
   if (text.length === 43) return sql`${mark}${users.token} = ${text}`
   return isNamed(text, mark)
 }
@@ -178,9 +275,7 @@ export async function isOfFound(
 export function* updateUser(
   tx: Query,
   tgId: number,
-  changes: Partial<
-    Pick<User, 'username' | 'lang' | 'blockedAt' | 'note' | 'bannedAt' | 'token' | 'deviceRemovals'>
-  >,
+  changes: Partial<Omit<User, 'tgId' | 'createdAt'>>,
 ) {
   yield* run(tx.update(users).set(changes).where(eq(users.tgId, tgId)))
 }
@@ -199,13 +294,12 @@ export function* countPendingOfUser(tx: Query, tgId: number, since: string) {
 }
 
 /** Deletes a user with their subscriptions, devices and undelivered messages; the payments stay, marked. */
-export function* deleteUser(tx: Query, tgId: number) {
+export function* deleteUser(tx: Query, { tgId, telegramId }: Pick<User, 'tgId' | 'telegramId'>) {
   yield* run(tx.update(payments).set({ deletedUser: true }).where(eq(payments.tgId, tgId)))
   // An alert is told to the admin that the user may be as well.
-  yield* run(
-    tx
-      .delete(outbox)
-      .where(and(eq(outbox.tgId, tgId), ne(outbox.status, 'done'), ne(outbox.kind, 'alert'))),
-  )
+  if (telegramId !== null) {
+    const undelivered = and(ne(outbox.status, 'done'), ne(outbox.kind, 'alert'))
+    yield* run(tx.delete(outbox).where(and(eq(outbox.tgId, telegramId), undelivered)))
+  }
   yield* run(tx.delete(users).where(eq(users.tgId, tgId)))
 }

@@ -39,7 +39,41 @@ export const day = formed(/^\d{4}-\d{2}-\d{2}$/)
 
 /** Users */
 
-export const tgId = integer(1, Number.MAX_SAFE_INTEGER)
+export const TG_ID_FAULT = `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`
+
+/** The number of a customer in requests: a Telegram id, or below 0 one of our own. */
+export const tgId = v.pipe(
+  v.number(TG_ID_FAULT),
+  v.safeInteger(TG_ID_FAULT),
+  v.notValue(0, TG_ID_FAULT),
+)
+
+/** One that a row may have: below 0 we count up. */
+export const storedTgId = v.pipe(tgId, v.minValue(-MOST_STEPS))
+
+export const telegramId = integer(1, Number.MAX_SAFE_INTEGER)
+
+export const customerName = requiredLine(64)
+
+/** In lower case, not verified. */
+export const email = v.pipe(
+  v.string('must be a string'),
+  v.trim(),
+  v.maxLength(254, 'must have at most 254 characters'),
+  v.regex(/^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u, 'must be an e-mail address'),
+  v.transform((text) => text.toLowerCase()),
+)
+
+export const tag = requiredLine(24)
+export const tags = v.pipe(
+  v.array(tag, 'must be a list of tags'),
+  v.maxLength(10, 'must have at most 10 tags'),
+  v.check((list) => new Set(list).size === list.length, 'must have each tag once'),
+  v.metadata({ uniqueItems: true }),
+)
+
+/** How a link that came along from another panel answers. */
+export const linkFormat = formed(/^[a-z0-9-]{1,32}$/)
 
 /** A secret of ours that stands in addresses. */
 export const token = formed(/^[\w-]{1,128}$/)

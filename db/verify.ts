@@ -1,6 +1,7 @@
 /** What must hold of a database whatever happened to it, as questions that name the rows for which it does not. */
 import type { Database as Driver } from 'better-sqlite3'
-import { FALSE_FACTS, hasFacts } from './facts.ts'
+import { FALSE_FACTS } from './facts.ts'
+import { isPresentForm } from './open.ts'
 
 interface Question {
   /** The invariant, by its number in docs/reliability.md. */
@@ -61,7 +62,8 @@ const QUESTIONS: Question[] = [
     name: 'I3',
     fault: 'paid payment has no message',
     sql: `${RECENT} AND id NOT IN (SELECT payload ->> '$.payment_id' FROM outbox
-      WHERE payload ->> '$.payment_id' IS NOT NULL)`,
+      WHERE payload ->> '$.payment_id' IS NOT NULL)
+      AND id NOT IN (SELECT object FROM audit_log WHERE action LIKE 'payment.%' AND detail LIKE 'tg_id=-%')`,
   },
   {
     name: 'I3',
@@ -125,6 +127,25 @@ const FACT_QUESTIONS: Question[] = FALSE_FACTS.map(([table, sql]) => ({
   sql,
 }))
 
+const CUSTOMER_QUESTIONS: Question[] = [
+  {
+    name: 'I10',
+    fault: 'user who came by Telegram has another Telegram id',
+    sql: 'SELECT tg_id FROM users WHERE tg_id > 0 AND telegram_id IS NOT tg_id',
+  },
+  {
+    name: 'I10',
+    fault: 'number of a customer was not counted',
+    sql: `SELECT tg_id FROM users WHERE tg_id < 0
+      AND -tg_id > coalesce((SELECT last FROM sequences WHERE name = 'customers'), 0)`,
+  },
+  {
+    name: 'I10',
+    fault: 'link is the present one of a user and another one beside it',
+    sql: 'SELECT tg_id FROM user_tokens WHERE token IN (SELECT token FROM users)',
+  },
+]
+
 const MAX_ROWS = 20
 
 /** The lines of one question: each row that is at fault, at most twenty. */
@@ -156,7 +177,9 @@ function checkFile(raw: Driver): string[] {
 export function findFaults(raw: Driver, since: string): string[] {
   raw.exec('BEGIN')
   try {
-    const questions = hasFacts(raw) ? [...QUESTIONS, ...FACT_QUESTIONS] : QUESTIONS
+    const questions = isPresentForm(raw)
+      ? [...QUESTIONS, ...CUSTOMER_QUESTIONS, ...FACT_QUESTIONS]
+      : QUESTIONS
     return [...checkFile(raw), ...questions.flatMap((question) => ask(raw, question, since))]
   } finally {
     raw.exec('COMMIT')

@@ -168,6 +168,7 @@ function fill(path: string, users: number): void {
 
 const SOURCES = [
   '../../db/schema.ts',
+  '../../db/customer-schema.ts',
   '../../db/fact-schema.ts',
   '../../db/fact-triggers.ts',
   '../../db/triggers.ts',

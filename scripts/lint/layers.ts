@@ -41,7 +41,7 @@ const LAYERS: Layer[] = [
   layer(
     'payments',
     'src/domain/payments/',
-    `${DOMAIN}, type ports, type config, notify, subscriptions, type lists, valibot`,
+    `${DOMAIN}, type ports, type config, notify, customers, subscriptions, type lists, valibot`,
   ),
   layer(
     'installation',

@@ -76,7 +76,7 @@ export const resetLink: Work = async (v, [digest]) => {
     return show(v, t.resetAsk, column(rows))
   }
   if (digest !== shortOf(user.token)) return showStale(v)
-  const token = await rotateToken(s, BOT_ACTOR, user.tgId, user.token)
+  const token = await rotateToken(s, BOT_ACTOR, user.tgId, { from: user.token })
   const renewed = { ...v, user: { ...user, token } }
   const keyboard = addLinkRow(renewed, new InlineKeyboard()).text(t.my, tapData('s'))
   await show(v, t.resetDone(linkOf(renewed)), keyboard)

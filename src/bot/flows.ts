@@ -110,7 +110,7 @@ async function receive(memory: BotMemory, ctx: Context, work: (v: BotRequest) =>
     await endVisit(v)
   } catch (error) {
     // They have blocked the bot since: nobody is there to be answered.
-    if (refusedAs(error, 403)) return noteBlocked(memory.s, v.user.tgId, true)
+    if (refusedAs(error, 403)) return noteBlocked(memory.s, v.telegramId, true)
     // What failed is for the log, whether or not they can be told.
     if (!isTelegrams(error)) await say(v, v.t.fault).catch(() => {})
     throw error

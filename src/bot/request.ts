@@ -37,6 +37,8 @@ export interface BotRequest {
   memory: BotMemory
   ctx: Context
   user: User
+  /** Who writes, which is not always the number of the user. */
+  telegramId: number
   lang: Lang
   t: Texts
   /** Whether the tap has its answer: Telegram takes one. */
@@ -61,7 +63,7 @@ export async function beginRequest(memory: BotMemory, ctx: Context): Promise<Bot
   }
   const user = await meetUser(s, contact)
   const lang = langOf(s, user.lang)
-  return { s, memory, ctx, user, lang, t: textsOf(lang), answered: false }
+  return { s, memory, ctx, user, telegramId: from.id, lang, t: textsOf(lang), answered: false }
 }
 
 /** The same request in another language. */

@@ -97,7 +97,7 @@ function success(ok: v.GenericSchema | Answer) {
 
 /** The statuses of an operation that are refusals: its own, and those that follow from what it takes. */
 function refusalsOf(operation: Operation): RefusalStatus[] {
-  const { method, open, body, lenient, query, params, creates, refusals = [] } = operation
+  const { method, open, body, lenient, query, params, refusals = [] } = operation
   const statuses = new Set(refusals)
   const isAdmin = operation.path.startsWith('/admin/api/')
   if (isAdmin && !open) statuses.add(401)
@@ -105,7 +105,7 @@ function refusalsOf(operation: Operation): RefusalStatus[] {
   // Pages take whatever a query says.
   if ((body && !lenient) || (query && !isPage(operation))) statuses.add(400)
   if (body && body !== 'archive') statuses.add(413)
-  if (params && !creates) statuses.add(404)
+  if (params) statuses.add(404)
   statuses.add(503)
   return [...statuses].sort()
 }

@@ -4,7 +4,7 @@ import type { ListedPayment } from '#db/payment-listing.ts'
 import type { Device, Payment, Plan } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
-import { deviceView, planView } from './views.ts'
+import { deviceView, ownerName, planView } from './views.ts'
 
 type LabelOf = (provider: Payment['provider']) => string
 
@@ -36,6 +36,7 @@ export function paymentView(found: ListedPayment, labelOf: LabelOf) {
     checks: row.checks,
     renews_uuid: row.renewsUuid,
     subscription_uuid: row.subscriptionUuid,
+    ...ownerName(found),
   }
 }
 

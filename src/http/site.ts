@@ -66,8 +66,7 @@ export function mountSite(app: Hono<AppEnv>, s: Http): void {
     return c.json(plans.map((plan) => planView(plan, s.config.currency)))
   })
   app.get('/api/cabinet/:token', (c) => {
-    const token = c.req.param('token')
-    const user = findUserByToken(s.db, token)
+    const user = findUserByToken(s.db, c.req.param('token'))
     if (!user) throw notFound('not found')
     const now = s.clock.now()
     const catalogue = currentCatalogue(s)
@@ -83,7 +82,7 @@ export function mountSite(app: Hono<AppEnv>, s: Http): void {
         expires_at: row.expiresAt,
         days_left: daysLeft(row.expiresAt, now),
       })),
-      sub_link: subLink(s.config, token),
+      sub_link: subLink(s.config, user.token),
       nodes_available: enabledLabels(catalogue.nodes.values()),
     })
   })

@@ -2,7 +2,7 @@
 import type { Hono } from 'hono'
 import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
-import { findListOwner, findUser, type ListOwner } from '#db/users.ts'
+import { findListOwner, findUser, findUserByOtherToken, type ListOwner } from '#db/users.ts'
 import { admit, deviceLimit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'
 import { findApp } from '#src/domain/lists/apps.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
@@ -25,10 +25,21 @@ import { botUrl, currentCatalogue, renderPage, siteUrl } from './pages.ts'
 
 const unknownToken = () => notFound('not found')
 
-function ownerOf(s: Http, token: string, hwid: string, now: Date): ListOwner {
-  const owner = findListOwner(s.db, token, hwid, formatTimestamp(now))
-  if (!owner) throw unknownToken()
-  return owner
+interface Asked {
+  owner: ListOwner
+  /** The owner's present one, by which ever they came. */
+  token: string
+}
+
+/** Whose link it is. Only where it is nobody's present one it is looked for among the others. */
+function ownerOf(s: Http, token: string, hwid: string, now: Date): Asked {
+  const at = formatTimestamp(now)
+  const owner = findListOwner(s.db, token, hwid, at)
+  if (owner) return { owner, token }
+  const present = findUserByOtherToken(s.db, token)?.token
+  const known = present === undefined ? undefined : findListOwner(s.db, present, hwid, at)
+  if (present === undefined || !known) throw unknownToken()
+  return { owner: known, token: present }
 }
 
 /** What pages with a link to apps depend on beside their language. */
@@ -216,11 +227,10 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
     },
     mount(app) {
       app.get('/sub/:token', async (c) => {
-        const token = c.req.param('token')
         const hwid = c.req.header('x-hwid') ?? ''
         const now = s.clock.now()
         const choice = formats(c.req.header('user-agent'), c.req.query('format'))
-        const owner = ownerOf(s, token, hwid, now)
+        const { owner, token } = ownerOf(s, c.req.param('token'), hwid, now)
         if (!choice) return userPage(s, c, token, owner, now)
         const list = listForKnown(owner, { hwid, method: c.req.method }, token, choice, now)
         if (list) return list
@@ -228,8 +238,7 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
         return listOf(owner, token, choice, true, now)
       })
       app.get('/sub/:token/open/:app', (c) => {
-        const token = c.req.param('token')
-        const owner = ownerOf(s, token, '', s.clock.now())
+        const { owner, token } = ownerOf(s, c.req.param('token'), '', s.clock.now())
         const known = findApp(currentCatalogue(s).apps, c.req.param('app'))
         if (!known) throw notFound('not found')
         const urls = { subUrl: subLink(s.config, token), accountUrl: accountUrl(s, token) }

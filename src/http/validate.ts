@@ -1,5 +1,6 @@
 /** Input at the edge: bodies, queries and path parts, checked once; a refusal names the field and never echoes the value. */
 import * as v from 'valibot'
+import { TG_ID_FAULT } from '#db/values.ts'
 import { ApiError, badRequest, CutOff, tooLarge } from '#src/lib/errors.ts'
 import { decodeJson, isJsonObject } from '#src/lib/json.ts'
 import { orAborted } from '#src/lib/pause.ts'
@@ -91,9 +92,10 @@ export function readQuery<T>(c: Context, schema: v.GenericSchema<unknown, T>): T
   return check(schema, c.req.query())
 }
 
-const TG_ID = /^[1-9]\d{0,15}$/
+const ROW_ID = /^[1-9]\d{0,15}$/
+const TG_ID = /^-?[1-9]\d{0,15}$/
 
-/** The tg_id of a path: 1 to 2^53-1, else 400. */
+/** The number of a customer in a path: up to 2^53-1, below 0 too; else 400. */
 export function readTgId(c: Context): number {
   const text = c.req.param('tgId') ?? ''
   const id = Number(text)
@@ -106,8 +108,17 @@ export function readTgId(c: Context): number {
 /** The numeric id of a path, or null when the text is none: like an unknown one. */
 export function readId(c: Context, name: string): number | null {
   const text = c.req.param(name) ?? ''
-  return TG_ID.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
+  return ROW_ID.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
 }
+
+/** The number of a customer in a query. */
+export const queryTgId = v.pipe(
+  v.string(),
+  v.regex(/^-?(?!0+$)\d{1,16}$/, TG_ID_FAULT),
+  v.transform(Number),
+  v.minValue(Number.MIN_SAFE_INTEGER, TG_ID_FAULT),
+  v.maxValue(Number.MAX_SAFE_INTEGER, TG_ID_FAULT),
+)
 
 /** `true` or `false` in a query. */
 export const queryFlag = v.pipe(

@@ -3,7 +3,7 @@ import type { AdminSession } from '#db/admin-schema.ts'
 import type { ListedAdmin } from '#db/admins.ts'
 import type { EventResult } from '#db/event-log.ts'
 import type { ListedGift } from '#db/gifts.ts'
-import type { AuditEntry, Device, Event, Node, Plan, RetiredNode } from '#db/schema.ts'
+import type { AuditEntry, Device, Event, Node, Plan, RetiredNode, User } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { ListedUser } from '#db/user-listing.ts'
 import type { activeStats, currentStats } from '#src/domain/installation/stats.ts'
@@ -12,6 +12,10 @@ import { outdatedProgram } from '#src/domain/nodes/sync/programs.ts'
 import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'
 import { daysLeft, parseTimestamp } from '#src/lib/time.ts'
 import { VERSION } from '#src/lib/version.ts'
+
+/** The name of an owner where they have no username. */
+export const ownerName = ({ username, name }: { username: string | null; name: string | null }) =>
+  username === null && name !== null ? { name } : {}
 
 export function subscriptionView(found: ListedSubscription, now: Date) {
   const { row } = found
@@ -29,6 +33,7 @@ export function subscriptionView(found: ListedSubscription, now: Date) {
     created_at: row.createdAt,
     up: row.upBytes,
     down: row.downBytes,
+    ...ownerName(found),
   }
 }
 
@@ -169,6 +174,20 @@ export function sessionView(session: AdminSession, currentId: number) {
   }
 }
 
+type Customer = Pick<User, 'tgId' | 'telegramId' | 'name' | 'email' | 'tags'>
+
+/** How a customer is reached and called beside Telegram's ways. */
+export function customerView({ telegramId, name, email, tags }: Customer) {
+  return { telegram_id: telegramId, name, email, tags }
+}
+
+/** The same, only where there is more to say than of everyone who came by Telegram. */
+export function profileView(user: Customer) {
+  const { tgId, telegramId, name, email, tags } = user
+  const isPlain = telegramId === tgId && name === null && email === null && tags.length === 0
+  return isPlain ? {} : customerView(user)
+}
+
 /** A user as listings show them: no token. */
 export function listedUserView(user: ListedUser) {
   return {
@@ -182,6 +201,7 @@ export function listedUserView(user: ListedUser) {
     held: user.held,
     next_expiry: user.nextExpiry,
     devices: user.devices,
+    ...profileView(user),
   }
 }
 

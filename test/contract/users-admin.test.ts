@@ -39,7 +39,7 @@ const ROUTES: [name: string, ask: (id: string) => Scenario['request']][] = [
 scenarios(
   'routes that change a user',
   ROUTES.flatMap(([name, ask]) => [
-    ...['0', '-1', 'abc', '9007199254740992', 'bulk'].map((id) => ({
+    ...['0', '-0', 'abc', '9007199254740992', 'bulk'].map((id) => ({
       name: `400 for ${name} of the user ${id}`,
       request: ask(id),
       status: 400,

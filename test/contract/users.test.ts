@@ -14,7 +14,7 @@ const ROUTES: [method: string, path: string, body?: unknown][] = [
   ['DELETE', '/devices/1'],
   ['POST', '/hwid-limit', { limit: 1 }],
 ]
-const NO_IDS = ['0', '-1', '1.5', 'abc', '007', '9007199254740992', '1e3', '%20', '1%00', '１']
+const NO_IDS = ['0', '-0', '1.5', 'abc', '007', '9007199254740992', '1e3', '%20', '1%00', '１']
 
 const refusals = ROUTES.flatMap(([method, path, body]): Scenario[] => {
   const ask = (id: string) => ({

@@ -46,7 +46,7 @@ export const archiveWithNumber = (number: number) =>
     for (const [table, column] of numberColumns(other)) {
       const { accepts } =
         STORED_TABLES.get(table)?.columns.find(({ name }) => name === column) ?? {}
-      const rows = column === 'tg_id' ? 'true' : rowsOf(table)
+      const rows = column === 'tg_id' ? 'tg_id > 0' : rowsOf(table)
       // The download adds an entry; all get numbers of their own where they come back.
       const isTaken = !(table === 'audit_log' && column === 'id') && accepts?.(number)
       if (isTaken) {

@@ -130,6 +130,15 @@ const KEYWORDS: Record<string, Keyword> = {
             .find((fault) => fault !== null) ?? null)
         : null
   },
+  uniqueItems: () =>
+    unless(
+      (value: unknown) => !Array.isArray(value) || new Set(value).size === value.length,
+      ': has one twice',
+    ),
+  not(schema: JsonSchema, compile) {
+    const check = compile(schema)
+    return (value) => (check(value) === null ? ': is what it must not be' : null)
+  },
   allOf: (schemas: JsonSchema[], compile) => first(schemas.map(compile)),
   anyOf(schemas: JsonSchema[], compile) {
     const checks = schemas.map(compile)

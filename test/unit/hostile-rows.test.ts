@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { dropFactTriggers } from '#db/facts.ts'
 import { STORED_TABLES } from '#db/rows.ts'
 import { snapshotInto } from '#db/snapshot.ts'
 import { columnsOf, rebuild, restoredTables } from '#db/upload.ts'
@@ -46,6 +47,7 @@ function refusalOf(table: string, column: string, value: string | number | bigin
   const raw = new Sqlite(upload)
   raw.pragma('journal_mode = DELETE')
   raw.pragma('foreign_keys = OFF')
+  dropFactTriggers(raw)
   raw
     .prepare(
       `update "${table}" set "${column}" = ? where rowid = (select max(rowid) from "${table}")`,
@@ -98,17 +100,22 @@ test.each(HOSTILE_TEXTS)(
     )
     // Parts of links, encoded wherever they are put; what providers call payments, checked where it becomes part of an address; labels and notes of one or more lines, escaped.
     const SHOWN =
-      /^(?:nodes\.(?:address|public_key|short_id|sni|shared_uuid)|retired_nodes\.address|known_hosts\.host|plans\.label|admins\.username|outbox\.bot_token|(?:payments|orphan_payments)\.external_id)$/
+      /^(?:nodes\.(?:address|public_key|short_id|sni|shared_uuid)|retired_nodes\.address|known_hosts\.host|plans\.label|users\.name|admins\.username|outbox\.bot_token|(?:payments|orphan_payments)\.external_id)$/
     const others = taken.map((place) => place.join('.')).filter((place) => !FREE.has(place))
     expect(others.filter((place) => !SHOWN.test(place))).toEqual([])
   },
 )
 
-test.each([-1, 2 ** 53, 2n ** 63n - 1n])(
+/** Customers are numbered below 0 too. */
+const isOfCustomer = (table: string, column: string) =>
+  table !== 'outbox' && (column === 'tg_id' || column === 'used_by')
+
+test.each([-1, -(2 ** 48) - 1, 2 ** 53, 2n ** 63n - 1n])(
   '%d in a column of numbers refuses the archive, naming table and column',
   (number) => {
     expect(numberColumns.length).toBeGreaterThan(50)
     for (const [table, column] of numberColumns) {
+      if (number === -1 && isOfCustomer(table, column)) continue
       const place = `the database in the backup holds a value of a wrong kind in the column ${column} of ${table}`
       expect(refusalOf(table, column, number)).toBe(place)
     }

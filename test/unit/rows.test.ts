@@ -62,7 +62,17 @@ describe('a column holds', () => {
     ],
     ['subscriptions', 'uuid', ['00000000-0000-4000-8000-000000000001'], ['x', 'é', '"']],
     ['subscriptions', 'gift_code', [null, 'A'.repeat(16)], ['a'.repeat(16), '']],
-    ['users', 'tg_id', [1, 2 ** 53 - 1], [0, -1, 2 ** 53]],
+    ['users', 'tg_id', [1, 2 ** 53 - 1, -1, -(2 ** 48)], [0, 1.5, 2 ** 53, -(2 ** 48) - 1]],
+    ['users', 'telegram_id', [null, 1], [0, -1, 2 ** 53]],
+    ['users', 'name', [null, 'Anna', 'Анна'], ['', ' Anna', 'a\nb', 'x'.repeat(65)]],
+    ['users', 'email', [null, 'a@b.test'], ['', 'a', 'A@b.test', 'a @b.test', '@', 'a@']],
+    [
+      'users',
+      'tags',
+      ['[]', '["vip","из Marzban"]'],
+      [null, '', '{}', '[1]', '["a","a"]', '[""]', `["${'x'.repeat(25)}"]`],
+    ],
+    ['user_tokens', 'kind', ['former', 'imported'], ['present', '', null]],
     ['users', 'device_removals', [null, '[]', '["2026-01-01T00:00:00"]'], ['["now"]', '{}']],
     [
       'payments',

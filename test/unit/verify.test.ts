@@ -114,6 +114,22 @@ const BROKEN: [fault: string, ...changes: string[]][] = [
     ),
   ],
   [
+    'I10 user who came by Telegram has another Telegram id: 2',
+    'update users set telegram_id = 99 where tg_id = 2',
+  ],
+  [
+    'I10 number of a customer was not counted: -4',
+    "insert into users (tg_id, token, created_at) values (-4, 'x', '2026-01-01T00:00:00')",
+  ],
+  [
+    'I10 link is the present one of a user and another one beside it: 2',
+    "insert into user_tokens (token, tg_id, kind, created_at) select token, 2, 'former', created_at from users where tg_id = 1",
+  ],
+  [
+    'I9 row of user_tags is not what the other tables say: vip 2',
+    "insert into user_tags (tag, tg_id) values ('vip', 2)",
+  ],
+  [
     'I9 row of user_summaries is not what the other tables say: 2',
     "update user_summaries set last_end = '2000-01-01T00:00:00' where tg_id = 2",
   ],

@@ -51,7 +51,7 @@ export async function chooseLang(s: Pick<Deps, 'db'>, tgId: number, lang: Lang):
 }
 
 /** Notes that a user has blocked the bot, or lets it write again; whoever is no user stays none. */
-export async function noteBlocked(s: Deps, tgId: number, blocked: boolean): Promise<void> {
+export async function noteBlocked(s: Deps, telegramId: number, blocked: boolean): Promise<void> {
   const now = formatTimestamp(s.clock.now())
-  await s.db.tx((tx) => markBlocked(tx, [tgId], blocked ? now : null))
+  await s.db.tx((tx) => markBlocked(tx, [telegramId], blocked ? now : null))
 }

@@ -1,6 +1,6 @@
 /** The device limit: who may fetch a list, and which devices a user has. */
 import { admitDevice, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
-import { findUser, type ListOwner, readUser, updateHwidLimit, updateUser } from '#db/users.ts'
+import { findUser, type ListOwner, readUser, updateUser } from '#db/users.ts'
 import { HWID } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
@@ -8,6 +8,7 @@ import { type Batch, createBatch } from '#src/lib/batch.ts'
 import { notFound, tooMany } from '#src/lib/errors.ts'
 import { DAY_MS, formatTimestamp, HOUR_MS, parseTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { readKnownUser } from './users.ts'
 
 type Deps = Pick<Services, 'db' | 'config' | 'clock'>
 
@@ -87,20 +88,22 @@ export const deviceLimit = (
     : null
 
 /** A user's devices with their own and the fallback limit. Throws 404 for an unknown user. */
-export function userDevices(s: Deps, tgId: number) {
-  const user = findUser(s.db, tgId)
+export function userDevices(s: Deps, number: number) {
+  const user = findUser(s.db, number)
   if (!user) throw notFound('user not found')
   return {
-    devices: listDevices(s.db, tgId),
+    devices: listDevices(s.db, user.tgId),
     limit: user.hwidLimit,
     fallbackLimit: readSettings(s).int('HWID_FALLBACK_LIMIT'),
   }
 }
 
 /** Removes a user's device; an unknown one is no fault. Throws 404 for an unknown user. */
-export async function removeDevice(s: Deps, actor: Actor, tgId: number, id: number | null) {
-  if (!findUser(s.db, tgId)) throw notFound('user not found')
+export async function removeDevice(s: Deps, actor: Actor, number: number, id: number | null) {
+  const user = findUser(s.db, number)
+  if (!user) throw notFound('user not found')
   if (id === null) return
+  const { tgId } = user
   const now = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
     if (yield* deleteDevice(tx, tgId, id)) {
@@ -148,10 +151,11 @@ export async function removeOwnDevice(
 }
 
 /** Sets a user's own device limit; null means the fallback limit. Throws 404 for an unknown user. */
-export async function setHwidLimit(s: Deps, actor: Actor, tgId: number, limit: number | null) {
+export async function setHwidLimit(s: Deps, actor: Actor, number: number, limit: number | null) {
   const now = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
-    if (!(yield* updateHwidLimit(tx, tgId, limit))) throw notFound('user not found')
+    const { tgId } = yield* readKnownUser(tx, number)
+    yield* updateUser(tx, tgId, { hwidLimit: limit })
     yield* audit(tx, actor, now, {
       action: 'user.hwid-limit',
       object: String(tgId),

@@ -165,7 +165,7 @@ export function* resetTrafficIn(tx: Query, uuid: string, core: string) {
 
 const entryOf = (row: ReadResult<'traffic'>['rows'][number]) => ({
   uuid: row.uuid,
-  username: row.username === null ? `tg${row.tgId}` : `@${row.username}`,
+  username: row.username === null ? (row.name ?? `tg${row.tgId}`) : `@${row.username}`,
   nodeLabel: row.nodeLabel ?? row.node,
   up: row.up,
   down: row.down,

@@ -34,18 +34,19 @@ export interface ReminderMessage {
 export type Message = GrantedMessage | AlertMessage | ReminderMessage
 
 /**
- * Queues a message in the transaction of what it tells of; after the commit `nudge('messages')` sends it. `botToken`: of a former
- * bot that is to send it; the present one does where that is refused.
+ * Queues a message in the transaction of what it tells of; after the commit `nudge('messages')` sends it. Nothing for a customer
+ * without a Telegram id. `botToken`: of a former bot that is to send it; the present one does where that is refused.
  */
 export function* queueMessage(
   tx: Query,
   now: string,
-  tgId: number,
+  telegramId: number | null,
   message: Message,
   botToken: string | null = null,
 ) {
+  if (telegramId === null) return
   const { kind, payload } = message
-  yield* insertMessage(tx, { tgId, kind, payload: { ...payload }, now, botToken })
+  yield* insertMessage(tx, { tgId: telegramId, kind, payload: { ...payload }, now, botToken })
 }
 
 export type Lang = 'en' | 'ru'

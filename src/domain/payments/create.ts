@@ -11,10 +11,10 @@ import {
   storeExternalId,
 } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
-import { ensureUser, readUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
-import { badRequest, notFound, tooMany, unavailable } from '#src/lib/errors.ts'
-import { randomToken, randomUuid } from '#src/lib/random.ts'
+import { ensureCustomer, readKnownUser } from '#src/domain/customers/users.ts'
+import { badRequest, tooMany, unavailable } from '#src/lib/errors.ts'
+import { randomUuid } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS, parseTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { Completion, Created, ShopCredentials } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
@@ -53,9 +53,8 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
   const now = formatTimestamp(at)
   const user =
     request.source === 'admin'
-      ? yield* ensureUser(tx, request.tgId, randomToken(), now)
-      : yield* readUser(tx, request.tgId)
-  if (!user) throw notFound('user not found')
+      ? yield* ensureCustomer(tx, request.tgId, now)
+      : yield* readKnownUser(tx, request.tgId)
   const { settings, sale } = yield* readSale(tx, s, request, user)
   const { node, plan, provider, amount, currency, renewsUuid } = sale
   const same: SameOrder = {

@@ -4,7 +4,7 @@ import type { Query } from '#db/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { claimPayment, linkSubscription } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
-import type { Payment, Subscription } from '#db/schema.ts'
+import type { Payment, Subscription, User } from '#db/schema.ts'
 import { type ListedSubscription, moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { ensureUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
@@ -62,8 +62,7 @@ function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, 
   return { ...renews, row: moved as Subscription, planLabel }
 }
 
-function* create(tx: Query, { id, tgId, days }: Payment, offer: Offer, at: Date) {
-  const user = yield* ensureUser(tx, tgId, randomToken(), formatTimestamp(at))
+function* create(tx: Query, { id, days }: Payment, user: User, offer: Offer, at: Date) {
   return yield* giveSubscription(tx, at, user, offer, { source: 'payment', paymentId: id, days })
 }
 
@@ -88,9 +87,10 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
   if (!(yield* claimPayment(tx, payment.id, now, failedToo))) return null
   paymentStep(s, payment.id, 'claimed')
   const renewed = 'renews' in grant
+  const user = yield* ensureUser(tx, payment.tgId, randomToken(), now)
   const given: ListedSubscription = renewed
     ? yield* lengthen(tx, payment, grant, at)
-    : yield* create(tx, payment, grant, at)
+    : yield* create(tx, payment, user, grant, at)
   const { row } = given
   yield* linkSubscription(tx, payment.id, row.uuid)
   paymentStep(s, payment.id, 'given')
@@ -102,7 +102,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
     plan_label: data.plan_label,
     expires_at: row.expiresAt,
   }
-  yield* queueMessage(tx, now, payment.tgId, { kind: 'granted', payload: message })
+  yield* queueMessage(tx, now, user.telegramId, { kind: 'granted', payload: message })
   paymentStep(s, payment.id, 'message queued')
   const { id: payment_id, plan, provider, amount, currency } = payment
   yield* emit(tx, settings, now, 'payment.paid', {

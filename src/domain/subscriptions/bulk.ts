@@ -5,7 +5,7 @@ import { isBusy, isFull } from '#db/failures.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import { readUser } from '#db/users.ts'
 import type { Actor } from '#src/domain/audit.ts'
-import { banIn, type NodeClient } from '#src/domain/customers/users.ts'
+import { banIn, type NodeClient, readKnownUser } from '#src/domain/customers/users.ts'
 import { ApiError, notFound } from '#src/lib/errors.ts'
 import { nextTurn } from '#src/lib/event-loop.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -33,8 +33,8 @@ export interface BulkOutcome {
 const CHUNK = 5
 
 /** Lengthens all that a user has running or held; what has run out stays so: compensation is for those who lost time. */
-function* extendAll(tx: Query, actor: Actor, at: Date, tgId: number, days: number) {
-  if (!(yield* readUser(tx, tgId))) throw notFound('user not found')
+function* extendAll(tx: Query, actor: Actor, at: Date, number: number, days: number) {
+  const { tgId } = yield* readKnownUser(tx, number)
   const rows = yield* readUnexpiredOfUser(tx, tgId, formatTimestamp(at))
   if (rows.length === 0) throw notFound('no active or held subscription')
   // All of them or none.
@@ -51,25 +51,36 @@ function* actionOf(tx: Query, actor: Actor, at: Date, bulk: BulkAction) {
     return (tgId: number) => banIn(tx, actor, formatTimestamp(at), tgId, action === 'ban')
   }
   const offer = yield* readOffer(tx, bulk)
-  return function* (tgId: number) {
-    return [(yield* grantIn(tx, actor, at, tgId, offer)).row as NodeClient]
+  return function* (number: number) {
+    return [(yield* grantIn(tx, actor, at, number, offer)).row as NodeClient]
   }
 }
 
-function* actOnChunk(tx: Query, actor: Actor, at: Date, tgIds: number[], bulk: BulkAction) {
+/** `before`: for whom it was done already, by whichever of their numbers. */
+function* actOnChunk(
+  tx: Query,
+  actor: Actor,
+  at: Date,
+  tgIds: number[],
+  bulk: BulkAction,
+  before: ReadonlySet<number>,
+) {
   const act = yield* actionOf(tx, actor, at, bulk)
   const outcomes: BulkOutcome[] = []
   const clients: NodeClient[] = []
+  const done = new Set(before)
   for (const tgId of tgIds) {
     try {
-      clients.push(...(yield* act(tgId)))
+      const number = (yield* readUser(tx, tgId))?.tgId ?? tgId
+      if (!done.has(number)) clients.push(...(yield* act(number)))
+      done.add(number)
       outcomes.push({ tgId, error: null })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       outcomes.push({ tgId, error: error.message })
     }
   }
-  return { outcomes, clients }
+  return { outcomes, clients, done }
 }
 
 const chunksOf = (tgIds: number[]) =>
@@ -99,11 +110,13 @@ export async function actOnUsers(
   if (bulk.action === 'grant') await s.db.tx((tx) => readOffer(tx, bulk))
   const outcomes: BulkOutcome[] = []
   const clients: NodeClient[] = []
+  let done: ReadonlySet<number> = new Set()
   for (const chunk of chunksOf([...new Set(tgIds)])) {
     try {
-      const done = await s.db.tx((tx) => actOnChunk(tx, actor, at, chunk, bulk))
-      outcomes.push(...done.outcomes)
-      clients.push(...done.clients)
+      const acted = await s.db.tx((tx) => actOnChunk(tx, actor, at, chunk, bulk, done))
+      outcomes.push(...acted.outcomes)
+      clients.push(...acted.clients)
+      done = acted.done
     } catch (error) {
       const reason = refusalOf(error)
       outcomes.push(...chunk.map((tgId) => ({ tgId, error: reason })))

@@ -5,12 +5,12 @@ import { insertGifts, readGift, revokeGift, useGift } from '#db/gifts.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
 import { type ListedSubscription, readGiftSubscription } from '#db/subscriptions.ts'
-import { ensureUser } from '#db/users.ts'
 import { type Actor, audit, BOT_ACTOR } from '#src/domain/audit.ts'
+import { ensureCustomer } from '#src/domain/customers/users.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { randomBase32, randomToken } from '#src/lib/random.ts'
+import { randomBase32 } from '#src/lib/random.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { giveSubscription, type Offer, readOffer } from './subscriptions.ts'
@@ -134,7 +134,7 @@ export async function redeemGift(
     if (before) return before
     const offer = yield* readGiftOffer(tx, code, now)
     if (typeof offer === 'string') return { outcome: offer }
-    const user = yield* ensureUser(tx, tgId, randomToken(), now)
+    const user = yield* ensureCustomer(tx, tgId, now)
     if (user.bannedAt !== null) return { outcome: 'banned' }
     if (!(yield* useGift(tx, code, tgId, now))) return { outcome: 'used' }
     const subscription = yield* giveSubscription(tx, at, user, offer, {

@@ -28,12 +28,12 @@ const isNews = ({ row }: Due, days: number): boolean =>
 
 function* remindIn(tx: Query, s: Deps, now: string, days: number, due: Due[]) {
   const settings = yield* readSettingsIn(tx, s)
-  const told = due.filter((one) => isNews(one, days))
+  const told = due.filter((one) => one.telegramId !== null && isNews(one, days))
   for (const one of told) {
     const { node_label, plan_label } = nodeAndPlan(one)
-    const { uuid, tgId, expiresAt: expires_at } = one.row
+    const { uuid, expiresAt: expires_at } = one.row
     const renewable = settings.flag('PAYMENTS_ENABLED') && one.nodeLabel !== null
-    yield* queueMessage(tx, now, tgId, {
+    yield* queueMessage(tx, now, one.telegramId, {
       kind: 'reminder',
       payload: {
         subscription: uuid,

@@ -13,15 +13,15 @@ import {
   resumeSubscription,
   revokeSubscription,
 } from '#db/subscriptions.ts'
-import { ensureUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
+import { ensureCustomer } from '#src/domain/customers/users.ts'
 import { resetTrafficIn } from '#src/domain/nodes/traffic.ts'
 import { type EventName, emit, subscriptionData } from '#src/domain/notify/events.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { LOCAL_CORE, managedCoreName } from '#src/lib/core-name.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { randomToken, randomUuid } from '#src/lib/random.ts'
+import { randomUuid } from '#src/lib/random.ts'
 import { DAY_MS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
@@ -88,7 +88,7 @@ export const expiryAfter = (from: Date, days: number): string =>
 export function* giveSubscription(
   tx: Query,
   at: Date,
-  { tgId, username }: Pick<User, 'tgId' | 'username'>,
+  { tgId, username, name }: Pick<User, 'tgId' | 'username' | 'name'>,
   { node, plan }: Offer,
   from: {
     source: Subscription['source']
@@ -107,38 +107,38 @@ export function* giveSubscription(
     createdAt: formatTimestamp(at),
     ...origin,
   })
-  const labels = { username, nodeLabel: node.label, planLabel: plan.label }
+  const labels = { username, name, nodeLabel: node.label, planLabel: plan.label }
   return { row, rowid: 0, ...labels } as ListedSubscription
 }
 
 /** Grants what was read in the same transaction. */
-export function* grantIn(tx: Query, actor: Actor, at: Date, tgId: number, offer: Offer) {
+export function* grantIn(tx: Query, actor: Actor, at: Date, number: number, offer: Offer) {
   const now = formatTimestamp(at)
-  const user = yield* ensureUser(tx, tgId, randomToken(), now)
+  const user = yield* ensureCustomer(tx, number, now)
   const listed = yield* giveSubscription(tx, at, user, offer, { source: 'admin' })
   yield* audit(tx, actor, now, {
     action: 'subscription.grant',
     object: listed.row.uuid,
-    detail: `tg_id=${tgId} node=${offer.node.code} plan=${offer.plan.code}`,
+    detail: `tg_id=${user.tgId} node=${offer.node.code} plan=${offer.plan.code}`,
   })
   return listed
 }
 
 /**
  * Grants a user `plan` on `node`, creating the user if missing. The client is added to the node in the background.
- * Throws 400 when node or plan is unknown or the plan is archived.
+ * Throws 400 when node or plan is unknown or the plan is archived, 404 for a number below 0 that is nobody's.
  */
 export async function grant(
   s: Deps,
   actor: Actor,
-  tgId: number,
+  number: number,
   order: { node: string; plan: string },
 ): Promise<ListedSubscription> {
   const at = s.clock.now()
   const settings = readSettings(s)
   const granted = await s.db.tx(function* (tx) {
     const offer = yield* readOffer(tx, order)
-    const listed = yield* grantIn(tx, actor, at, tgId, offer)
+    const listed = yield* grantIn(tx, actor, at, number, offer)
     const data = subscriptionData(listed)
     yield* emit(tx, settings, formatTimestamp(at), 'subscription.granted_by_admin', data)
     return listed

@@ -12,11 +12,18 @@ import { grantByHand, markRefunded } from '#src/domain/payments/review.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
-import { flag, plainText, queryInteger } from '#src/lib/values.ts'
+import { flag, plainText } from '#src/lib/values.ts'
 import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
 import { orphanView, paymentView } from '../payment-views.ts'
-import { readId, readJson, readOptionalJson, readQuery, searchText } from '../validate.ts'
+import {
+  queryTgId,
+  readId,
+  readJson,
+  readOptionalJson,
+  readQuery,
+  searchText,
+} from '../validate.ts'
 
 const STATUSES = ['pending', 'paid', 'failed', 'all'] as const
 
@@ -26,7 +33,7 @@ export const listing = v.object({
   provider: v.optional(v.picklist(PROVIDER_IDS, `must be one of ${PROVIDER_IDS.join(', ')}`)),
   node: v.optional(v.string()),
   plan: v.optional(v.string()),
-  tg_id: v.optional(queryInteger(1, Number.MAX_SAFE_INTEGER)),
+  tg_id: v.optional(queryTgId),
   q: v.optional(searchText),
   review: v.optional(v.picklist(['0', '1', 'true', 'false'], 'must be 1 or 0')),
 })

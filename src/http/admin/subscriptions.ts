@@ -13,10 +13,10 @@ import {
 } from '#src/domain/subscriptions/subscriptions.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { integer, queryInteger, timestamp, timestampText } from '#src/lib/values.ts'
+import { integer, timestamp, timestampText } from '#src/lib/values.ts'
 import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { readJson, readQuery, searchText } from '../validate.ts'
+import { queryTgId, readJson, readQuery, searchText } from '../validate.ts'
 import { subscriptionView } from '../views.ts'
 
 const STATES = ['active', 'held', 'expired', 'revoked', 'all'] as const
@@ -26,7 +26,7 @@ export const listing = v.object({
   status: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`), 'all'),
   node: v.optional(v.string()),
   plan: v.optional(v.string()),
-  tg_id: v.optional(queryInteger(1, Number.MAX_SAFE_INTEGER)),
+  tg_id: v.optional(queryTgId),
   q: v.optional(searchText),
   expires_before: v.optional(timestampText),
   sort: v.optional(

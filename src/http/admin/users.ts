@@ -12,10 +12,19 @@ import {
   type UserSort,
   userCursor,
 } from '#db/user-listing.ts'
-import { findUser } from '#db/users.ts'
-import { MAX_HWID_LIMIT, note, tgId } from '#db/values.ts'
+import { findUser, hasProfiles } from '#db/users.ts'
+import {
+  customerName,
+  email,
+  MAX_HWID_LIMIT,
+  note,
+  tag,
+  tags,
+  telegramId,
+  tgId,
+} from '#db/values.ts'
 import { removeDevice, setHwidLimit, userDevices } from '#src/domain/customers/devices.ts'
-import { editUser, removeUser, rotateToken } from '#src/domain/customers/users.ts'
+import { createCustomer, editUser, removeUser, rotateToken } from '#src/domain/customers/users.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { actOnUsers } from '#src/domain/subscriptions/bulk.ts'
 import { grant } from '#src/domain/subscriptions/subscriptions.ts'
@@ -27,8 +36,22 @@ import { flag, integer, plainText } from '#src/lib/values.ts'
 import { type AppEnv, type Http, whileHeard } from '../context.ts'
 import { csvResponse } from '../csv.ts'
 import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { queryFlag, readId, readJson, readQuery, readTgId, searchText } from '../validate.ts'
-import { deviceView, listedUserView, subscriptionView } from '../views.ts'
+import {
+  queryFlag,
+  readId,
+  readJson,
+  readOptionalJson,
+  readQuery,
+  readTgId,
+  searchText,
+} from '../validate.ts'
+import {
+  customerView,
+  deviceView,
+  listedUserView,
+  profileView,
+  subscriptionView,
+} from '../views.ts'
 
 const STATES = [...USER_STATES, 'all'] as const
 
@@ -37,13 +60,18 @@ export const listing = v.object({
   q: v.optional(searchText),
   status: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`), 'all'),
   banned: v.optional(queryFlag),
+  tag: v.optional(tag),
   sort: v.optional(v.picklist(USER_SORTS, `must be one of ${USER_SORTS.join(', ')}`), 'created_at'),
   format: v.optional(v.picklist(['json', 'csv'], 'must be json or csv'), 'json'),
 })
 
 export const order = v.object({ node: plainText(64), plan: plainText(64) })
 
-export const edition = v.object({
+/** What an admin writes of a customer. */
+export const profile = v.object({
+  name: v.optional(v.nullable(customerName)),
+  email: v.optional(v.nullable(email)),
+  telegram_id: v.optional(v.nullable(telegramId)),
   note: v.optional(
     v.nullable(
       v.pipe(
@@ -52,8 +80,16 @@ export const edition = v.object({
       ),
     ),
   ),
-  banned: v.optional(flag),
+  tags: v.optional(tags),
 })
+
+export const edition = v.object({ ...profile.entries, banned: v.optional(flag) })
+
+const profileOf = ({ telegram_id: telegramId, ...rest }: v.InferOutput<typeof profile>) =>
+  omitUndefined({ ...rest, telegramId })
+
+/** `keep_imported`: links that came from another panel go on. */
+export const rotation = v.object({ keep_imported: v.optional(flag, false) })
 
 const tgIds = v.pipe(
   v.array(tgId, 'must be a list of Telegram ids'),
@@ -113,6 +149,9 @@ const CSV_COLUMNS = [
   'devices',
 ] as const
 
+/** Those of customers who did not come by Telegram: in the table only where there are such. */
+const CUSTOMER_COLUMNS = ['telegram_id', 'name', 'email', 'tags'] as const
+
 /** All users that match, from the page's cursor on. */
 function usersAsCsv(
   s: Http,
@@ -121,6 +160,7 @@ function usersAsCsv(
   page: PageRequest,
 ): Promise<Response> {
   const now = formatTimestamp(s.clock.now())
+  const columns = [...CSV_COLUMNS, ...(hasProfiles(s.db) ? CUSTOMER_COLUMNS : [])]
   async function* batches() {
     let cursor = page.cursor
     for (;;) {
@@ -132,14 +172,15 @@ function usersAsCsv(
         now,
       )
       yield rows.map((user) => {
-        const view = listedUserView(user)
-        return CSV_COLUMNS.map((column) => view[column])
+        const { tags, ...view } = { ...customerView(user), ...listedUserView(user) }
+        const row = { ...view, tags: tags.join(' ') }
+        return columns.map((column) => row[column])
       })
       if (next === null) return
       cursor = next
     }
   }
-  return csvResponse(`users-${now.slice(0, 10)}.csv`, [...CSV_COLUMNS], batches(), (error) => {
+  return csvResponse(`users-${now.slice(0, 10)}.csv`, columns, batches(), (error) => {
     s.fatal(error)
     s.log.error('a download broke off', { what: 'users', reason: errorMessage(error) })
   })
@@ -149,9 +190,14 @@ export function userRoutes(s: Http) {
   return new Hono<AppEnv>()
     .get('/', async (c) => {
       const query = readQuery(c, listing)
-      const { q: text, status, banned, sort } = query
+      const { q: text, status, banned, tag, sort } = query
       const page = pageOf(query)
-      const filter = omitUndefined({ text, banned, state: status === 'all' ? undefined : status })
+      const filter = omitUndefined({
+        text,
+        banned,
+        tag,
+        state: status === 'all' ? undefined : status,
+      })
       if (query.format === 'csv') return usersAsCsv(s, filter, sort, page)
       const now = formatTimestamp(s.clock.now())
       const { rows, total } = await whileHeard(s, c).reads.ask('users', filter, sort, page, now)
@@ -163,6 +209,11 @@ export function userRoutes(s: Http) {
         total,
         last ? userCursor(last, sort) : null,
       )
+    })
+    .post('/', async (c) => {
+      const created = await readJson(c, profile)
+      const { tgId, token } = await createCustomer(s, c.get('actor'), profileOf(created))
+      return c.json({ tg_id: tgId, token, sub_link: subLink(s.config, token) })
     })
     .post('/bulk', async (c) => {
       const { tg_ids, ...action } = await readJson(c, bulk)
@@ -186,13 +237,16 @@ export function userRoutes(s: Http) {
         devices: listDevices(s.db, user.tgId).map(deviceView),
         hwid_limit: user.hwidLimit,
         hwid_fallback_limit: readSettings(s).int('HWID_FALLBACK_LIMIT'),
+        ...profileView(user),
       })
     })
     .patch('/:tgId', async (c) => {
-      const tgId = readTgId(c)
-      if (!findUser(s.db, tgId)) throw notFound('user not found')
-      await editUser(s, c.get('actor'), tgId, await readJson(c, edition))
-      const edited = await findListedUser(s.db, tgId, formatTimestamp(s.clock.now()))
+      const user = findUser(s.db, readTgId(c))
+      if (!user) throw notFound('user not found')
+      const { banned, ...changes } = await readJson(c, edition)
+      const edits = { ...profileOf(changes), ...omitUndefined({ banned }) }
+      await editUser(s, c.get('actor'), user.tgId, edits)
+      const edited = await findListedUser(s.db, user.tgId, formatTimestamp(s.clock.now()))
       if (!edited) throw notFound('user not found')
       return c.json(listedUserView(edited))
     })
@@ -201,7 +255,9 @@ export function userRoutes(s: Http) {
       return c.json({ ok: true })
     })
     .post('/:tgId/rotate-token', async (c) => {
-      const token = await rotateToken(s, c.get('actor'), readTgId(c))
+      const tgId = readTgId(c)
+      const { keep_imported: keepImported } = await readOptionalJson(c, rotation)
+      const token = await rotateToken(s, c.get('actor'), tgId, { keepImported })
       return c.json({ ok: true, token, sub_link: subLink(s.config, token) })
     })
     .post('/:tgId/grant', async (c) => {

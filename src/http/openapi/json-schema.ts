@@ -21,6 +21,7 @@ const UNSAID = new Set([
   'must be an SSH public key',
   'must be a certificate as PEM',
   'must have different ids',
+  'must have each tag once',
   'must be an https address',
   'is too easy to guess',
 ])

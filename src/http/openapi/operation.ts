@@ -29,8 +29,6 @@ export interface Operation {
   open?: true
   params?: Record<string, v.GenericSchema>
   query?: v.ObjectSchema<v.ObjectEntries, undefined>
-  /** Makes what its path names where it is unknown. */
-  creates?: true
   /** Request headers that change the answer. */
   headers?: Record<string, v.GenericSchema>
   /** The schema that the route reads its JSON by; `archive` for a form with one. */

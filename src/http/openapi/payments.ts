@@ -34,7 +34,7 @@ export const adminPaymentOperations = adminOperations('Payments', [
     summary: 'Make a pay link for a user; creates the user if need be',
     body: creation,
     ok: payLink,
-    refusals: [429],
+    refusals: [404, 429],
   },
   {
     method: 'get',

@@ -1,10 +1,19 @@
 import { rowId as id, tgId } from '#db/values.ts'
 /** Users, their devices and limits. */
-import { bulk, edition, hwidLimit, listing, order } from '#src/http/admin/users.ts'
+import {
+  bulk,
+  edition,
+  hwidLimit,
+  listing,
+  order,
+  profile,
+  rotation,
+} from '#src/http/admin/users.ts'
 import { ok } from '#src/http/schemas/fields.ts'
 import { subscription } from '#src/http/schemas/subscription.ts'
 import {
   bulkOutcomes,
+  createdUser,
   listedUser,
   rotatedToken,
   userCard,
@@ -26,6 +35,13 @@ export const userOperations = adminOperations('Users', [
   },
   {
     method: 'post',
+    path: '/users',
+    summary: 'Create a customer, who need not be on Telegram',
+    body: profile,
+    ok: createdUser,
+  },
+  {
+    method: 'post',
     path: '/users/bulk',
     summary: 'Grant, extend, ban or unban many users at once',
     body: bulk,
@@ -42,7 +58,7 @@ export const userOperations = adminOperations('Users', [
   {
     method: 'patch',
     path: '/users/{tg_id}',
-    summary: 'Change the note of a user, or ban them',
+    summary: 'Change the note, name, e-mail address, tags or Telegram id of a user, or ban them',
     params,
     body: edition,
     ok: listedUser,
@@ -60,15 +76,15 @@ export const userOperations = adminOperations('Users', [
     path: '/users/{tg_id}/rotate-token',
     summary: 'Give a user another link; the old one and its clients stop',
     params,
+    body: rotation,
+    bodyOptional: true,
     ok: rotatedToken,
-    refusals,
   },
   {
     method: 'post',
     path: '/users/{tg_id}/grant',
     summary: 'Give a user a plan on a node; creates the user if need be',
     params,
-    creates: true,
     body: order,
     ok: subscription,
   },

@@ -1,6 +1,6 @@
 /** Payments and the cabinet's shop as the API shows them. */
 import * as v from 'valibot'
-import { count, rowId as id, tgId } from '#db/values.ts'
+import { count, customerName, rowId as id, tgId } from '#db/values.ts'
 import type {
   orphanView,
   ownDeviceView,
@@ -44,6 +44,7 @@ export const payment = describes<ReturnType<typeof paymentView>>()(
     checks: count,
     renews_uuid: v.nullable(uuid),
     subscription_uuid: v.nullable(uuid),
+    name: v.exactOptional(customerName),
   }),
 )
 

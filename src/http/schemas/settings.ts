@@ -1,6 +1,6 @@
 /** Live settings as the API shows them. */
 import * as v from 'valibot'
-import { count, tgId } from '#db/values.ts'
+import { count, telegramId } from '#db/values.ts'
 import { appCatalogue } from '#src/domain/lists/apps.ts'
 import { OPTIONAL_EVENTS } from '#src/domain/notify/optional-events.ts'
 import type {
@@ -62,7 +62,7 @@ export const webhookSaved = v.strictObject({
 export const webhookSecret = v.strictObject({ ok: v.literal(true), secret: v.string() })
 
 export const alertSettings = describes<ReturnType<typeof alertsView>>()(
-  v.strictObject({ admin_tg_ids: v.array(tgId) }),
+  v.strictObject({ admin_tg_ids: v.array(telegramId) }),
 )
 
 export const backupSettings = describes<ReturnType<typeof backupView>>()(

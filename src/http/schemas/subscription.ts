@@ -1,6 +1,6 @@
 /** Subscriptions as the API shows them. */
 import * as v from 'valibot'
-import { count, tgId } from '#db/values.ts'
+import { count, customerName, tgId } from '#db/values.ts'
 import type { subscriptionView } from '../views.ts'
 import { bytesText, describes, timestamp, uuid } from './fields.ts'
 
@@ -21,6 +21,7 @@ export const subscription = describes<ReturnType<typeof subscriptionView>>()(
     created_at: timestamp,
     up: count,
     down: count,
+    name: v.exactOptional(customerName),
   }),
 )
 
@@ -35,7 +36,7 @@ export const traffic = v.strictObject({
   entries: v.array(
     v.strictObject({
       uuid,
-      username: v.pipe(v.string(), v.regex(/^(@.+|tg\d+)$/)),
+      username: v.pipe(v.string(), v.minLength(1), v.examples(['@alice', 'Alice', 'tg123'])),
       node_label: v.string(),
       up: count,
       down: count,

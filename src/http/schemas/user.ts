@@ -1,6 +1,15 @@
 /** Users and their devices as the API shows them. */
 import * as v from 'valibot'
-import { count, rowId as id, tgId, token } from '#db/values.ts'
+import {
+  count,
+  customerName,
+  email,
+  rowId as id,
+  tags,
+  telegramId,
+  tgId,
+  token,
+} from '#db/values.ts'
 import type { deviceView, listedUserView } from '../views.ts'
 import { describes, timestamp, url } from './fields.ts'
 import { subscription } from './subscription.ts'
@@ -24,6 +33,14 @@ export const userDevices = v.strictObject({
   fallback_limit: count,
 })
 
+/** Only of customers of whom there is more to say than of those who came by Telegram. */
+const profile = {
+  telegram_id: v.exactOptional(v.nullable(telegramId)),
+  name: v.exactOptional(v.nullable(customerName)),
+  email: v.exactOptional(v.nullable(email)),
+  tags: v.exactOptional(tags),
+}
+
 /** A user as listings show them: no token. */
 export const listedUser = describes<ReturnType<typeof listedUserView>>()(
   v.strictObject({
@@ -37,6 +54,7 @@ export const listedUser = describes<ReturnType<typeof listedUserView>>()(
     held: count,
     next_expiry: v.nullable(timestamp),
     devices: count,
+    ...profile,
   }),
 )
 
@@ -49,7 +67,10 @@ export const userCard = v.strictObject({
   devices: v.array(device),
   hwid_limit: v.nullable(count),
   hwid_fallback_limit: count,
+  ...profile,
 })
+
+export const createdUser = v.strictObject({ tg_id: tgId, token, sub_link: url })
 
 export const rotatedToken = v.strictObject({ ok: v.literal(true), token, sub_link: url })
 

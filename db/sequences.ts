@@ -1,0 +1,17 @@
+/** Numbers that count up: one that was given is not given again, also when what had it is gone. */
+
+import { sequences } from './customer-schema.ts'
+import { type Query, run } from './database.ts'
+import { sql } from './orm.ts'
+
+/** The next number of this name, from 1. */
+export function* nextOf(tx: Query, name: string) {
+  const [row] = yield* run(
+    tx
+      .insert(sequences)
+      .values({ name, last: 1 })
+      .onConflictDoUpdate({ target: sequences.name, set: { last: sql`${sequences.last} + 1` } })
+      .returning(),
+  )
+  return (row as { last: number }).last
+}

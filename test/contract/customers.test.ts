@@ -1,0 +1,368 @@
+/** Customers who did not come by Telegram: their numbers, what is known of them, and that nobody else notices. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findFaults } from '#db/verify.ts'
+import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
+import {
+  addDevice,
+  addPayment,
+  addSubscription,
+  addUser,
+  auditOf,
+  DAY,
+  inSeconds,
+} from '#test/support/records.ts'
+import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { createShop } from '#test/support/shop.ts'
+import { USER_VIEW } from '#test/support/views.ts'
+import { createWorld, type World } from '#test/support/world.ts'
+
+const USERS = '/admin/api/users'
+const CLIENT = { 'user-agent': 'Happ/3.5.0' }
+const TOKEN = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/)
+const create = (body: unknown) => ({ path: USERS, method: 'POST', body })
+const edit = (tgId: number, body: unknown) => ({
+  path: `${USERS}/${tgId}`,
+  method: 'PATCH',
+  body,
+})
+const userOf = (w: World, tgId: number) => w.rows('select * from users where tg_id = ?', tgId)[0]
+const addOther = (w: World, tgId: number, more = {}) => {
+  const token = addUser(w, tgId, more)
+  w.change("insert or replace into sequences (name, last) values ('customers', ?)", -tgId)
+  return token
+}
+
+const FULL = {
+  name: 'Анна',
+  email: ' Anna@Mail.test ',
+  note: 'by phone',
+  tags: ['vip', 'из Marzban'],
+}
+
+scenarios('POST /admin/api/users', [
+  {
+    name: '200 with a number below 0, a token and a link',
+    request: create({}),
+    status: 200,
+    body: { tg_id: -1, token: TOKEN, sub_link: expect.stringContaining('https://sub.test/sub/') },
+    effects: (w, _given, { json }) => {
+      expect(userOf(w, -1)).toMatchObject({ telegram_id: null, name: null, token: json.token })
+      expect(json.sub_link).toBe(`https://sub.test/sub/${json.token}`)
+      expect(w.rows('select admin, action, object from audit_log')).toEqual([
+        { admin: 'admin', action: 'user.create', object: '-1' },
+      ])
+    },
+  },
+  {
+    name: '200 with all that is said of them; the address in small letters',
+    request: create(FULL),
+    status: 200,
+    effects: async (w) => {
+      const { json } = await w.admin(USERS)
+      expect(json).toEqual([
+        {
+          ...USER_VIEW,
+          tg_id: -1,
+          note: 'by phone',
+          telegram_id: null,
+          name: 'Анна',
+          email: 'anna@mail.test',
+          tags: ['vip', 'из Marzban'],
+        },
+      ])
+      const card = (await w.admin(`${USERS}/-1`)).json
+      expect(card).toMatchObject({ telegram_id: null, name: 'Анна', tags: ['vip', 'из Marzban'] })
+    },
+  },
+  {
+    name: '200 by a Telegram id, which is the number then; nothing more is shown of them than of others',
+    request: create({ telegram_id: 7 }),
+    status: 200,
+    body: { tg_id: 7, token: TOKEN, sub_link: expect.any(String) },
+    effects: async (w) => expect((await w.admin(USERS)).json).toEqual([USER_VIEW]),
+  },
+  {
+    name: '400 for the Telegram id of a user',
+    given: (w) => addUser(w, 7),
+    request: create({ telegram_id: 7, name: 'x' }),
+    status: 400,
+    error: 'telegram_id is taken',
+  },
+  {
+    name: '400 for a Telegram id that is connected to a customer',
+    given: (w) => addOther(w, -1, { telegram_id: 7 }),
+    request: create({ telegram_id: 7 }),
+    status: 400,
+    error: 'telegram_id is taken',
+  },
+  ...(
+    [
+      [{ name: '' }, 'name must not be empty'],
+      [{ name: 'x'.repeat(65) }, 'name must have at most 64 characters'],
+      [{ name: 'a\nb' }, 'name must be one line without control characters'],
+      [{ email: 'anna' }, 'email must be an e-mail address'],
+      [{ email: 'a b@c' }, 'email must be an e-mail address'],
+      [{ telegram_id: 0 }, /^telegram_id must be a whole number from 1 /],
+      [{ telegram_id: -5 }, /^telegram_id must be a whole number from 1 /],
+      [{ telegram_id: '7' }, /^telegram_id must be a whole number from 1 /],
+      [{ tags: 'vip' }, 'tags must be a list of tags'],
+      [{ tags: ['a', ' a'] }, 'tags must have each tag once'],
+      [{ tags: ['x'.repeat(25)] }, 'tags.0 must have at most 24 characters'],
+      [{ tags: [...'abcdefghijk'] }, 'tags must have at most 10 tags'],
+      [{ note: '\u0000' }, 'note must have no control characters but line breaks and tabs'],
+    ] as const
+  ).map(
+    ([body, error]): Scenario => ({
+      name: `400 for ${JSON.stringify(body)}`,
+      request: create(body),
+      status: 400,
+      error,
+    }),
+  ),
+  { name: '401 without a session', request: { ...create({}), anonymous: true }, status: 401 },
+])
+
+scenarios('PATCH /admin/api/users/{tg_id} of a customer', [
+  {
+    name: '200 with what was changed; what is not said stays',
+    given: (w) => addOther(w, -1, { name: 'Anna', tags: '["vip"]' }),
+    request: edit(-1, { name: 'Bob', telegram_id: 7 }),
+    status: 200,
+    body: { ...USER_VIEW, tg_id: -1, telegram_id: 7, name: 'Bob', email: null, tags: ['vip'] },
+    effects: (w) =>
+      expect(w.rows('select action, object, detail from audit_log')).toEqual([
+        { action: 'user.edit', object: '-1', detail: 'name telegram_id' },
+      ]),
+  },
+  {
+    name: '200 and null takes name, address and Telegram id away',
+    given: (w) => addOther(w, -1, { name: 'Anna', email: 'a@b', telegram_id: 7, tags: '["vip"]' }),
+    request: edit(-1, { name: null, email: null, telegram_id: null, tags: [] }),
+    status: 200,
+    body: { ...USER_VIEW, tg_id: -1, telegram_id: null, name: null, email: null, tags: [] },
+  },
+  {
+    name: '200 for a user of Telegram, who is called by their name too',
+    given: (w) => addUser(w, 7),
+    request: edit(7, { name: 'Anna', telegram_id: 7 }),
+    status: 200,
+    body: { ...USER_VIEW, telegram_id: 7, name: 'Anna', email: null, tags: [] },
+  },
+  {
+    name: '200 by the Telegram id that is connected',
+    given: (w) => addOther(w, -1, { telegram_id: 7 }),
+    request: edit(7, { note: 'x' }),
+    status: 200,
+    body: {
+      ...{ ...USER_VIEW, tg_id: -1, note: 'x', telegram_id: 7, name: null, email: null, tags: [] },
+    },
+  },
+  {
+    name: '400 for the Telegram id of another one',
+    given: (w) => {
+      addOther(w, -1)
+      addUser(w, 7)
+    },
+    request: edit(-1, { telegram_id: 7, name: 'x' }),
+    status: 400,
+    error: 'telegram_id is taken',
+  },
+  ...[null, 8].map((telegram_id) => ({
+    name: `400 for ${telegram_id} in place of the Telegram id by which somebody is named`,
+    given: (w: World) => addUser(w, 7),
+    request: edit(7, { telegram_id, name: 'x' }),
+    status: 400,
+    error: 'telegram_id of this user cannot be changed',
+  })),
+])
+
+const PLACES: [name: string, request: Scenario['request']][] = [
+  ['the card', { path: `${USERS}/-5` }],
+  ['an edit', edit(-5, { note: 'x' })],
+  ['a deletion', { path: `${USERS}/-5`, method: 'DELETE' }],
+  ['a grant', { path: `${USERS}/-5/grant`, method: 'POST', body: { node: 'de1', plan: '1m' } }],
+  ['the devices', { path: `${USERS}/-5/devices` }],
+  ['a removed device', { path: `${USERS}/-5/devices/1`, method: 'DELETE' }],
+  ['a device limit', { path: `${USERS}/-5/hwid-limit`, method: 'POST', body: { limit: 1 } }],
+  ['another link', { path: `${USERS}/-5/rotate-token`, method: 'POST' }],
+]
+scenarios(
+  'a number below 0 that is nobody’s',
+  PLACES.map(([name, request]) => ({
+    name: `404 for ${name}`,
+    request,
+    status: 404,
+    error: 'user not found',
+  })),
+)
+
+describe('a customer without Telegram', () => {
+  let w: World
+  beforeEach(async () => {
+    w = await createWorld()
+  })
+  afterEach(() => {
+    expect(findFaults(w.s.db.raw, '2020-01-01T00:00:00')).toEqual([])
+    w.close()
+  })
+  const made = async (body: unknown = {}) => (await w.admin(USERS, { body })).json
+
+  test('has a number that nobody had before, also when those before are gone', async () => {
+    expect((await made()).tg_id).toBe(-1)
+    expect((await made()).tg_id).toBe(-2)
+    await w.admin(`${USERS}/-2`, { method: 'DELETE' })
+    expect((await made()).tg_id).toBe(-3)
+  })
+
+  test('gets a number of their own each, however many come at once', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => made()))
+    expect(new Set(all.map(({ tg_id }) => tg_id)).size).toBe(20)
+  })
+
+  test('takes a Telegram id once, of many who want it at once', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 10 }, () => w.admin(USERS, { body: { telegram_id: 9 } })),
+    )
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(w.rows('select tg_id, telegram_id from users')).toEqual([{ tg_id: 9, telegram_id: 9 }])
+  })
+
+  test('is granted to, limited, banned and deleted as others are', async () => {
+    const { tg_id, token } = await made({ name: 'Anna' })
+    const granted = await w.admin(`${USERS}/${tg_id}/grant`, { body: { node: 'de1', plan: '1m' } })
+    expect(granted.json).toMatchObject({ tg_id, username: null, name: 'Anna' })
+    const list = await w.call(`/sub/${token}?format=links`, { headers: CLIENT })
+    expect(list.text).toContain(granted.json.uuid)
+    await w.admin(`${USERS}/${tg_id}/hwid-limit`, { body: { limit: 3 } })
+    expect((await w.admin(`${USERS}/${tg_id}/devices`)).json.limit).toBe(3)
+    const bulk = { tg_ids: [tg_id], action: 'ban' }
+    expect((await w.admin(`${USERS}/bulk`, { body: bulk })).json).toEqual([{ tg_id, ok: true }])
+    expect((await w.call(`/sub/${token}?format=links`, { headers: CLIENT })).text).toBe('')
+    await w.admin(`${USERS}/${tg_id}`, { method: 'DELETE' })
+    expect((await w.admin(`${USERS}/${tg_id}`)).status).toBe(404)
+  })
+
+  test('is told nothing of what ends, and nobody else is either', async () => {
+    addOther(w, -1)
+    addUser(w, 5)
+    addSubscription(w, -1, { expires_at: inSeconds(w, DAY), created_at: '2026-01-01T00:00:00' })
+    addSubscription(w, 5, { expires_at: inSeconds(w, DAY), created_at: '2026-01-01T00:00:00' })
+    await remindOwners(w.s)
+    expect(w.rows('select tg_id, kind from outbox')).toEqual([{ tg_id: 5, kind: 'reminder' }])
+    w.change('update users set telegram_id = 70 where tg_id = -1')
+    w.clock.advance(DAY * 1000)
+    await remindOwners(w.s)
+    expect(w.rows('select tg_id from outbox order by tg_id')).toEqual([
+      { tg_id: 5 },
+      { tg_id: 5 },
+      { tg_id: 70 },
+    ])
+  })
+
+  test('is found by number, name, address and tag in all listings', async () => {
+    addOther(w, -1, {
+      name: 'Анна Петрова',
+      email: 'anna@mail.test',
+      tags: '["vip","old"]',
+      telegram_id: 70,
+    })
+    addOther(w, -12, { name: 'Bob', tags: '["vip"]' })
+    addUser(w, 12, { username: 'annabel' })
+    const uuid = addSubscription(w, -1)
+    addPayment(w, { id: 'p1', tg_id: -1 })
+    const found = async (query: string, path = USERS) =>
+      (await w.admin(`${path}?${query}&sort=${path === USERS ? 'tg_id' : 'created_at'}`)).json.map(
+        (row: { tg_id: number }) => row.tg_id,
+      )
+    const q = (text: string) => `q=${encodeURIComponent(text)}&order=asc`
+    expect(await found(q('анна'))).toEqual([-1])
+    expect(await found(q('Анна п'))).toEqual([-1])
+    expect(await found(q('ANNA'))).toEqual([-1, 12])
+    expect(await found(q('@anna'))).toEqual([12])
+    expect(await found(q('anna@m'))).toEqual([-1])
+    expect(await found(q('bO'))).toEqual([-12])
+    expect(await found(q('-1'))).toEqual([-1])
+    expect(await found(q('70'))).toEqual([-1])
+    expect(await found(q('12'))).toEqual([12])
+    expect(await found('tag=vip&order=asc')).toEqual([-12, -1])
+    expect(await found('tag=vip&order=asc&q=bob')).toEqual([-12])
+    expect(await found('tag=old')).toEqual([-1])
+    expect(await found('tag=vip&status=active')).toEqual([-1])
+    expect(await found('tag=VIP')).toEqual([])
+    for (const text of ['анна', 'anna@mail', '-1', '70']) {
+      expect(await found(q(text), '/admin/api/subscriptions')).toEqual([-1])
+      expect(await found(q(text), '/admin/api/payments')).toEqual([-1])
+    }
+    for (const number of [-1, 70]) {
+      const [row] = (await w.admin(`/admin/api/subscriptions?tg_id=${number}`)).json
+      expect(row).toMatchObject({ uuid, tg_id: -1, name: 'Анна Петрова' })
+      expect((await w.admin(`/admin/api/payments?tg_id=${number}`)).json).toHaveLength(1)
+    }
+    expect((await w.admin('/admin/api/subscriptions?tg_id=0')).status).toBe(400)
+  })
+
+  test('is in the table of all with what is known of them', async () => {
+    addUser(w, 7)
+    const plain = (await w.admin(`${USERS}?format=csv`)).text
+    expect(plain.split(/\r?\n/)[0]).not.toContain('email')
+    addOther(w, -1, { name: 'Anna', email: 'a@b.test', tags: '["vip","old"]' })
+    const [head, ...rows] = (await w.admin(`${USERS}?format=csv&sort=tg_id&order=asc`)).text
+      .trim()
+      .split(/\r?\n/)
+    expect(head).toMatch(/,devices,telegram_id,name,email,tags$/)
+    expect(rows[0]).toMatch(/^'?-1,.*,,Anna,a@b.test,vip old$/)
+    expect(rows[1]).toMatch(/^7,.*,7,,,$/)
+  })
+
+  test('is called by their name where there is no username', async () => {
+    addOther(w, -1, { name: 'Anna' })
+    addOther(w, -2)
+    addUser(w, 7, { name: 'Carl', username: 'carl' })
+    for (const tgId of [-1, -2, 7]) addSubscription(w, tgId, { up_bytes: 100 + tgId })
+    const { entries } = (await w.admin('/admin/api/traffic')).json
+    expect(entries.map((entry: { username: string }) => entry.username)).toEqual([
+      '@carl',
+      'Anna',
+      'tg-2',
+    ])
+  })
+
+  test('is one person by both numbers', async () => {
+    addOther(w, -1, { telegram_id: 70 })
+    addSubscription(w, -1)
+    addDevice(w, -1, 'device-0001')
+    const extend = { tg_ids: [70, -1, 70], action: 'extend', days: 1 }
+    expect((await w.admin(`${USERS}/bulk`, { body: extend })).json).toEqual([
+      { tg_id: 70, ok: true },
+      { tg_id: -1, ok: true },
+    ])
+    expect(auditOf(w)).toEqual(['subscription.extend'])
+    const granted = await w.admin(`${USERS}/70/grant`, { body: { node: 'de1', plan: '1m' } })
+    expect(granted.json.tg_id).toBe(-1)
+    expect((await w.admin(`${USERS}/70/devices`)).json.devices).toHaveLength(1)
+    expect((await w.admin(`${USERS}/70`)).json.tg_id).toBe(-1)
+    expect(w.rows('select count(*) as n from users')).toEqual([{ n: 1 }])
+  })
+})
+
+describe('what a customer without Telegram pays for', () => {
+  test('is given without a message, with its event; with one where they are connected', async () => {
+    const shop = await createShop()
+    const { w } = shop
+    addOther(w, -1, { name: 'Anna' })
+    addOther(w, -2, { telegram_id: 70 })
+    for (const tgId of [-1, -2]) addPayment(w, { id: `p${tgId}`, tg_id: tgId })
+    for (const tgId of [-1, -2]) await w.admin(`/admin/api/payments/p${tgId}/grant`, { body: {} })
+    expect(w.rows("select tg_id from outbox where kind = 'granted'")).toEqual([{ tg_id: 70 }])
+    const [{ data }] = w.rows("select data from events where event = 'payment.paid' order by rowid")
+    expect(JSON.parse(data)).toMatchObject({ tg_id: -1, username: null, payment_id: 'p-1' })
+    expect(findFaults(w.s.db.raw, '2020-01-01T00:00:00')).toEqual([])
+    // Who connects later is not owed the message of then.
+    w.change('update users set telegram_id = 71 where tg_id = -1')
+    expect(findFaults(w.s.db.raw, '2020-01-01T00:00:00')).toEqual([])
+    const order = { tg_id: -9, node: 'de1', plan: '1m', provider: 'provider_a' }
+    const refused = await w.admin('/admin/api/payments', { body: order })
+    expect([refused.status, refused.json]).toEqual([404, { error: 'user not found' }])
+    w.close()
+  })
+})

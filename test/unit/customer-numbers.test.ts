@@ -1,0 +1,172 @@
+/** Who a number means, whatever is written of customers; what a migration and a restore make of their numbers. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { migrate, migrationNumbers, openDatabase } from '#db/open.ts'
+import { snapshotInto } from '#db/snapshot.ts'
+import { findUser } from '#db/users.ts'
+import { findFaults } from '#db/verify.ts'
+import { gnuTar } from '#test/support/archives.ts'
+import { createFileWorld } from '#test/support/file-world.ts'
+import { logInTo, restoreInto } from '#test/support/restores.ts'
+import { seeded } from '#test/support/torture.ts'
+import { createWorld, type World } from '#test/support/world.ts'
+
+const USERS = '/admin/api/users'
+const AT = '2026-01-01T00:00:00'
+
+/** Telegram ids by number, as they were answered. */
+type Model = Map<number, number | null>
+type Change = (w: World, model: Model, number: number, telegramId: number | null) => Promise<void>
+
+const meant = (model: Model, number: number) =>
+  model.has(number) ? number : [...model].find(([, id]) => id === number)?.[0]
+
+const create: Change = async (w, model, _number, telegramId) => {
+  const { status, json } = await w.admin(USERS, { body: { telegram_id: telegramId } })
+  const isTaken = telegramId !== null && meant(model, telegramId) !== undefined
+  expect(status).toBe(isTaken ? 400 : 200)
+  if (!isTaken) model.set(json.tg_id, telegramId)
+}
+
+const limit: Change = async (w, model, number) => {
+  const { status } = await w.admin(`${USERS}/${number}/hwid-limit`, { body: { limit: 2 } })
+  expect(status).toBe(meant(model, number) === undefined ? 404 : 200)
+}
+
+const remove: Change = async (w, model, number) => {
+  const known = meant(model, number)
+  const { status } = await w.admin(`${USERS}/${number}`, { method: 'DELETE' })
+  expect(status).toBe(known === undefined ? 404 : 200)
+  if (known !== undefined) model.delete(known)
+}
+
+const edit: Change = async (w, model, number, telegramId) => {
+  const known = meant(model, number)
+  const body = { telegram_id: telegramId }
+  const { status } = await w.admin(`${USERS}/${number}`, { method: 'PATCH', body })
+  if (known === undefined) return expect(status).toBe(404)
+  const isFree = telegramId === null || meant(model, telegramId) === undefined
+  const isAllowed = model.get(known) === telegramId || (known < 0 && isFree)
+  expect(status).toBe(isAllowed ? 200 : 400)
+  if (isAllowed) model.set(known, telegramId)
+}
+
+const CHANGES = [create, create, limit, remove, edit, edit, edit]
+
+test.each([1, 2, 3, 4, 5])(
+  'a number means the same one customer after anything that is written of them (seed %i)',
+  async (seed) => {
+    const w = await createWorld()
+    const next = seeded(seed)
+    const any = (most: number) => Math.floor(next() * most)
+    const model: Model = new Map()
+    for (let step = 0; step < 60; step++) {
+      const number = any(2) === 0 ? 1 + any(6) : -1 - any(6)
+      const telegramId = any(3) === 0 ? null : 1 + any(6)
+      await CHANGES[any(CHANGES.length)]?.(w, model, number, telegramId)
+      for (const n of [1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -4, -5, -6])
+        expect([n, findUser(w.s.db, n)?.tgId]).toEqual([n, meant(model, n)])
+    }
+    expect(findFaults(w.s.db.raw, AT)).toEqual([])
+    w.close()
+  },
+)
+
+test('a file of 100,000 users with 300,000 subscriptions is migrated within 30 s, each with their Telegram id', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subpanel-customers-'))
+  const path = join(folder, 'panel.db')
+  const raw = new Sqlite(path)
+  try {
+    raw.pragma('synchronous = OFF')
+    migrate(raw, migrationNumbers()[13])
+    raw.exec(`
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+      INSERT INTO users (tg_id, username, token, created_at) SELECT i, 'user' || i, 'token' || i, '${AT}' FROM n;
+      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 299999)
+      INSERT INTO subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at)
+        SELECT printf('00000000-0000-4000-8000-%012d', i), i % 100000 + 1, 'de1', '1m', '2099-01-01T00:00:00', 'admin', '${AT}' FROM n`)
+    raw.close()
+    const startedAt = performance.now()
+    const db = openDatabase(path, { now: new Date(`${AT}Z`) })
+    const seconds = (performance.now() - startedAt) / 1000
+    console.log(`300,000 subscriptions migrated in ${seconds.toFixed(1)} s`)
+    expect(seconds).toBeLessThan(30)
+    const wrong = db.raw.prepare(
+      "select count(*) from users where telegram_id is not tg_id or name is not null or tags <> '[]'",
+    )
+    expect(wrong.pluck().get()).toBe(0)
+    db.close()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}, 120_000)
+
+test('customers come back with a backup, and the numbers of those after it are not given again', async () => {
+  const w = await createFileWorld()
+  await w.admin(USERS, { body: { name: 'Anna', email: 'a@b.test', tags: ['vip'] } })
+  w.change(
+    "insert into user_tokens (token, tg_id, kind, created_at) values ('former', -1, 'former', ?)",
+    AT,
+  )
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  await w.admin(`${USERS}/-1`, { method: 'DELETE' })
+  expect((await w.admin(USERS, { body: {} })).json.tg_id).toBe(-2)
+  await restoreInto(w, archive)
+  const cookie = await logInTo(w)
+  const [user] = (await w.call(`${USERS}?tag=vip`, { cookie })).json
+  expect(user).toMatchObject({ tg_id: -1, name: 'Anna', email: 'a@b.test', tags: ['vip'] })
+  expect((await w.call('/sub/former', { headers: { 'user-agent': 'Happ/3.5.0' } })).status).toBe(
+    200,
+  )
+  expect((await w.call(USERS, { cookie, body: {} })).json.tg_id).toBe(-3)
+  expect(findFaults(w.s.db.raw, AT)).toEqual([])
+  w.close()
+})
+
+test('an archive that gives a number to two is put right: whose own it is keeps it', async () => {
+  const other = await createFileWorld()
+  for (const id of [5, 6]) {
+    other.change('insert into users (tg_id, token, created_at) values (?, ?, ?)', id, `t${id}`, AT)
+  }
+  other.change('update users set telegram_id = 99 where tg_id = 5')
+  other.change('update users set telegram_id = null where tg_id = 6')
+  other.change(
+    "insert into users (tg_id, telegram_id, token, created_at) values (-1, 5, 'x', ?)",
+    AT,
+  )
+  const archive = (await other.admin('/admin/api/backup')).bytes
+  other.close()
+  const w = await createFileWorld()
+  await restoreInto(w, archive)
+  expect(w.rows('select tg_id, telegram_id from users order by tg_id')).toEqual([
+    { tg_id: -1, telegram_id: null },
+    { tg_id: 5, telegram_id: 5 },
+    { tg_id: 6, telegram_id: 6 },
+  ])
+  const cookie = await logInTo(w)
+  expect((await w.call(USERS, { cookie, body: {} })).json.tg_id).toBe(-2)
+  w.close()
+})
+
+test('a backup from before them is restored', async () => {
+  const w = await createFileWorld()
+  const path = join(w.dir, 'former.db')
+  const former = new Sqlite(path)
+  migrate(former, migrationNumbers()[13])
+  former.exec(
+    `INSERT INTO users (tg_id, token, created_at) VALUES (7, 'seven', '${AT}');
+     INSERT INTO admins (id, username, password_hash, created_at)
+       SELECT 1, 'admin', '${w.rows('select password_hash from admins')[0].password_hash}', '${AT}'`,
+  )
+  former.close()
+  const copy = join(w.dir, 'copy.db')
+  snapshotInto(path, copy)
+  await restoreInto(w, gnuTar({ 'panel.db': readFileSync(copy) }))
+  expect(w.rows('select tg_id, telegram_id, tags from users')).toEqual([
+    { tg_id: 7, telegram_id: 7, tags: '[]' },
+  ])
+  w.close()
+})
