@@ -256,6 +256,12 @@ export function* readUnexpiredOfUser(tx: Query, tgId: number, now: string) {
   return rows as Subscription[]
 }
 
+/** A user's subscriptions that are not revoked: expired ones too, which come back when they are lengthened. */
+export function* readUnrevokedOfUser(tx: Query, tgId: number) {
+  const own = and(eq(subscriptions.tgId, tgId), eq(subscriptions.active, true))
+  return (yield* run(tx.select().from(subscriptions).where(own))) as Subscription[]
+}
+
 /**
  * Gives an unrevoked subscription another expiry, of whose reminders `reminded` are over; undefined when it is revoked or does not
  * exist.

@@ -1,7 +1,7 @@
 /** Users, and the lookup that every subscription fetch makes. */
 
 import { UUID } from '#src/lib/uuid.ts'
-import { userTokens } from './customer-schema.ts'
+import { linkCodes, userTokens } from './customer-schema.ts'
 import type { Database } from './database.ts'
 import { type Query, run } from './database.ts'
 import { countUpTo } from './listing.ts'
@@ -107,10 +107,11 @@ export function findUserByToken(db: Database, token: string): User | undefined {
   return db.prepared(byToken).get({ token }) ?? findUserByOtherToken(db, token)
 }
 
-/** Ends links of a user beside the present one; imported ones may stay. */
+/** Ends links of a user beside the present one, and the code that one of them may have fetched; imported links may stay. */
 export function* deleteOtherTokens(tx: Query, tgId: number, keepImported: boolean) {
   const kept = keepImported ? ne(userTokens.kind, 'imported') : undefined
   yield* run(tx.delete(userTokens).where(and(eq(userTokens.tgId, tgId), kept)))
+  yield* run(tx.delete(linkCodes).where(eq(linkCodes.tgId, tgId)))
 }
 
 /**

@@ -2,7 +2,7 @@
 import { InlineKeyboard } from 'grammy/web'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { deviceLimit } from '#src/domain/customers/devices.ts'
-import { rotateToken } from '#src/domain/customers/users.ts'
+import { resetOwnLink } from '#src/domain/customers/links.ts'
 import { fittingApps } from '#src/domain/lists/apps.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { stringsOf } from '#src/web/strings.ts'
@@ -76,7 +76,7 @@ export const resetLink: Work = async (v, [digest]) => {
     return show(v, t.resetAsk, column(rows))
   }
   if (digest !== shortOf(user.token)) return showStale(v)
-  const token = await rotateToken(s, BOT_ACTOR, user.tgId, { from: user.token })
+  const token = await resetOwnLink(s, BOT_ACTOR, user.tgId, user.token)
   const renewed = { ...v, user: { ...user, token } }
   const keyboard = addLinkRow(renewed, new InlineKeyboard()).text(t.my, tapData('s'))
   await show(v, t.resetDone(linkOf(renewed)), keyboard)

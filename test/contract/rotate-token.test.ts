@@ -4,6 +4,7 @@ import {
   addPayment,
   addSubscription,
   addUser,
+  DAY,
   eventsOf,
   inSeconds,
 } from '#test/support/records.ts'
@@ -57,7 +58,7 @@ describe('POST /admin/api/users/{tg_id}/rotate-token', () => {
     ).not.toContain(json.token)
   })
 
-  test('renames what is unexpired, held ones too, and nothing else; payments follow', async () => {
+  test('renames all but what is revoked, held and expired ones too; payments follow', async () => {
     addUser(w, 7)
     const running = addSubscription(w, 7, { up_bytes: 5, down_bytes: 6 })
     const held = addSubscription(w, 7, { held_at: inSeconds(w, -9), expires_at: inSeconds(w, -5) })
@@ -71,9 +72,8 @@ describe('POST /admin/api/users/{tg_id}/rotate-token', () => {
     await w.admin(`${USERS}/7/rotate-token`, { method: 'POST' })
     expect(rest()).toEqual(before)
     const uuids = w.rows('select uuid from subscriptions order by rowid').map(({ uuid }) => uuid)
-    expect(uuids.slice(2)).toEqual([expired, revoked])
-    expect(uuids.slice(0, 2)).not.toContain(running)
-    expect(uuids.slice(0, 2)).not.toContain(held)
+    expect(uuids[3]).toBe(revoked)
+    for (const old of [running, held, expired]) expect(uuids).not.toContain(old)
     expect(
       w.rows('select subscription_uuid as s, renews_uuid as r from payments order by id'),
     ).toEqual([
@@ -81,6 +81,35 @@ describe('POST /admin/api/users/{tg_id}/rotate-token', () => {
       { s: null, r: uuids[1] },
     ])
     expect(clients(w)).toEqual([uuids[0]])
+  })
+
+  test('lets no old client back when what has ended goes on', async () => {
+    addUser(w, 7)
+    const ended = [1, 2, 3].map(() => addSubscription(w, 7, { expires_at: inSeconds(w, -DAY) }))
+    const calls = w.node.calls.length
+    await w.admin(`${USERS}/7/rotate-token`, { method: 'POST' })
+    expect(w.node.calls.slice(calls)).toEqual([])
+    const [first, second, third] = w
+      .rows('select uuid from subscriptions order by rowid')
+      .map(({ uuid }) => uuid)
+    await w.admin(`/admin/api/subscriptions/${first}/extend`, { method: 'POST', body: { days: 1 } })
+    const until = { expires_at: inSeconds(w, DAY) }
+    await w.admin(`/admin/api/subscriptions/${second}`, { method: 'PATCH', body: until })
+    addPayment(w, { id: 'p1', tg_id: 7, renews_uuid: third })
+    await w.admin('/admin/api/payments/p1/grant', { method: 'POST' })
+    await w.s.background.idle()
+    expect(clients(w)).toEqual([first, second, third].sort())
+    for (const uuid of ended) expect(clients(w)).not.toContain(uuid)
+  })
+
+  test('ends the code that connects a Telegram account', async () => {
+    addUser(w, 7)
+    addUser(w, 8)
+    for (const tgId of [7, 8]) {
+      w.change('insert into link_codes values (?, ?, ?)', tgId, `code of ${tgId}`, inSeconds(w, 60))
+    }
+    await w.admin(`${USERS}/7/rotate-token`, { method: 'POST' })
+    expect(w.rows('select tg_id from link_codes')).toEqual([{ tg_id: 8 }])
   })
 
   test('keeps the traffic totals and counts the new client from zero', async () => {

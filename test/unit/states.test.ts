@@ -12,6 +12,7 @@ import {
   listClientsOfNode,
   listServed,
   readUnexpiredOfUser,
+  readUnrevokedOfUser,
 } from '#db/subscriptions.ts'
 import { findListedUser, listUsers, USER_STATES, type UserState } from '#db/user-listing.ts'
 import { findListOwner } from '#db/users.ts'
@@ -155,6 +156,8 @@ async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promi
       banned ? [] : idsOf(ownActive),
     )
     expect(idsOf(await db.tx((tx) => readUnexpiredOfUser(tx, tgId, NOW)))).toEqual(idsOf(kept))
+    const unrevoked = own.filter((row) => stateOf(row) !== 'revoked')
+    expect(idsOf(await db.tx((tx) => readUnrevokedOfUser(tx, tgId)))).toEqual(idsOf(unrevoked))
     expect(await findListedUser(db, tgId, NOW)).toMatchObject({
       active: ownActive.length,
       held: kept.length - ownActive.length,

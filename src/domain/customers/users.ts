@@ -1,10 +1,9 @@
-/** Users as an admin manages them: note, ban, another link, deletion. Each one transaction, then their nodes. */
+/** Users as an admin manages them: profile, ban, deletion. Each one transaction, then their nodes. */
 import type { Query } from '#db/database.ts'
 import type { User } from '#db/schema.ts'
-import { readUnexpiredOfUser, renameClient } from '#db/subscriptions.ts'
+import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import {
   countPendingOfUser,
-  deleteOtherTokens,
   deleteUser,
   ensureUser,
   insertCustomer,
@@ -14,7 +13,7 @@ import {
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { PENDING_PAYMENT_MS } from '#src/domain/pending-payments.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
-import { randomToken, randomUuid } from '#src/lib/random.ts'
+import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
@@ -144,38 +143,4 @@ export async function removeUser(s: Deps, actor: Actor, number: number): Promise
     return served
   })
   await s.nodeSync.touch(clients)
-}
-
-/**
- * Gives a user another link token and each of their unexpired subscriptions another client id; the old links and the old clients
- * stop at once, of links that came from another panel only unless they are kept. The new token; the present one when it is not
- * `from` any more. Throws 404.
- */
-export async function rotateToken(
-  s: Deps,
-  actor: Actor,
-  number: number,
-  { from, keepImported = false }: { from?: string; keepImported?: boolean } = {},
-): Promise<string> {
-  const now = formatTimestamp(s.clock.now())
-  const next = randomToken()
-  const { token, clients } = await s.db.tx(function* (tx) {
-    const user = yield* readKnownUser(tx, number)
-    const { tgId } = user
-    const none: NodeClient[] = []
-    if (from !== undefined && from !== user.token) return { token: user.token, clients: none }
-    const token = next
-    yield* updateUser(tx, tgId, { token })
-    yield* deleteOtherTokens(tx, tgId, keepImported)
-    const changed: NodeClient[] = []
-    for (const { uuid, node } of yield* readUnexpiredOfUser(tx, tgId, now)) {
-      const renamed = randomUuid()
-      yield* renameClient(tx, uuid, renamed)
-      changed.push({ uuid, node }, { uuid: renamed, node })
-    }
-    yield* audit(tx, actor, now, { action: 'user.rotate-token', object: `${tgId}` })
-    return { token, clients: changed }
-  })
-  await s.nodeSync.touch(clients)
-  return token
 }

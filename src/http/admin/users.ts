@@ -24,7 +24,8 @@ import {
   tgId,
 } from '#db/values.ts'
 import { removeDevice, setHwidLimit, userDevices } from '#src/domain/customers/devices.ts'
-import { createCustomer, editUser, removeUser, rotateToken } from '#src/domain/customers/users.ts'
+import { rotateToken } from '#src/domain/customers/links.ts'
+import { createCustomer, editUser, removeUser } from '#src/domain/customers/users.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { actOnUsers } from '#src/domain/subscriptions/bulk.ts'
 import { grant } from '#src/domain/subscriptions/subscriptions.ts'
@@ -257,7 +258,7 @@ export function userRoutes(s: Http) {
     .post('/:tgId/rotate-token', async (c) => {
       const tgId = readTgId(c)
       const { keep_imported: keepImported } = await readOptionalJson(c, rotation)
-      const token = await rotateToken(s, c.get('actor'), tgId, { keepImported })
+      const token = await rotateToken(s, c.get('actor'), tgId, keepImported)
       return c.json({ ok: true, token, sub_link: subLink(s.config, token) })
     })
     .post('/:tgId/grant', async (c) => {

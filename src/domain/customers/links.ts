@@ -1,0 +1,78 @@
+/** Another link in place of one that others may know. */
+import type { Query } from '#db/database.ts'
+import type { User } from '#db/schema.ts'
+import { readUnexpiredOfUser, readUnrevokedOfUser, renameClient } from '#db/subscriptions.ts'
+import { deleteOtherTokens, updateUser } from '#db/users.ts'
+import { type Actor, audit } from '#src/domain/audit.ts'
+import { randomToken, randomUuid } from '#src/lib/random.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import { type NodeClient, readKnownUser } from './users.ts'
+
+type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
+
+/**
+ * Gives each subscription of a user that is not revoked another client id: an expired one would come back with the old one. The clients
+ * whose nodes must be told.
+ */
+function* renameClients(tx: Query, tgId: number, now: string) {
+  const told = new Set((yield* readUnexpiredOfUser(tx, tgId, now)).map(({ uuid }) => uuid))
+  const changed: NodeClient[] = []
+  for (const { uuid, node } of yield* readUnrevokedOfUser(tx, tgId)) {
+    const renamed = randomUuid()
+    yield* renameClient(tx, uuid, renamed)
+    if (told.has(uuid)) changed.push({ uuid, node }, { uuid: renamed, node })
+  }
+  return changed
+}
+
+interface Rotation {
+  token: string
+  now: string
+  keepImported: boolean
+}
+
+function* rotateIn(tx: Query, actor: Actor, { tgId }: User, rotation: Rotation) {
+  const { token, now, keepImported } = rotation
+  yield* updateUser(tx, tgId, { token })
+  yield* deleteOtherTokens(tx, tgId, keepImported)
+  const clients = yield* renameClients(tx, tgId, now)
+  yield* audit(tx, actor, now, { action: 'user.rotate-token', object: `${tgId}` })
+  return { token, clients }
+}
+
+/**
+ * Gives a user another link token and all that may be served again other client ids; the old links and the old clients stop at once,
+ * of links that came from another panel only unless they are kept. The new token. Throws 404.
+ */
+export async function rotateToken(
+  s: Deps,
+  actor: Actor,
+  number: number,
+  keepImported = false,
+): Promise<string> {
+  const rotation = { token: randomToken(), now: formatTimestamp(s.clock.now()), keepImported }
+  const { token, clients } = await s.db.tx(function* (tx) {
+    return yield* rotateIn(tx, actor, yield* readKnownUser(tx, number), rotation)
+  })
+  await s.nodeSync.touch(clients)
+  return token
+}
+
+/** The same for its owner, who replaces the link of the token `from`: the present token when that is another one by now. Throws 404. */
+export async function resetOwnLink(
+  s: Deps,
+  actor: Actor,
+  tgId: number,
+  from: string,
+): Promise<string> {
+  const at = s.clock.now()
+  const rotation = { token: randomToken(), now: formatTimestamp(at), keepImported: false }
+  const { token, clients } = await s.db.tx(function* (tx) {
+    const user = yield* readKnownUser(tx, tgId)
+    if (user.token !== from) return { token: user.token, clients: [] }
+    return yield* rotateIn(tx, actor, user, rotation)
+  })
+  await s.nodeSync.touch(clients)
+  return token
+}
