@@ -58,12 +58,14 @@ function generable(part: unknown, fields: Values): unknown {
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, rewrite(key, value)]))
 }
 
-/** The document with other request bodies; answers are judged by it as it is. */
-function withGenerableBodies(document: Json, fields: Values): Json {
+/** The document with other parameters and request bodies; answers are judged by it as it is. */
+function withGenerableRequests(document: Json, fields: Values): Json {
   const copy = structuredClone(document)
   for (const methods of Object.values(copy.paths as Record<string, Record<string, Json>>)) {
     for (const operation of Object.values(methods)) {
-      if (operation.requestBody) operation.requestBody = generable(operation.requestBody, fields)
+      for (const part of ['parameters', 'requestBody']) {
+        if (operation[part]) operation[part] = generable(operation[part], fields)
+      }
     }
   }
   return copy
@@ -182,7 +184,7 @@ export async function runSchemathesis(fuzz: Fuzz): Promise<Findings> {
   const document = join(dir, 'openapi.json')
   const report = join(dir, 'report.json')
   writeFileSync(config, configuration(fuzz))
-  writeFileSync(document, JSON.stringify(withGenerableBodies(fuzz.document, fuzz.fields)))
+  writeFileSync(document, JSON.stringify(withGenerableRequests(fuzz.document, fuzz.fields)))
   const args = ['--config-file', config, 'run', document, '--url', fuzz.url]
   args.push('--max-examples', String(fuzz.examples), '--seed', String(fuzz.seed))
   args.push('--report', 'json', '--report-json-path', report, '--generation-database', 'none')
