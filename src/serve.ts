@@ -38,6 +38,12 @@ const SILENCE_MS = 120_000
 const PIPELINED = 16
 /** What the parser gets at a time: a few requests as browsers and apps send them, 60 of the shortest there are. */
 const PIECE_BYTES = 1024
+/**
+ * A body may come in so many pieces, and one more for each `BYTES_PER_PIECE`. Until somebody reads it, Node keeps each chunk that a stranger
+ * made as an object of half a kilobyte. What clients and proxies send comes in pieces of a packet and more.
+ */
+const PIECES = 256
+const BYTES_PER_PIECE = 64
 /** The app has limits of its own, and answers of its own beyond them. */
 const MAX_BODY_BYTES = 1024 ** 4
 const CLOSE_IDLE_MS = 50
@@ -148,9 +154,16 @@ async function serveNode(
   let begun = 0
   // Also those that Node answers by itself.
   class Counted extends IncomingMessage {
+    private pieces = 0
+    private bytes = 0
     constructor(socket: Socket) {
       super(socket)
       begun++
+    }
+    override push(piece: Buffer | null): boolean {
+      this.bytes += piece?.length ?? 0
+      if (++this.pieces > PIECES + this.bytes / BYTES_PER_PIECE) this.socket.destroy()
+      return super.push(piece)
     }
   }
   const server = createServer(

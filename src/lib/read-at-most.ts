@@ -1,22 +1,27 @@
 /** Bodies of strangers, read no further than they may be long. */
 
-/** All bytes of a body, or null as soon as there are more than `maxBytes`. */
+const FIRST_BYTES = 1024
+
+/**
+ * All bytes of a body, or null as soon as there are more than `maxBytes`. They are put together as they come: each piece takes hundreds of
+ * bytes of its own, and a stranger can send a body in pieces of one.
+ */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
 ): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = []
+  let bytes = new Uint8Array(FIRST_BYTES)
   let size = 0
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length
-    if (size > maxBytes) return null
-    chunks.push(chunk)
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    const end = size + piece.length
+    if (end > maxBytes) return null
+    if (end > bytes.length) {
+      const larger = new Uint8Array(Math.max(end, Math.min(2 * bytes.length, maxBytes)))
+      larger.set(bytes)
+      bytes = larger
+    }
+    bytes.set(piece, size)
+    size = end
   }
-  const bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
-  return bytes
+  return bytes.subarray(0, size)
 }
