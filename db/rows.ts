@@ -99,6 +99,9 @@ const core = v.pipe(v.string(), v.regex(/^(?:managed\/)?[\w-]{1,32}$/))
 /** Hysteria beside a core counts for itself. */
 const counting = v.pipe(v.string(), v.regex(/^(?:managed\/)?[\w-]{1,32}(?:\/hysteria)?$/))
 
+/** When something was done that is counted. */
+const moments = v.pipe(v.array(timestamp), v.maxLength(100))
+
 export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   stored(schema.users, {
     tgId: is.storedTgId,
@@ -113,7 +116,8 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     blockedAt: timestamp,
     bannedAt: timestamp,
     note: is.note,
-    deviceRemovals: v.pipe(v.array(timestamp), v.maxLength(100)),
+    deviceRemovals: moments,
+    linkResets: moments,
     createdAt: timestamp,
   }),
   stored(customers.userTokens, {

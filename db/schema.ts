@@ -37,6 +37,8 @@ export const users = table(
     note: text('note'),
     /** When the last devices were removed by the user's own hand, newest first; those that count against the limit. */
     deviceRemovals: json<string[]>('device_removals'),
+    /** The same of links that the user has reset. */
+    linkResets: json<string[]>('link_resets'),
     createdAt: text('created_at').notNull(),
   },
   (t) => [

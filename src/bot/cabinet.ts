@@ -9,7 +9,7 @@ import { stringsOf } from '#src/web/strings.ts'
 import { shortOf, tapData } from './callback-data.ts'
 import { addLinkRow, column } from './keyboards.ts'
 import { showStale } from './menu.ts'
-import { type BotRequest, linkOf, say, sendQr, show, type Work } from './request.ts'
+import { type BotRequest, hoursToWait, linkOf, say, sendQr, show, type Work } from './request.ts'
 import { findOwn, listOwn, type OwnSubscription } from './subscriptions.ts'
 
 async function showList(v: BotRequest): Promise<void> {
@@ -65,9 +65,19 @@ export const subscriptions: Work = async (v, [id]) => {
 
 export const qr: Work = (v) => sendQr(v)
 
+/** Replaces the link; null when the user has done that too often of late, of which they are told. */
+async function reset(v: BotRequest): Promise<string | null> {
+  try {
+    return await resetOwnLink(v.s, BOT_ACTOR, v.user.tgId, v.user.token)
+  } catch (error) {
+    await say(v, v.t.resetLimitReached(hoursToWait(error)))
+    return null
+  }
+}
+
 /** Asks whether the link is to be another one; the button that says so counts for the present link alone, however often it is tapped. */
 export const resetLink: Work = async (v, [digest]) => {
-  const { s, t, user } = v
+  const { t, user } = v
   if (digest === undefined) {
     const rows: [string, string][] = [
       [t.resetDo, tapData('reset', shortOf(user.token))],
@@ -76,7 +86,8 @@ export const resetLink: Work = async (v, [digest]) => {
     return show(v, t.resetAsk, column(rows))
   }
   if (digest !== shortOf(user.token)) return showStale(v)
-  const token = await resetOwnLink(s, BOT_ACTOR, user.tgId, user.token)
+  const token = await reset(v)
+  if (token === null) return showList(v)
   const renewed = { ...v, user: { ...user, token } }
   const keyboard = addLinkRow(renewed, new InlineKeyboard()).text(t.my, tapData('s'))
   await show(v, t.resetDone(linkOf(renewed)), keyboard)

@@ -3,12 +3,10 @@ import { listDevices } from '#db/devices.ts'
 import type { Device } from '#db/schema.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
-import { ApiError } from '#src/lib/errors.ts'
 import { cut } from '#src/lib/format.ts'
-import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { column, MOST_LISTED } from './keyboards.ts'
-import { type BotRequest, say, show, type Work } from './request.ts'
+import { type BotRequest, hoursToWait, say, show, type Work } from './request.ts'
 
 const NAME_LENGTH = 50
 
@@ -32,9 +30,7 @@ async function remove(v: BotRequest, id: string): Promise<void> {
     await removeOwnDevice(v.s, BOT_ACTOR, v.user.tgId, /^\d{1,15}$/.test(id) ? Number(id) : null)
     await say(v, v.t.deviceRemoved)
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 429) throw error
-    const waitMs = Number(error.headers['Retry-After'] ?? 0) * SECOND_MS
-    await say(v, v.t.deviceLimitReached(Math.max(1, Math.ceil(waitMs / HOUR_MS))))
+    await say(v, v.t.deviceLimitReached(hoursToWait(error)))
   }
 }
 

@@ -6,9 +6,11 @@ import { meetUser } from '#src/domain/customers/contacts.ts'
 import { type Catalogue, createCatalogue } from '#src/domain/lists/catalogue.ts'
 import { type Lang, messageLang } from '#src/domain/notify/messages.ts'
 import type { NewPayment } from '#src/domain/payments/create.ts'
+import { ApiError } from '#src/lib/errors.ts'
 import { qrPng } from '#src/lib/png.ts'
 import { createSingleFlight, type SingleFlight } from '#src/lib/single-flight.ts'
 import { subLink } from '#src/lib/sub-link.ts'
+import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Texts, textsOf } from './texts.ts'
 
@@ -122,6 +124,13 @@ export async function say(v: BotRequest, text: string): Promise<void> {
     if (await answerTap(v.ctx, text)) return
   }
   await v.ctx.reply(text)
+}
+
+/** How many hours a limit (429) asks to wait, at least 1. Throws what is no word of a limit. */
+export function hoursToWait(error: unknown): number {
+  if (!(error instanceof ApiError) || error.status !== 429) throw error
+  const waitMs = Number(error.headers['Retry-After'] ?? 0) * SECOND_MS
+  return Math.max(1, Math.ceil(waitMs / HOUR_MS))
 }
 
 /** Ends the answer: no tap is left waiting. */

@@ -142,6 +142,8 @@ ${count === 0 ? 'No device is connected yet.' : 'Tap a device to remove it and m
 
 The old link and all apps that use it stop working at once. You will have to add the new link to every device.`,
   resetDo: 'Yes, reset it',
+  resetLimitReached: (hours: number) =>
+    `You can reset the link 3 times in 24 hours. The next time in ${hours} h. If that is too late, write to support.`,
   resetDone: (link: string) => html`♻️ <b>You have a new link</b>
 
 <code>${link}</code>`,
@@ -281,6 +283,8 @@ ${count === 0 ? 'Пока не подключено ни одно устройс
 
 Старая ссылка и все приложения с ней сразу перестанут работать. Новую ссылку придётся добавить на каждое устройство.`,
   resetDo: 'Да, сменить',
+  resetLimitReached: (hours) =>
+    `За 24 часа ссылку можно сменить 3 раза. В следующий раз — через ${hours} ч. Если это слишком долго, напишите в поддержку.`,
   resetDone: (link) => html`♻️ <b>Теперь у вас новая ссылка</b>
 
 <code>${link}</code>`,

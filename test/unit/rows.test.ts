@@ -74,6 +74,7 @@ describe('a column holds', () => {
     ],
     ['user_tokens', 'kind', ['former', 'imported'], ['present', '', null]],
     ['users', 'device_removals', [null, '[]', '["2026-01-01T00:00:00"]'], ['["now"]', '{}']],
+    ['users', 'link_resets', [null, '[]', '["2026-01-01T00:00:00"]'], ['["now"]', '{}']],
     [
       'payments',
       'external_id',

@@ -5,9 +5,10 @@ import { HWID } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { type Batch, createBatch } from '#src/lib/batch.ts'
-import { notFound, tooMany } from '#src/lib/errors.ts'
-import { DAY_MS, formatTimestamp, HOUR_MS, parseTimestamp, timestampBefore } from '#src/lib/time.ts'
+import { notFound } from '#src/lib/errors.ts'
+import { formatTimestamp, HOUR_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { countOwn } from './own-limits.ts'
 import { readKnownUser } from './users.ts'
 
 type Deps = Pick<Services, 'db' | 'config' | 'clock'>
@@ -116,11 +117,10 @@ export async function removeDevice(s: Deps, actor: Actor, number: number, id: nu
   })
 }
 
-/** Devices that a user may remove on their own in `OWN_WINDOW_MS`: else one place would serve everybody they know. */
-const OWN_REMOVALS = 3
-const OWN_WINDOW_MS = DAY_MS
-
-/** Removes a device for its owner; an unknown one is no fault and does not count. Throws 404, or 429 after 3 in 24 hours. */
+/**
+ * Removes a device for its owner; an unknown one is no fault and does not count. Throws 404, or 429 after 3 in 24 hours: else one place
+ * would serve everybody they know.
+ */
 export async function removeOwnDevice(
   s: Pick<Deps, 'db' | 'clock'>,
   actor: Actor,
@@ -134,14 +134,8 @@ export async function removeOwnDevice(
     const user = yield* readUser(tx, tgId)
     if (!user) throw notFound('user not found')
     if (!(yield* deleteDevice(tx, tgId, id))) return
-    const since = timestampBefore(at, OWN_WINDOW_MS)
-    const removals = (user.deviceRemovals ?? []).filter((when) => when > since)
-    const oldest = removals[OWN_REMOVALS - 1]
-    // Rolls the removal back.
-    if (oldest !== undefined) {
-      throw tooMany((parseTimestamp(oldest).getTime() + OWN_WINDOW_MS - at.getTime()) / 1000)
-    }
-    yield* updateUser(tx, tgId, { deviceRemovals: [now, ...removals] })
+    // A refusal rolls the removal back.
+    yield* updateUser(tx, tgId, { deviceRemovals: countOwn(user.deviceRemovals, at) })
     yield* audit(tx, actor, now, {
       action: 'device.remove',
       object: String(id),

@@ -7,6 +7,7 @@ import { type Actor, audit } from '#src/domain/audit.ts'
 import { randomToken, randomUuid } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { countOwn } from './own-limits.ts'
 import { type NodeClient, readKnownUser } from './users.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
@@ -59,7 +60,10 @@ export async function rotateToken(
   return token
 }
 
-/** The same for its owner, who replaces the link of the token `from`: the present token when that is another one by now. Throws 404. */
+/**
+ * The same for its owner, who replaces the link of the token `from`: the present token when that is another one by now. Throws 404, or 429
+ * after 3 in 24 hours: each has clients renamed on their nodes.
+ */
 export async function resetOwnLink(
   s: Deps,
   actor: Actor,
@@ -71,6 +75,7 @@ export async function resetOwnLink(
   const { token, clients } = await s.db.tx(function* (tx) {
     const user = yield* readKnownUser(tx, tgId)
     if (user.token !== from) return { token: user.token, clients: [] }
+    yield* updateUser(tx, user.tgId, { linkResets: countOwn(user.linkResets, at) })
     return yield* rotateIn(tx, actor, user, rotation)
   })
   await s.nodeSync.touch(clients)

@@ -204,6 +204,36 @@ describe.each(['en', 'ru'] as const)('in %s', (lang) => {
       expect(shop.w.rows('select ip from audit_log')).toEqual([{ ip: 'bot' }])
     })
 
+    test('is given 3 times in 24 hours; an admin may give more', async () => {
+      const uuid = () => shop.w.rows('select uuid from subscriptions')[0].uuid
+      const reset = async () => {
+        await openCard()
+        await ada.tap(t.reset)
+        await ada.tap(t.resetDo)
+      }
+      addSubscription(shop.w, 1)
+      for (let at = 0; at < 3; at++) {
+        await reset()
+        expect(ada.last().text).toBe(t.resetDone(`https://sub.test/sub/${tokenNow()}`))
+      }
+      const kept = [tokenNow(), uuid()]
+      await reset()
+      expect(ada.notice()).toBe(t.resetLimitReached(24))
+      expect(ada.notice()?.length).toBeLessThanOrEqual(200)
+      expect(ada.last().text).toContain(t.list)
+      expect([tokenNow(), uuid()]).toEqual(kept)
+      expect(auditOf(shop.w)).toEqual(Array(3).fill('user.rotate-token'))
+      const { status } = await shop.w.admin('/admin/api/users/1/rotate-token', { method: 'POST' })
+      expect([status, tokenNow() === kept[0]]).toEqual([200, false])
+      shop.w.clock.advance((DAY - 60) * 1000)
+      const given = tokenNow()
+      await reset()
+      expect([ada.notice(), tokenNow()]).toEqual([t.resetLimitReached(1), given])
+      shop.w.clock.advance(60_000)
+      await reset()
+      expect(tokenNow()).not.toBe(given)
+    })
+
     test('makes the buttons of the old client ids out of date', async () => {
       addSubscription(shop.w, 1)
       const card = await openCard().then(() => ada.keep())
