@@ -22,12 +22,10 @@ import { createNodeSync } from './domain/nodes/sync/sync.ts'
 import { createSending } from './domain/notify/sending.ts'
 import { openInstance } from './instance.ts'
 import { canBind } from './integrations/bindable.ts'
-import { createCryptobot } from './integrations/cryptobot.ts'
 import { createDial } from './integrations/dial.ts'
 import { createDataFiles } from './integrations/files/data-files.ts'
 import { freeShare } from './integrations/files/disk.ts'
 import { createSnapshots } from './integrations/files/snapshot-files.ts'
-import { createGateways } from './integrations/gateways.ts'
 import { createInstallFiles } from './integrations/nodes/install-files.ts'
 import { knownHostsFile } from './integrations/nodes/known-hosts-file.ts'
 import { localCorePaths } from './integrations/nodes/local-node.ts'
@@ -37,7 +35,7 @@ import { nodeProgram } from './integrations/nodes/program.ts'
 import { localShell, socketShell } from './integrations/nodes/shell.ts'
 import { createOutbound } from './integrations/outbound.ts'
 import { createConnect } from './integrations/outbound-connect.ts'
-import { createProviderA } from './integrations/provider-a.ts'
+import { createGateways } from './integrations/payments/index.ts'
 import { createReads } from './integrations/read-thread.ts'
 import { createTelegram } from './integrations/telegram.ts'
 import { createEventSender } from './integrations/webhook.ts'
@@ -105,8 +103,6 @@ function createOutsideSystems({ config, clock, log }: Parts, timeoutMs: number |
   const outside = { outbound, log, ...omitUndefined({ timeoutMs }) }
   return {
     telegram: createTelegram({ ...outside, apiUrl: config.telegramApiUrl }),
-    providerA: createProviderA({ ...outside, apiUrl: config.providerAApiUrl }),
-    cryptobot: createCryptobot({ ...outside, apiUrl: config.cryptobotApiUrl }),
     eventSender: createEventSender(outside),
     gateways: createGateways({ ...outside, config, clock }),
   }

@@ -8,7 +8,6 @@ import type { Limiter } from './lib/limiter.ts'
 import type { Log } from './lib/log.ts'
 import type { SingleFlight } from './lib/single-flight.ts'
 import type { Cores } from './ports/cores.ts'
-import type { Cryptobot, ProviderA } from './ports/credential-check.ts'
 import type { DataFiles } from './ports/data-files.ts'
 import type { EventSender } from './ports/event-sender.ts'
 import type { InstallFiles } from './ports/install-files.ts'
@@ -35,8 +34,6 @@ export interface Services {
   /** Whether something listens at an address; false after `timeoutMs`. */
   dial: (address: string, port: number, timeoutMs: number) => Promise<boolean>
   telegram: Telegram
-  providerA: ProviderA
-  cryptobot: Cryptobot
   eventSender: EventSender
   /** Sends what waits in `events` or `outbox`: call it after a commit that wrote there. Returns at once. */
   nudge(queue: Queue): void

@@ -3,36 +3,13 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isAllowedAddress, literalAddress } from '#src/lib/address-policy.ts'
 import { errorCode } from '#src/lib/errors.ts'
+import type { Outbound, OutboundAnswer } from '#src/ports/outbound.ts'
 import {
   ADDRESS_REFUSED,
   addressRefused,
   allowedLookup,
   type OutboundPolicy,
 } from './outbound-connect.ts'
-
-export interface OutboundRequest {
-  method: 'GET' | 'POST' | 'DELETE'
-  url: string
-  headers?: Record<string, string>
-  body?: string
-  /** Bounds the whole exchange, the answer's body included. */
-  signal: AbortSignal
-  /** How much of the answer is read. */
-  maxBytes: number
-}
-
-export interface OutboundAnswer {
-  /** A redirect is an answer like any other: it is not followed. */
-  status: number
-  body: Uint8Array
-  /** False when the body was longer than `maxBytes`, and cut. */
-  complete: boolean
-  /** The header of that name, as it came. */
-  retryAfter?: string | undefined
-}
-
-/** Sends one request. Rejects when there is no answer: refused address, no connection, time over. */
-export type Outbound = (request: OutboundRequest) => Promise<OutboundAnswer>
 
 function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<OutboundAnswer> {
   return new Promise((resolve, reject) => {

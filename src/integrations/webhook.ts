@@ -3,7 +3,8 @@ import { hmacSha256 } from '#src/lib/crypto.ts'
 import { base64, hex, utf8 } from '#src/lib/encoding.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { EventSender, WebhookRequest, WebhookResult } from '#src/ports/event-sender.ts'
-import { failureReason, type Outbound } from './outbound.ts'
+import type { Outbound } from '#src/ports/outbound.ts'
+import { failureReason } from './outbound.ts'
 
 const TIMEOUT_MS = 10_000
 /** The answer's body is read so that the receiver can finish, and never kept: it may come from inside the operator's network. */

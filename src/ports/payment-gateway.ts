@@ -1,5 +1,7 @@
 /** What the payment rules ask of a gateway, and what it may answer. */
 import type { Payment } from '#db/schema.ts'
+import type { Clock } from '#src/lib/clock.ts'
+import type { Outbound } from './outbound.ts'
 
 /** What a gateway is asked with: the shop that a payment was made with, as it was then. */
 export interface ShopCredentials {
@@ -59,15 +61,27 @@ export type PaymentState =
   /** No answer, an error, or one that can't be read: never a reason to fail a payment. */
   | { state: 'unknown'; reason: string; retryAfterMs: number | null }
 
+/** Whether a gateway knows credentials. `unreachable`: no connection, no answer in time, or none that it would itself give. */
+export type CredentialCheck =
+  | { outcome: 'accepted' | 'rejected' }
+  | { outcome: 'unreachable'; reason: string }
+
 /** Every call ends by itself within 10 s (YooKassa's `create`: 20 s, its `listSucceeded`: 70 s) and never throws. */
 export interface PaymentGateway {
   /** Whether asking again with the same order gives the same payment (Idempotence-Key). */
   idempotent: boolean
   create(order: Order, shop: ShopCredentials): Promise<Created>
   check(payment: { id: string; externalId: string }, shop: ShopCredentials): Promise<PaymentState>
+  /** Whether it takes these credentials; only of a gateway that can be asked. */
+  verify?(shop: ShopCredentials): Promise<CredentialCheck>
+  /**
+   * All payments made since then that succeeded; null when the gateway gave no usable answer to any part of the question. Only of a
+   * gateway that lists them.
+   */
+  listSucceeded?(since: Date, shop: ShopCredentials): Promise<SucceededPayment[] | null>
 }
 
-/** A payment that provider A counts as paid. */
+/** A payment that a gateway counts as paid. */
 export interface SucceededPayment extends Refund {
   externalId: string
   /** Ours, where the payment was made by this service. */
@@ -76,17 +90,24 @@ export interface SucceededPayment extends Refund {
   currency: string
 }
 
-export interface AuditedGateway extends PaymentGateway {
-  /** All payments made since then that succeeded; null when the gateway gave no usable answer to any part of the question. */
-  listSucceeded(since: Date, shop: ShopCredentials): Promise<SucceededPayment[] | null>
+/** What a gateway is reached with. */
+export interface GatewayParts {
+  /** The address of its API, without slashes at its end. */
+  apiUrl: string
+  outbound: Outbound
+  clock: Clock
+  /** Instead of the gateway's own limits. */
+  timeoutMs?: number | undefined
 }
 
-export interface PaymentGateways {
-  provider_a: AuditedGateway
-  provider_b: PaymentGateway
-  stars: PaymentGateway
-  cryptobot: PaymentGateway
+/** All that the service knows of a gateway; a folder of integrations/payments each. */
+export interface GatewayDescriptor {
+  /** What rows, routes and buttons call it. */
+  id: Payment['provider']
+  connect(parts: GatewayParts): PaymentGateway
 }
+
+export type PaymentGateways = Record<Payment['provider'], PaymentGateway>
 
 /** What became of asking a provider for a payment: its row with the link, or why there is none. */
 export type Completion = { payment: Payment } | Exclude<Created, { outcome: 'created' }>

@@ -3,7 +3,7 @@
 import type { Update } from 'grammy/types'
 import type { Bot } from 'grammy/web'
 import { createBot } from '#src/bot/bot.ts'
-import { createStars } from '#src/integrations/stars.ts'
+import { createStars } from '#src/integrations/payments/stars/gateway.ts'
 import { formatPrice } from '#src/lib/format.ts'
 import { createFakeGateways, type FakeGateways } from './fake-gateway.ts'
 import {

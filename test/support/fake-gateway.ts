@@ -1,8 +1,9 @@
 /** A payment gateway in memory, faithful to its port: it answers when it is told to, and never throws. */
 import type {
-  AuditedGateway,
   Created,
+  CredentialCheck,
   Order,
+  PaymentGateway,
   PaymentState,
   ShopCredentials,
   SucceededPayment,
@@ -17,7 +18,9 @@ interface Known {
   state: PaymentState
 }
 
-export interface FakeGateway extends AuditedGateway {
+export interface FakeGateway extends Required<PaymentGateway> {
+  /** What is said of all credentials. */
+  credentials: CredentialCheck
   /** Payments by external id. */
   known: Map<string, Known>
   /** What was asked, oldest first. */
@@ -51,6 +54,7 @@ export function createFakeGateway(prefix: string, idempotent = true): FakeGatewa
     known: new Map(),
     calls: [],
     creations: [],
+    credentials: { outcome: 'unreachable', reason: 'connection refused' },
     answer: null,
     listed: true,
     expiresAt: null,
@@ -96,6 +100,7 @@ export function createFakeGateway(prefix: string, idempotent = true): FakeGatewa
       const unknown: PaymentState = { state: 'unknown', reason: 'not found', retryAfterMs: null }
       return fake.answer ?? known ?? unknown
     },
+    verify: async () => fake.credentials,
     async listSucceeded(_since, shop) {
       fake.calls.push({ method: 'list', id: '', shop })
       if (!fake.listed) return null

@@ -11,8 +11,9 @@ import {
   type Settings,
   writeSettings,
 } from '#src/domain/settings.ts'
-import { badRequest } from '#src/lib/errors.ts'
+import { badRequest, unauthorized } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import type { ShopCredentials } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
 import {
   ENABLED_KEYS,
@@ -20,11 +21,29 @@ import {
   type PresetId,
   type ProviderId,
   providerLabels,
-  requireAccepted,
 } from './providers.ts'
-import { type Credentials, currentCredentials, isSameAccess, keepPrevious } from './shops.ts'
+import {
+  accountOf,
+  type Credentials,
+  currentCredentials,
+  isSameAccess,
+  keepPrevious,
+} from './shops.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
+
+/** Throws 400 or 401 unless the provider, where it can be asked, takes the credentials. */
+async function requireAccepted(
+  s: Pick<Services, 'gateways' | 'log'>,
+  provider: ProviderId,
+  shop: ShopCredentials,
+): Promise<void> {
+  const check = await s.gateways[provider].verify?.(shop)
+  if (check?.outcome === 'rejected') throw unauthorized('provider credentials rejected')
+  if (check?.outcome !== 'unreachable') return
+  s.log.warn('a provider gave no usable answer', { provider, reason: check.reason })
+  throw badRequest('no connection to the provider')
+}
 
 /** Writes a provider's settings, keeps what they replace, and alerts where payments go by other credentials from now on. */
 function* replaceCredentials(
@@ -65,12 +84,12 @@ async function saveCredentials(
  * followed. Throws 401 when the provider refuses the pair, 400 when it can't be asked; nothing is saved then.
  */
 export async function saveProviderA(
-  s: Deps & Pick<Services, 'providerA'>,
+  s: Deps & Pick<Services, 'gateways' | 'log'>,
   actor: Actor,
   shopId: string,
   secretKey: string,
 ): Promise<boolean> {
-  requireAccepted(await s.providerA.check(shopId, secretKey))
+  await requireAccepted(s, 'provider_a', { shopId, secret: secretKey })
   return saveCredentials(s, actor, 'provider_a', () => ({
     PROVIDER_A_SHOP_ID: shopId,
     PROVIDER_A_SECRET_KEY: secretKey,
@@ -121,13 +140,13 @@ export async function saveProviderB(
 
 /** Switches a provider on or off, and saves the token of CryptoBot after asking whether it is one. Throws 400 or 401 then. */
 export async function saveProvider(
-  s: Deps & Pick<Services, 'cryptobot'>,
+  s: Deps & Pick<Services, 'gateways' | 'log'>,
   actor: Actor,
   id: ProviderId,
   changes: { enabled?: boolean; token?: string },
 ): Promise<void> {
   const { enabled, token } = changes
-  if (token !== undefined) requireAccepted(await s.cryptobot.check(token))
+  if (token !== undefined) await requireAccepted(s, id, { shopId: accountOf(token), secret: token })
   const now = s.clock.now()
   const values: LiveValues = {
     ...(token === undefined ? {} : { CRYPTOBOT_TOKEN: token }),

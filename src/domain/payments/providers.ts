@@ -1,8 +1,6 @@
 /** The payment providers: what they are called, which are ready, which are switched on. */
 import type { LiveKey } from '#src/config.ts'
 import type { Settings } from '#src/domain/settings.ts'
-import { badRequest, unauthorized } from '#src/lib/errors.ts'
-import type { CredentialCheck } from '#src/ports/credential-check.ts'
 
 export const PROVIDER_IDS = ['provider_a', 'provider_b', 'stars', 'cryptobot'] as const
 export type ProviderId = (typeof PROVIDER_IDS)[number]
@@ -71,10 +69,4 @@ export function listProviders(settings: Settings): Provider[] {
 export function providerLabels(settings: Settings): (id: ProviderId) => string {
   const labels = new Map(listProviders(settings).map(({ id, label }) => [id, label]))
   return (id) => labels.get(id) ?? id
-}
-
-/** Throws 400 or 401 unless the provider took the credentials. */
-export function requireAccepted(check: CredentialCheck): void {
-  if (check === 'unreachable') throw badRequest('no connection to the provider')
-  if (check === 'rejected') throw unauthorized('provider credentials rejected')
 }

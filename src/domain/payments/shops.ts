@@ -38,7 +38,7 @@ function parsePrevious(text = '[]'): Previous[] {
 const TOKENS = { stars: 'BOT_TOKEN', cryptobot: 'CRYPTOBOT_TOKEN' } as const
 
 /** The public part of a token of Telegram or Crypto Pay: whose it is. */
-const accountOf = (token: string) => token.split(':')[0] ?? ''
+export const accountOf = (token: string) => token.split(':')[0] ?? ''
 
 /** What new payments of a provider are made with; empty where nothing is set. */
 export function currentCredentials(settings: Settings, provider: ProviderId): Credentials {

@@ -7,8 +7,8 @@ import {
   momentOf,
   moneyText,
   unanswered,
-} from '#src/integrations/gateway-call.ts'
-import { paymentSchema } from '#src/integrations/provider-a-answers.ts'
+} from '#src/integrations/payments/gateway-call.ts'
+import { paymentSchema } from '#src/integrations/payments/provider-a/answers.ts'
 import { utf8 } from '#src/lib/encoding.ts'
 import { cut } from '#src/lib/format.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createOutbound } from '#src/integrations/outbound.ts'
-import { createProviderAGateway } from '#src/integrations/provider-a-gateway.ts'
+import { createProviderAGateway } from '#src/integrations/payments/provider-a/gateway.ts'
 import recorded from '#test/fixtures/payments/yookassa.json' with { type: 'json' }
 import { startFakeSystem } from '#test/support/fake-system.ts'
 import { startFakeYookassa } from '#test/support/fake-yookassa.ts'

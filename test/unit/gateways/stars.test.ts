@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { createStars } from '#src/integrations/stars.ts'
+import { createStars } from '#src/integrations/payments/stars/gateway.ts'
 import recorded from '#test/fixtures/payments/stars.json' with { type: 'json' }
 import { startFakeSystem } from '#test/support/fake-system.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'

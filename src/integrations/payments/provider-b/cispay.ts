@@ -5,8 +5,8 @@ import { cut } from '#src/lib/format.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
 import { webLink } from '#src/lib/values.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
-import { idSchema, isId, moneyText } from './gateway-call.ts'
-import type { Preset } from './provider-b-preset.ts'
+import { idSchema, isId, moneyText } from '../gateway-call.ts'
+import type { Preset } from './preset.ts'
 
 /** An invoice that nobody pays expires after this. */
 const LIFE_MS = 30 * MINUTE_MS

@@ -6,8 +6,14 @@ import { cut } from '#src/lib/format.ts'
 import type { JsonObject } from '#src/lib/json.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
 import { webLink } from '#src/lib/values.ts'
-import type { Order, PaymentGateway, PaymentState } from '#src/ports/payment-gateway.ts'
-import { callBotApi, retryAfterMs } from './bot-api.ts'
+import type {
+  GatewayParts,
+  Order,
+  PaymentGateway,
+  PaymentState,
+} from '#src/ports/payment-gateway.ts'
+import { callBotApi, retryAfterMs } from '../../bot-api.ts'
+import { failureReason } from '../../outbound.ts'
 import {
   type GatewayAnswer,
   gatewayWords,
@@ -18,20 +24,14 @@ import {
   type Unanswered,
   unanswered,
   wholeUnits,
-} from './gateway-call.ts'
-import { failureReason } from './outbound.ts'
+} from '../gateway-call.ts'
 import {
   type Charge,
   createStarLedger,
   PAGE_SIZE,
   type StarLedger,
   transactionSchema,
-} from './star-ledger.ts'
-
-interface Options {
-  apiUrl: string
-  timeoutMs?: number
-}
+} from './ledger.ts'
 
 const linkAnswer = v.object({ ok: v.literal(true), result: webLink })
 
@@ -71,7 +71,10 @@ const toState = ({ amount, refunded }: Charge): PaymentState => ({
  * Payments through the bot whose token is the shop's secret. `externalId` is the payment's own id until the bot hears of the
  * charge: an invoice link has none. A check reads what is new in the bot's transactions, since Stars can't be asked for one.
  */
-export function createStars({ apiUrl, timeoutMs = 10_000 }: Options): PaymentGateway {
+export function createStars({
+  apiUrl,
+  timeoutMs = 10_000,
+}: Pick<GatewayParts, 'apiUrl' | 'timeoutMs'>): PaymentGateway {
   const ledgers = new Map<string, StarLedger>()
 
   async function call(

@@ -1,7 +1,11 @@
 /** Payment provider B: the gateway that the preset names. */
-import type { Clock } from '#src/lib/clock.ts'
 import type { JsonObject } from '#src/lib/json.ts'
-import type { Created, PaymentGateway, ShopCredentials } from '#src/ports/payment-gateway.ts'
+import type {
+  Created,
+  GatewayParts,
+  PaymentGateway,
+  ShopCredentials,
+} from '#src/ports/payment-gateway.ts'
 import {
   callGateway,
   type GatewayAnswer,
@@ -11,18 +15,11 @@ import {
   NO_ID,
   REJECTED,
   unanswered,
-} from './gateway-call.ts'
-import type { Outbound } from './outbound.ts'
-import { cispay } from './provider-b-cispay.ts'
-import { generic } from './provider-b-generic.ts'
-import { platega } from './provider-b-platega.ts'
-import type { Preset } from './provider-b-preset.ts'
-
-interface Options {
-  outbound: Outbound
-  clock: Clock
-  timeoutMs?: number
-}
+} from '../gateway-call.ts'
+import { cispay } from './cispay.ts'
+import { generic } from './generic.ts'
+import { platega } from './platega.ts'
+import type { Preset } from './preset.ts'
 
 const PRESETS = new Map<string | undefined, Preset>(Object.entries({ platega, cispay, generic }))
 const NOT_SET = 'the gateway is not set up: preset or address is missing'
@@ -40,7 +37,11 @@ function refusalReason({ status, body }: { status: number; body: JsonObject }, s
 }
 
 /** Payments through the gateway that the shop's preset names, at the shop's address. Asked twice for an order it makes two payments. */
-export function createProviderB({ outbound, clock, timeoutMs = 10_000 }: Options): PaymentGateway {
+export function createProviderB({
+  outbound,
+  clock,
+  timeoutMs = 10_000,
+}: Omit<GatewayParts, 'apiUrl'>): PaymentGateway {
   const send = (
     preset: Preset,
     shop: ShopCredentials,

@@ -5,8 +5,8 @@ import { cut } from '#src/lib/format.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { webLink } from '#src/lib/values.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
-import { idSchema, isId, moneySchema } from './gateway-call.ts'
-import type { Preset } from './provider-b-preset.ts'
+import { idSchema, isId, moneySchema } from '../gateway-call.ts'
+import type { Preset } from './preset.ts'
 
 /** "CreateTransactionResponse" of the second version, where the buyer chooses how to pay. */
 const createdSchema = v.object({

@@ -1,4 +1,4 @@
-/** What differs between the gateways that provider B can be. One file per preset; provider-b.ts does the rest. */
+/** What differs between the gateways that provider B can be. One file per preset; gateway.ts does the rest. */
 import type { JsonObject } from '#src/lib/json.ts'
 import type { Order, PaymentState, ShopCredentials } from '#src/ports/payment-gateway.ts'
 

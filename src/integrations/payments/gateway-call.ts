@@ -4,7 +4,8 @@ import * as v from 'valibot'
 import { cut } from '#src/lib/format.ts'
 import { type JsonObject, jsonObject } from '#src/lib/json.ts'
 import { HOUR_MS, LAST_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
-import { failureReason, type Outbound } from './outbound.ts'
+import type { Outbound } from '#src/ports/outbound.ts'
+import { failureReason } from '../outbound.ts'
 
 const ANSWER_LIMIT_BYTES = 256 * 1024
 /** A list of payments is longer than any single answer. */

@@ -4,8 +4,8 @@ import * as v from 'valibot'
 import { cut } from '#src/lib/format.ts'
 import { webLink } from '#src/lib/values.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
-import { idSchema, isId, moneySchema, wholeUnits } from './gateway-call.ts'
-import type { Preset } from './provider-b-preset.ts'
+import { idSchema, isId, moneySchema, wholeUnits } from '../gateway-call.ts'
+import type { Preset } from './preset.ts'
 
 const createdSchema = v.object({ id: idSchema, payment_url: v.nullish(webLink) })
 

@@ -1,11 +1,17 @@
-/** Payments through Crypto Pay (help.send.tg, "Crypto Pay API" 1.5): invoices in the shop's currency, paid in coins. */
+/** Payments through Crypto Pay, the API of @CryptoBot (help.send.tg, "Crypto Pay API" 1.5): invoices in the shop's currency, paid in coins. */
 
 import * as v from 'valibot'
 import { cut } from '#src/lib/format.ts'
 import type { JsonObject } from '#src/lib/json.ts'
 import { HOUR_MS, SECOND_MS } from '#src/lib/time.ts'
 import { webLink } from '#src/lib/values.ts'
-import type { Created, Order, PaymentGateway, PaymentState } from '#src/ports/payment-gateway.ts'
+import type {
+  Created,
+  GatewayParts,
+  Order,
+  PaymentGateway,
+  PaymentState,
+} from '#src/ports/payment-gateway.ts'
 import {
   callGateway,
   type GatewayAnswer,
@@ -20,14 +26,7 @@ import {
   readAnswer,
   unanswered,
   wholeUnits,
-} from './gateway-call.ts'
-import type { Outbound } from './outbound.ts'
-
-interface Options {
-  apiUrl: string
-  outbound: Outbound
-  timeoutMs?: number
-}
+} from '../gateway-call.ts'
 
 /** The rate that a buyer sees is the gateway's; the price holds for an hour. */
 const LIFE_MS = HOUR_MS
@@ -116,7 +115,7 @@ export function createCryptobotGateway({
   apiUrl,
   outbound,
   timeoutMs = 10_000,
-}: Options): PaymentGateway {
+}: Omit<GatewayParts, 'clock'>): PaymentGateway {
   const call = (method: string, token: string, json: JsonObject) =>
     callGateway(outbound, {
       method: 'POST',
@@ -145,6 +144,22 @@ export function createCryptobotGateway({
       const answer = await call('getInvoices', secret, { invoice_ids: payment.externalId })
       const invoice = findInvoice(answer, payment)
       return invoice ? readState(invoice) : { state: 'unknown', ...unanswered(answer) }
+    },
+
+    async verify({ secret }) {
+      const answer = await callGateway(outbound, {
+        method: 'GET',
+        url: `${apiUrl}/getMe`,
+        headers: { 'crypto-pay-api-token': secret },
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      // `{ok, result}` or `{ok: false, error: {code, name}}`.
+      const ok = answer.status === null ? undefined : answer.body?.ok
+      if (ok === true && answer.status === 200) return { outcome: 'accepted' }
+      if (ok === false && (answer.status === 401 || answer.status === 403)) {
+        return { outcome: 'rejected' }
+      }
+      return { outcome: 'unreachable', reason: unanswered(answer).reason }
     },
   }
 }

@@ -20,7 +20,7 @@ import {
   moneySchema,
   REJECTED,
   UNREADABLE,
-} from './gateway-call.ts'
+} from '../gateway-call.ts'
 
 /** "Payment methods": a link that nobody confirms lives for an hour. */
 const LINK_LIFE_MS = HOUR_MS

@@ -3,8 +3,9 @@
 import { base64, utf8 } from '#src/lib/encoding.ts'
 import { cut } from '#src/lib/format.ts'
 import type {
-  AuditedGateway,
+  GatewayParts,
   Order,
+  PaymentGateway,
   ShopCredentials,
   SucceededPayment,
 } from '#src/ports/payment-gateway.ts'
@@ -17,8 +18,7 @@ import {
   readAnswer,
   unanswered,
   wholeUnits,
-} from './gateway-call.ts'
-import type { Outbound } from './outbound.ts'
+} from '../gateway-call.ts'
 import {
   listSchema,
   paymentSchema,
@@ -27,14 +27,11 @@ import {
   refusalReason,
   retryAfterMs,
   toSucceeded,
-} from './provider-a-answers.ts'
+} from './answers.ts'
 
-interface Options {
-  apiUrl: string
-  outbound: Outbound
-  timeoutMs?: number
+interface Options extends Omit<GatewayParts, 'clock'> {
   /** They promise an answer to a creation within 30 s, and say that the outcome is unknown after that. */
-  createTimeoutMs?: number
+  createTimeoutMs?: number | undefined
 }
 
 const PAGE_SIZE = 100
@@ -73,7 +70,7 @@ const creationOf = (order: Order) => ({
 })
 
 /** The header that says which shop asks. */
-export const authorization = ({ shopId, secret }: ShopCredentials): string =>
+const authorization = ({ shopId, secret }: ShopCredentials): string =>
   `Basic ${base64(utf8(`${shopId}:${secret}`))}`
 
 /** Payments through YooKassa at `apiUrl`. */
@@ -82,14 +79,18 @@ export function createProviderAGateway({
   outbound,
   timeoutMs = 10_000,
   createTimeoutMs = 20_000,
-}: Options): AuditedGateway {
-  const get = (path: string, shop: ShopCredentials, maxBytes?: number) =>
+}: Options): Required<PaymentGateway> {
+  const get = (
+    path: string,
+    shop: ShopCredentials,
+    more: { maxBytes?: number; signal?: AbortSignal } = {},
+  ) =>
     callGateway(outbound, {
       method: 'GET',
       url: apiUrl + path,
       headers: { authorization: authorization(shop) },
       signal: AbortSignal.timeout(timeoutMs),
-      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...more,
     })
   return {
     // For 24 hours; later the same key is a new payment.
@@ -119,6 +120,19 @@ export function createProviderAGateway({
       return { state: 'unknown', ...unanswered(answer, retryAfterMs(answer)) }
     },
 
+    async verify(shop) {
+      const signal = AbortSignal.timeout(timeoutMs)
+      // Its description is for partners and payouts, although it answers plain shops too: where it does not, payments are asked for.
+      const me = await get('/me', shop, { signal })
+      const answer =
+        me.status === 403 || me.status === 404
+          ? await get('/payments?limit=1', shop, { signal })
+          : me
+      if (answer.status === 401 || answer.status === 403) return { outcome: 'rejected' }
+      if (answer.status === 200 && answer.body !== null) return { outcome: 'accepted' }
+      return { outcome: 'unreachable', reason: unanswered(answer).reason }
+    },
+
     async listSucceeded(since, shop) {
       const found: SucceededPayment[] = []
       let cursor: string | undefined
@@ -130,7 +144,10 @@ export function createProviderAGateway({
           limit: String(PAGE_SIZE),
           ...(cursor === undefined ? {} : { cursor }),
         })
-        const list = readAnswer(listSchema, await get(`/payments?${query}`, shop, LIST_LIMIT_BYTES))
+        const list = readAnswer(
+          listSchema,
+          await get(`/payments?${query}`, shop, { maxBytes: LIST_LIMIT_BYTES }),
+        )
         if (!list) return null
         found.push(...list.items.map(toSucceeded))
         if (list.next_cursor == null) return found
