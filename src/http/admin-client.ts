@@ -1,14 +1,15 @@
 /** What the panel's client knows of the admin API: the table of operations, as types. Nothing of it exists at run time. */
 import type { Hono } from 'hono'
 import type * as v from 'valibot'
+import type { giftOperations } from './admin/gifts.ts'
+import type { paymentSettingsOperations } from './admin/payment-settings.ts'
+import type { paymentOperations } from './admin/payments.ts'
+import type { planOperations } from './admin/plans.ts'
+import type { JsonAnswer } from './answers.ts'
 import type { AppEnv } from './context.ts'
 import type { accountOperations } from './openapi/accounts.ts'
 import type { dataOperations } from './openapi/data.ts'
 import type { nodeOperations } from './openapi/nodes.ts'
-import type { JsonAnswer } from './openapi/operation.ts'
-import type { paymentSettingsOperations } from './openapi/payment-settings.ts'
-import type { adminPaymentOperations } from './openapi/payments.ts'
-import type { planOperations } from './openapi/plans.ts'
 import type { settingsOperations } from './openapi/settings.ts'
 import type { subscriptionOperations } from './openapi/subscriptions.ts'
 import type { userOperations } from './openapi/users.ts'
@@ -18,8 +19,9 @@ type Described =
   | (typeof dataOperations)[number]
   | (typeof nodeOperations)[number]
   | (typeof paymentSettingsOperations)[number]
-  | (typeof adminPaymentOperations)[number]
+  | (typeof paymentOperations)[number]
   | (typeof planOperations)[number]
+  | (typeof giftOperations)[number]
   | (typeof settingsOperations)[number]
   | (typeof subscriptionOperations)[number]
   | (typeof userOperations)[number]

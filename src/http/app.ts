@@ -74,7 +74,7 @@ export function hostApp(
   if (groups.site) mountSite(app, s)
   if (groups.panel) {
     mountInstall(app, s)
-    app.route('/admin/api', adminApi(s, origins))
+    app.route('/', adminApi(s, origins))
     mountAdminPage(app, s)
   }
   app.notFound((c) => errorResponse(s, c, missing(app, c)))

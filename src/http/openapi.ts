@@ -121,7 +121,7 @@ const parametersIn = (
     schema: place === 'query' ? convertQuery(schema) : convert(schema),
   }))
 
-function requestBody({ body, bodyOptional }: Operation) {
+function requestBody({ body, bodyOptional, changes }: Operation) {
   if (!body) return {}
   const form: JsonSchema = {
     type: 'object',
@@ -134,7 +134,11 @@ function requestBody({ body, bodyOptional }: Operation) {
   const content =
     body === 'archive'
       ? { 'multipart/form-data': { schema: form } }
-      : { 'application/json': { schema: convert(body) } }
+      : {
+          'application/json': {
+            schema: { ...convert(body), ...(changes && { minProperties: 1 }) },
+          },
+        }
   return { requestBody: { required: !bodyOptional, content } }
 }
 

@@ -54,6 +54,18 @@ export function pagedJson(
   return c.json(items)
 }
 
+/** The items of a page, with the headers that its answer has; `last` is where the next page starts, when there is one. */
+export function onePage<T>(
+  c: Context,
+  items: T[],
+  page: PageRequest,
+  total: number,
+  last: Cursor | null,
+): T[] {
+  pageHeaders(c, items, page, total, last)
+  return items
+}
+
 /** The headers of a paged list whose rows are not the whole answer. */
 export function pageHeaders(
   c: Context,

@@ -13,12 +13,12 @@ import { accountRoutes } from './admin/admins.ts'
 import { backupRoutes } from './admin/backup.ts'
 import { descriptionRoutes } from './admin/description.ts'
 import { eventRoutes } from './admin/events.ts'
-import { giftRoutes } from './admin/gifts.ts'
+import { giftOperations } from './admin/gifts.ts'
 import { openRoutes } from './admin/login.ts'
 import { nodeRoutes } from './admin/nodes.ts'
-import { paymentSettingsRoutes } from './admin/payment-settings.ts'
-import { paymentRoutes } from './admin/payments.ts'
-import { planRoutes } from './admin/plans.ts'
+import { paymentSettingsOperations } from './admin/payment-settings.ts'
+import { paymentOperations } from './admin/payments.ts'
+import { planOperations } from './admin/plans.ts'
 import { provisioningRoutes } from './admin/provisioning.ts'
 import { qrRoutes } from './admin/qr.ts'
 import { settingsRoutes } from './admin/settings.ts'
@@ -28,6 +28,7 @@ import { twoFactorRoutes } from './admin/two-factor.ts'
 import { userRoutes } from './admin/users.ts'
 import { currentAdmin, refuseCrossSite, refuseUnsafeCrossSite, requireAdmin } from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
+import { ADMIN_API, routesOf } from './operation.ts'
 import { currentCatalogue, renderPage, siteUrl } from './pages.ts'
 
 const THEMES = ['light', 'dark'] as const
@@ -128,32 +129,36 @@ const OPEN_PATHS = ['/login', '/login/totp', '/logout', '/me']
 export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
   const own = { origins, scheme: s.config.publicScheme }
   const api = new Hono<AppEnv>()
-  api.use(async (c, next) => {
+  const below = api.basePath(ADMIN_API)
+  below.use(async (c, next) => {
     await next()
     c.header('Cache-Control', 'private, no-store')
   })
-  api.use(refuseUnsafeCrossSite(own))
+  below.use(refuseUnsafeCrossSite(own))
   // A GET that does something: it copies the database and sends an alert.
-  api.use('/backup', refuseCrossSite(own))
-  api.route('/', openRoutes(s))
+  below.use('/backup', refuseCrossSite(own))
+  below.route('/', openRoutes(s))
   // Another method is refused as such, whoever asks.
-  for (const path of OPEN_PATHS) api.all(path, (c) => c.notFound())
-  api.use(requireAdmin(s))
-  api.route('/', accountRoutes(s))
-  api.route('/2fa', twoFactorRoutes(s))
-  api.route('/', settingsRoutes(s))
-  api.route('/payments', paymentSettingsRoutes(s))
-  api.route('/payments', paymentRoutes(s))
-  api.route('/', eventRoutes(s))
-  api.route('/', statsRoutes(s))
-  api.route('/', descriptionRoutes(s))
-  api.route('/', qrRoutes())
-  api.route('/backup', backupRoutes(s))
-  api.route('/nodes', provisioningRoutes(s))
-  api.route('/nodes', nodeRoutes(s))
-  api.route('/subscriptions', subscriptionRoutes(s))
-  api.route('/users', userRoutes(s))
-  api.route('/plans', planRoutes(s))
-  api.route('/gift-codes', giftRoutes(s))
+  for (const path of OPEN_PATHS) below.all(path, (c) => c.notFound())
+  below.use(requireAdmin(s))
+  below.route('/', accountRoutes(s))
+  below.route('/2fa', twoFactorRoutes(s))
+  below.route('/', settingsRoutes(s))
+  below.route('/', eventRoutes(s))
+  below.route('/', statsRoutes(s))
+  below.route('/', descriptionRoutes(s))
+  below.route('/', qrRoutes())
+  below.route('/backup', backupRoutes(s))
+  below.route('/nodes', provisioningRoutes(s))
+  below.route('/nodes', nodeRoutes(s))
+  below.route('/subscriptions', subscriptionRoutes(s))
+  below.route('/users', userRoutes(s))
+  const operations = [
+    ...planOperations,
+    ...giftOperations,
+    ...paymentOperations,
+    ...paymentSettingsOperations,
+  ]
+  api.route('/', routesOf(s, operations))
   return api
 }

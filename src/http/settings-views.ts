@@ -67,7 +67,8 @@ export function receiptsView(settings: Settings) {
 
 export function legalView(settings: Settings) {
   const keys = [...LEGAL_KEYS, 'OFFER_EFFECTIVE_DATE'] as const
-  return Object.fromEntries(keys.map((key) => [key, settings.text(key)]))
+  const view = Object.fromEntries(keys.map((key) => [key, settings.text(key)]))
+  return view as Record<(typeof keys)[number], string>
 }
 
 export function providerAView(settings: Settings) {

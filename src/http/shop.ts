@@ -81,7 +81,7 @@ export function mountShop(app: Hono<AppEnv>, s: Http): void {
   })
   app.delete(`${base}/devices/:id`, async (c) => {
     const { tgId } = readOwner(s, c)
-    await removeOwnDevice(s, { admin: null, ip: ipOf(s, c) }, tgId, readId(c, 'id'))
+    await removeOwnDevice(s, { admin: null, ip: ipOf(s, c) }, tgId, readId(c.req.param('id')))
     priv(c)
     return c.json({ ok: true })
   })

@@ -105,9 +105,8 @@ export function readTgId(c: Context): number {
   return id
 }
 
-/** The numeric id of a path, or null when the text is none: like an unknown one. */
-export function readId(c: Context, name: string): number | null {
-  const text = c.req.param(name) ?? ''
+/** The numeric id that a part of a path is, or null when it is none: like an unknown one. */
+export function readId(text: string): number | null {
   return ROW_ID.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
 }
 

@@ -45,7 +45,7 @@ export function accountRoutes(s: Http) {
     })
     .delete('/admins/:id', async (c) => {
       requireConfirmed(c)
-      await removeAdmin(s, loginOf(c), readId(c, 'id'))
+      await removeAdmin(s, loginOf(c), readId(c.req.param('id')))
       return c.json({ ok: true })
     })
     .post('/password', async (c) => {
@@ -74,7 +74,7 @@ export function accountRoutes(s: Http) {
     })
     .delete('/sessions/:id', async (c) => {
       const login = loginOf(c)
-      const id = readId(c, 'id')
+      const id = readId(c.req.param('id'))
       await endSession(s, login, id)
       if (id === login.sessionId) removeSessionCookie(c)
       return c.json({ ok: true })

@@ -1,19 +1,22 @@
 /** Gift codes: list, create one or many, revoke. */
-import { Hono } from 'hono'
 import * as v from 'valibot'
 import { GIFT_STATES } from '#db/gifts.ts'
 import { createGifts, giftLinks, revokeGiftCode } from '#src/domain/subscriptions/gifts.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { integer, plainText } from '#src/lib/values.ts'
-import { type AppEnv, type Http, whileHeard } from '../context.ts'
-import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { readJson, readQuery, searchText } from '../validate.ts'
+import { paged } from '../answers.ts'
+import { whileHeard } from '../context.ts'
+import { adminOperations, operation } from '../operation.ts'
+import { onePage, pageOf, pageQuery } from '../paging.ts'
+import { ok } from '../schemas/fields.ts'
+import { createdGifts, gift } from '../schemas/plan.ts'
+import { searchText } from '../validate.ts'
 import { giftView } from '../views.ts'
 
 const DEFAULT_LIMIT = 1000
 
-export const listing = v.object({
+const listing = v.object({
   ...pageQuery,
   status: v.optional(v.picklist(GIFT_STATES, `must be one of ${GIFT_STATES.join(', ')}`)),
   node: v.optional(v.string()),
@@ -21,19 +24,27 @@ export const listing = v.object({
   q: v.optional(searchText),
 })
 
-export const creation = v.object({
+const creation = v.object({
   node: plainText(64),
   plan: plainText(64),
   count: v.optional(integer(1, 1000)),
   expires_in_days: v.optional(v.nullable(integer(1, 3650)), null),
 })
 
-export function giftRoutes(s: Http) {
-  return new Hono<AppEnv>()
-    .get('/', async (c) => {
-      const query = readQuery(c, listing)
-      const page = pageOf(query, DEFAULT_LIMIT)
-      const { status: state, node, plan, q: text } = query
+export const giftOperations = adminOperations('Gift codes', [
+  operation(
+    {
+      method: 'get',
+      path: '/gift-codes',
+      scope: 'gifts:read',
+      summary: 'List and search gift codes; revoked ones only when asked for',
+      query: listing,
+      ok: paged(gift),
+    },
+    async ({ s, c, query }) => {
+      const wanted = query()
+      const page = pageOf(wanted, DEFAULT_LIMIT)
+      const { status: state, node, plan, q: text } = wanted
       const filter = omitUndefined({ state, node, plan, text })
       const { rows, total } = await whileHeard(s, c).reads.ask(
         'gifts',
@@ -43,24 +54,46 @@ export function giftRoutes(s: Http) {
       )
       const link = giftLinks(s)
       const last = rows.at(-1)
-      return pagedJson(
+      return onePage(
         c,
-        rows.map((gift) => giftView(gift, link(gift.row.code))),
+        rows.map((found) => giftView(found, link(found.row.code))),
         page,
         total,
         last ? { value: last.row.createdAt, rowid: last.rowid } : null,
       )
-    })
-    .post('/', async (c) => {
-      const { node, plan, count, expires_in_days: expiresInDays } = await readJson(c, creation)
-      const gift = { node, plan, count: count ?? 1, expiresInDays }
-      const codes = await createGifts(s, c.get('actor'), gift)
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/gift-codes',
+      scope: 'gifts:write',
+      summary: 'Make a gift code, or many of a kind',
+      body: creation,
+      ok: createdGifts,
+    },
+    async ({ s, actor, body }) => {
+      const { node, plan, count, expires_in_days: expiresInDays } = await body()
+      const codes = await createGifts(s, actor, { node, plan, count: count ?? 1, expiresInDays })
       const link = giftLinks(s)
       const created = codes.map((code) => ({ code, link: link(code) }))
-      return c.json(count === undefined ? created[0] : created)
-    })
-    .delete('/:code', async (c) => {
-      await revokeGiftCode(s, c.get('actor'), c.req.param('code'))
-      return c.json({ ok: true })
-    })
-}
+      const [only] = created
+      return count === undefined && only ? only : created
+    },
+  ),
+  operation(
+    {
+      method: 'delete',
+      path: '/gift-codes/{code}',
+      scope: 'gifts:write',
+      summary: 'Make a gift code worthless',
+      params: { code: v.string() },
+      ok,
+      refusals: [400],
+    },
+    async ({ s, actor, params }) => {
+      await revokeGiftCode(s, actor, params.code)
+      return { ok: true }
+    },
+  ),
+])

@@ -1,5 +1,4 @@
 /** Live settings around payments: legal texts, prices, the providers and their credentials. */
-import { Hono } from 'hono'
 import * as v from 'valibot'
 import { listPlans } from '#db/plans.ts'
 import { MAX_PRICE } from '#db/values.ts'
@@ -20,7 +19,17 @@ import { badRequest, notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { flag, line } from '#src/lib/values.ts'
 import { requireConfirmed } from '../auth.ts'
-import type { AppEnv, Http } from '../context.ts'
+import type { Http } from '../context.ts'
+import { adminOperations, operation } from '../operation.ts'
+import {
+  credentialsSaved,
+  legalSaved,
+  legalSettings,
+  planSettings,
+  provider,
+  providerA,
+  providerB,
+} from '../schemas/settings.ts'
 import {
   legalView,
   planSettingsView,
@@ -28,9 +37,9 @@ import {
   providerBView,
   providersView,
 } from '../settings-views.ts'
-import { readChanges, readJson } from '../validate.ts'
+import { readChanges } from '../validate.ts'
 
-export const legalSettings = v.object({
+const legalBody = v.object({
   LEGAL_NAME: v.optional(legalText),
   LEGAL_INN: v.optional(legalText),
   REFUND_HOURS: v.optional(legalText),
@@ -66,14 +75,14 @@ const prices = v.pipe(
   v.record(v.string(), v.number()),
 )
 
-export const planSettings = v.strictObject({
+const planBody = v.strictObject({
   payments_enabled: v.optional(flag),
   prices: v.optional(prices),
 })
 
-export const providerA = v.object({ shop_id: shopId, secret_key: shopSecret })
+const providerABody = v.object({ shop_id: shopId, secret_key: shopSecret })
 
-export const providerB = v.object({
+const providerBBody = v.object({
   merchant_id: v.optional(merchantId),
   shop_id: v.optional(merchantId),
   secret: v.optional(merchantSecret),
@@ -83,56 +92,165 @@ export const providerB = v.object({
 })
 
 const providerSwitch = v.object({ enabled: v.optional(flag) })
-export const cryptobot = v.object({ enabled: v.optional(flag), token: v.optional(cryptobotToken) })
+const cryptobotBody = v.object({ enabled: v.optional(flag), token: v.optional(cryptobotToken) })
 
 function requireField(value: string | undefined, name: string): string {
   if (value === undefined) throw badRequest(`${name} is missing or of the wrong type`)
   return value
 }
 
-export function paymentSettingsRoutes(s: Http) {
-  const planView = () => planSettingsView(readSettings(s), listPlans(s.db))
-  return new Hono<AppEnv>()
-    .get('/legal-settings', (c) => c.json(legalView(readSettings(s))))
-    .post('/legal-settings', async (c) => {
-      requireConfirmed(c)
-      await saveLegalSettings(s, c.get('actor'), omitUndefined(await readChanges(c, legalSettings)))
-      return c.json({ ok: true, settings: legalView(readSettings(s)) })
-    })
-    .get('/plan-settings', (c) => c.json(planView()))
-    .post('/plan-settings', async (c) => {
-      const { payments_enabled, prices } = await readChanges(c, planSettings)
-      const changes = omitUndefined({ paymentsEnabled: payments_enabled, prices })
-      await savePlanSettings(s, c.get('actor'), changes)
-      return c.json(planView())
-    })
-    .get('/provider-a-settings', (c) => c.json(providerAView(readSettings(s))))
-    .post('/provider-a-settings', async (c) => {
-      requireConfirmed(c)
-      const { shop_id, secret_key } = await readJson(c, providerA)
-      const restarted = await saveProviderA(s, c.get('actor'), shop_id, secret_key)
-      return c.json({ ok: true, restarted_bot: restarted })
-    })
-    .get('/provider-b-settings', (c) => c.json(providerBView(readSettings(s))))
-    .post('/provider-b-settings', async (c) => {
-      requireConfirmed(c)
-      const body = await readJson(c, providerB)
-      const restarted = await saveProviderB(s, c.get('actor'), {
-        merchantId: requireField(body.merchant_id ?? body.shop_id, 'merchant_id'),
-        secret: requireField(body.secret ?? body.secret_key, 'secret'),
-        preset: body.preset,
-        apiUrl: body.api_url?.replace(/\/+$/, ''),
-      })
-      return c.json({ ok: true, restarted_bot: restarted })
-    })
-    .get('/providers', (c) => c.json(providersView(readSettings(s))))
-    .post('/providers/:id', async (c) => {
-      const id = PROVIDER_IDS.find((known) => known === c.req.param('id'))
-      if (!id) throw notFound('provider not found')
-      const schema = id === 'cryptobot' ? cryptobot : providerSwitch
-      const changes = await readChanges(c, schema)
-      if ('token' in changes) requireConfirmed(c)
-      await saveProvider(s, c.get('actor'), id, omitUndefined(changes))
-      return c.json(providersView(readSettings(s)).find((provider) => provider.id === id))
-    })
+const either = (...names: string[]) => ({ anyOf: names.map((name) => ({ required: [name] })) })
+
+const planView = (s: Http) => planSettingsView(readSettings(s), listPlans(s.db))
+
+function providerView(s: Http, id: string) {
+  const found = providersView(readSettings(s)).find((one) => one.id === id)
+  if (!found) throw notFound('provider not found')
+  return found
 }
+
+export const paymentSettingsOperations = adminOperations('Payment settings', [
+  operation(
+    {
+      method: 'get',
+      path: '/payments/legal-settings',
+      scope: 'settings:read',
+      summary: 'What the offer and the privacy page say of the seller',
+      ok: legalSettings,
+    },
+    ({ s }) => legalView(readSettings(s)),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments/legal-settings',
+      scope: 'settings:write',
+      summary: 'Change what the offer and the privacy page say of the seller',
+      confirmed: true,
+      body: legalBody,
+      changes: true,
+      ok: legalSaved,
+    },
+    async ({ s, actor, body }) => {
+      await saveLegalSettings(s, actor, omitUndefined(await body()))
+      return { ok: true, settings: legalView(readSettings(s)) }
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/payments/plan-settings',
+      scope: 'settings:read',
+      summary: 'Prices, and whether anything is sold',
+      ok: planSettings,
+    },
+    ({ s }) => planView(s),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments/plan-settings',
+      scope: 'settings:write',
+      summary: 'Change prices, or whether anything is sold; all of it or nothing',
+      body: planBody,
+      changes: true,
+      ok: planSettings,
+    },
+    async ({ s, actor, body }) => {
+      const { payments_enabled, prices } = await body()
+      const changes = omitUndefined({ paymentsEnabled: payments_enabled, prices })
+      await savePlanSettings(s, actor, changes)
+      return planView(s)
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/payments/provider-a-settings',
+      scope: 'providers:read',
+      summary: 'Credentials of YooKassa, without the secret',
+      ok: providerA,
+    },
+    ({ s }) => providerAView(readSettings(s)),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments/provider-a-settings',
+      scope: 'providers:write',
+      summary: 'Set the credentials of YooKassa; it is asked whether they are right',
+      confirmed: true,
+      body: providerABody,
+      ok: credentialsSaved,
+    },
+    async ({ s, actor, body }) => {
+      const { shop_id, secret_key } = await body()
+      return { ok: true, restarted_bot: await saveProviderA(s, actor, shop_id, secret_key) }
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/payments/provider-b-settings',
+      scope: 'providers:read',
+      summary: 'Credentials of the second gateway, without the secret',
+      ok: providerB,
+    },
+    ({ s }) => providerBView(readSettings(s)),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments/provider-b-settings',
+      scope: 'providers:write',
+      summary: 'Set the second gateway and its credentials',
+      confirmed: true,
+      body: v.pipe(
+        providerBBody,
+        v.metadata({ allOf: [either('merchant_id', 'shop_id'), either('secret', 'secret_key')] }),
+      ),
+      ok: credentialsSaved,
+    },
+    async ({ s, actor, body }) => {
+      const { merchant_id, shop_id, secret, secret_key, preset, api_url } = await body()
+      const restarted = await saveProviderB(s, actor, {
+        merchantId: requireField(merchant_id ?? shop_id, 'merchant_id'),
+        secret: requireField(secret ?? secret_key, 'secret'),
+        preset,
+        apiUrl: api_url?.replace(/\/+$/, ''),
+      })
+      return { ok: true, restarted_bot: restarted }
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/payments/providers',
+      scope: 'providers:read',
+      summary: 'List the payment providers',
+      ok: v.array(provider),
+    },
+    ({ s }) => providersView(readSettings(s)),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments/providers/{provider_id}',
+      scope: 'providers:write',
+      summary: 'Switch a provider on or off; of CryptoBot also the token',
+      params: { provider_id: v.picklist(['provider_a', 'provider_b', 'stars', 'cryptobot']) },
+      body: cryptobotBody,
+      changes: true,
+      ok: provider,
+    },
+    async ({ s, c, actor, params }) => {
+      const id = PROVIDER_IDS.find((known) => known === params.provider_id)
+      if (!id) throw notFound('provider not found')
+      // Only of CryptoBot a token is taken.
+      const changes = await readChanges(c, id === 'cryptobot' ? cryptobotBody : providerSwitch)
+      if ('token' in changes) requireConfirmed(c)
+      await saveProvider(s, actor, id, omitUndefined(changes))
+      return providerView(s, id)
+    },
+  ),
+])

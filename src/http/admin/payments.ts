@@ -1,9 +1,8 @@
 /** Payments: the listing with its review, a pay link for a user, a check, a grant or a refund by hand, orphans. */
-import { Hono } from 'hono'
 import * as v from 'valibot'
 import { listOpenOrphans } from '#db/orphan-payments.ts'
 import { findListedPayment } from '#db/payment-listing.ts'
-import { tgId } from '#db/values.ts'
+import { rowId as id, tgId } from '#db/values.ts'
 import { checkPayment } from '#src/domain/payments/check.ts'
 import { createPayment } from '#src/domain/payments/create.ts'
 import { settleOrphan } from '#src/domain/payments/orphans.ts'
@@ -13,21 +12,18 @@ import { readSettings } from '#src/domain/settings.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { flag, plainText } from '#src/lib/values.ts'
-import { type AppEnv, type Http, whileHeard } from '../context.ts'
-import { pagedJson, pageOf, pageQuery } from '../paging.ts'
+import { type JsonAnswer, paged } from '../answers.ts'
+import { type Http, whileHeard } from '../context.ts'
+import { adminOperations, operation } from '../operation.ts'
+import { onePage, pageOf, pageQuery } from '../paging.ts'
 import { orphanView, paymentView } from '../payment-views.ts'
-import {
-  queryTgId,
-  readId,
-  readJson,
-  readOptionalJson,
-  readQuery,
-  searchText,
-} from '../validate.ts'
+import { ok } from '../schemas/fields.ts'
+import { orphanPayment, payLink, payment, paymentStatus } from '../schemas/payment.ts'
+import { queryTgId, readId, searchText } from '../validate.ts'
 
 const STATUSES = ['pending', 'paid', 'failed', 'all'] as const
 
-export const listing = v.object({
+const listing = v.object({
   ...pageQuery,
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`), 'all'),
   provider: v.optional(v.picklist(PROVIDER_IDS, `must be one of ${PROVIDER_IDS.join(', ')}`)),
@@ -38,7 +34,7 @@ export const listing = v.object({
   review: v.optional(v.picklist(['0', '1', 'true', 'false'], 'must be 1 or 0')),
 })
 
-export const creation = v.object({
+const creation = v.object({
   tg_id: tgId,
   node: v.optional(plainText(64)),
   plan: plainText(64),
@@ -46,58 +42,141 @@ export const creation = v.object({
   renews: v.optional(v.nullable(plainText(64))),
 })
 
-export const refund = v.object({ revoke: v.optional(flag, false) })
+const refund = v.object({ revoke: v.optional(flag, false) })
 
-export function paymentRoutes(s: Http) {
-  const labels = () => providerLabels(readSettings(s))
-  return new Hono<AppEnv>()
-    .get('/', async (c) => {
-      const query = readQuery(c, listing)
-      const page = pageOf(query)
-      const { provider, node, plan, tg_id: tgId, q: text } = query
-      const status = query.status === 'all' ? undefined : query.status
-      const review = query.review === '1' || query.review === 'true' ? true : undefined
+const params = { payment_id: v.string() }
+
+const checked: JsonAnswer<typeof paymentStatus> = {
+  media: { 'application/json': paymentStatus },
+  headers: {
+    'X-Provider-Answer': {
+      summary: 'none when the provider was asked and gave no answer',
+      schema: v.literal('none'),
+      always: false,
+    },
+  },
+}
+
+const labelsOf = (s: Http) => providerLabels(readSettings(s))
+
+export const paymentOperations = adminOperations('Payments', [
+  operation(
+    {
+      method: 'get',
+      path: '/payments',
+      scope: 'payments:read',
+      summary: 'List and search payments, or those that need a look',
+      query: listing,
+      ok: paged(payment),
+    },
+    async ({ s, c, query }) => {
+      const wanted = query()
+      const page = pageOf(wanted)
+      const { provider, node, plan, tg_id: tgId, q: text } = wanted
+      const status = wanted.status === 'all' ? undefined : wanted.status
+      const review = wanted.review === '1' || wanted.review === 'true' ? true : undefined
       const filter = omitUndefined({ status, provider, node, plan, tgId, text, review })
       const { rows, total } = await whileHeard(s, c).reads.ask('payments', filter, page)
-      const labelOf = labels()
+      const labelOf = labelsOf(s)
       const last = rows.at(-1)
-      return pagedJson(
+      return onePage(
         c,
-        rows.map((payment) => paymentView(payment, labelOf)),
+        rows.map((row) => paymentView(row, labelOf)),
         page,
         total,
         last ? { value: last.row.createdAt, rowid: last.rowid } : null,
       )
-    })
-    .post('/', async (c) => {
-      const { tg_id: tgId, node, plan, provider, renews } = await readJson(c, creation)
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments',
+      scope: 'payments:write',
+      summary: 'Make a pay link for a user; creates the user if need be',
+      body: creation,
+      ok: payLink,
+      refusals: [404, 429],
+    },
+    async ({ s, actor, body }) => {
+      const { tg_id: tgId, node, plan, provider, renews } = await body()
       const request = { tgId, node, plan, provider, renews: renews ?? undefined }
-      const made = await createPayment(s, c.get('actor'), { ...request, source: 'admin' })
-      return c.json({ id: made.id, pay_url: made.payUrl })
-    })
-    .get('/orphans', async (c) => {
-      const labelOf = labels()
+      const made = await createPayment(s, actor, { ...request, source: 'admin' })
+      return { id: made.id, pay_url: made.payUrl }
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/payments/orphans',
+      scope: 'payments:read',
+      summary: 'Money that a provider has and no payment accounts for',
+      ok: v.array(orphanPayment),
+    },
+    async ({ s }) => {
+      const labelOf = labelsOf(s)
       const orphans = await listOpenOrphans(s.db)
-      return c.json(orphans.map((orphan) => orphanView(orphan, labelOf)))
-    })
-    .post('/orphans/:id/resolve', async (c) => {
-      await settleOrphan(s, c.get('actor'), readId(c, 'id'))
-      return c.json({ ok: true })
-    })
-    .post('/:id/check', async (c) => {
-      const { status, answered } = await checkPayment(s, c.req.param('id'), c.get('actor'))
+      return orphans.map((orphan) => orphanView(orphan, labelOf))
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments/orphans/{orphan_id}/resolve',
+      scope: 'payments:write',
+      summary: 'Mark money without a payment as dealt with',
+      params: { orphan_id: id },
+      ok,
+    },
+    async ({ s, actor, params }) => {
+      await settleOrphan(s, actor, readId(params.orphan_id))
+      return { ok: true }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments/{payment_id}/check',
+      scope: 'payments:write',
+      summary: 'Ask the provider of a pending payment what became of it',
+      params,
+      ok: checked,
+    },
+    async ({ s, c, actor, params }) => {
+      const { status, answered } = await checkPayment(s, params.payment_id, actor)
       // A header: the interface fixes the body.
       if (!answered) c.header('X-Provider-Answer', 'none')
-      return c.json({ status })
-    })
-    .post('/:id/grant', async (c) =>
-      c.json({ status: await grantByHand(s, c.get('actor'), c.req.param('id')) }),
-    )
-    .post('/:id/refunded', async (c) => {
-      const id = c.req.param('id')
-      await markRefunded(s, c.get('actor'), id, await readOptionalJson(c, refund))
-      const payment = await findListedPayment(s.db, id)
-      if (!payment) throw notFound('payment not found')
-      return c.json(paymentView(payment, labels()))
-    })
-}
+      return { status }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments/{payment_id}/grant',
+      scope: 'payments:write',
+      summary: 'Grant a payment whatever its provider says',
+      params,
+      ok: paymentStatus,
+      refusals: [400],
+    },
+    async ({ s, actor, params }) => ({ status: await grantByHand(s, actor, params.payment_id) }),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/payments/{payment_id}/refunded',
+      scope: 'payments:write',
+      summary: 'Note that the money went back; if wanted, take back what it gave',
+      params,
+      body: refund,
+      bodyOptional: true,
+      ok: payment,
+    },
+    async ({ s, actor, params: { payment_id: paymentId }, body }) => {
+      await markRefunded(s, actor, paymentId, await body())
+      const found = await findListedPayment(s.db, paymentId)
+      if (!found) throw notFound('payment not found')
+      return paymentView(found, labelsOf(s))
+    },
+  ),
+])

@@ -1,16 +1,17 @@
 /** Plans: list, create, change, order, delete. */
-import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findPlan, listPlans } from '#db/plans.ts'
 import { planCode, planDays, planLabel, price, priceStars, sortOrder } from '#db/values.ts'
 import { createPlan, editPlan, orderPlans, removePlan } from '#src/domain/subscriptions/plans.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { flag } from '#src/lib/values.ts'
-import type { AppEnv, Http } from '../context.ts'
-import { ordering, readJson } from '../validate.ts'
+import { adminOperations, operation } from '../operation.ts'
+import { code, ok } from '../schemas/fields.ts'
+import { adminPlan, planDeleted } from '../schemas/plan.ts'
+import { ordering } from '../validate.ts'
 import { adminPlanView } from '../views.ts'
 
-export const creation = v.object({
+const creation = v.object({
   code: planCode,
   label: planLabel,
   days: planDays,
@@ -19,7 +20,7 @@ export const creation = v.object({
   sort_order: v.optional(sortOrder),
 })
 
-export const edition = v.object({
+const edition = v.object({
   label: v.optional(planLabel),
   days: v.optional(planDays),
   price: v.optional(price),
@@ -28,30 +29,79 @@ export const edition = v.object({
   archived: v.optional(flag),
 })
 
-export const planOrder = ordering('plan')
+const planOrder = ordering('plan')
 
-export function planRoutes(s: Http) {
-  const { currency } = s.config
-  return new Hono<AppEnv>()
-    .get('/', (c) => c.json(listPlans(s.db).map((plan) => adminPlanView(plan, currency))))
-    .post('/', async (c) => {
-      const { price_stars, sort_order, ...rest } = await readJson(c, creation)
+const params = { code }
+
+export const planOperations = adminOperations('Plans', [
+  operation(
+    {
+      method: 'get',
+      path: '/plans',
+      scope: 'plans:read',
+      summary: 'List the plans, archived ones too',
+      ok: v.array(adminPlan),
+    },
+    ({ s }) => listPlans(s.db).map((plan) => adminPlanView(plan, s.config.currency)),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/plans',
+      scope: 'plans:write',
+      summary: 'Add a plan',
+      body: creation,
+      ok: adminPlan,
+    },
+    async ({ s, actor, body }) => {
+      const { price_stars, sort_order, ...rest } = await body()
       const fields = { ...rest, priceStars: price_stars, sortOrder: sort_order }
-      return c.json(adminPlanView(await createPlan(s, c.get('actor'), fields), currency))
-    })
-    .post('/reorder', async (c) => {
-      await orderPlans(s, c.get('actor'), (await readJson(c, planOrder)).codes)
-      return c.json({ ok: true })
-    })
-    .patch('/:code', async (c) => {
-      const code = c.req.param('code')
-      if (!findPlan(s.db, code)) throw notFound('plan not found')
-      const { price_stars, sort_order, ...rest } = await readJson(c, edition)
+      return adminPlanView(await createPlan(s, actor, fields), s.config.currency)
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/plans/reorder',
+      scope: 'plans:write',
+      summary: 'Put the plans in this order; every one once, archived ones too',
+      body: planOrder,
+      ok,
+    },
+    async ({ s, actor, body }) => {
+      await orderPlans(s, actor, (await body()).codes)
+      return { ok: true }
+    },
+  ),
+  operation(
+    {
+      method: 'patch',
+      path: '/plans/{code}',
+      scope: 'plans:write',
+      summary: 'Change a plan',
+      params,
+      body: edition,
+      ok: adminPlan,
+    },
+    async ({ s, actor, params, body }) => {
+      if (!findPlan(s.db, params.code)) throw notFound('plan not found')
+      const { price_stars, sort_order, ...rest } = await body()
       const changes = { ...rest, priceStars: price_stars, sortOrder: sort_order }
-      return c.json(adminPlanView(await editPlan(s, c.get('actor'), code, changes), currency))
-    })
-    .delete('/:code', async (c) => {
-      const outcome = await removePlan(s, c.get('actor'), c.req.param('code'))
-      return c.json({ ok: true, archived: outcome === 'archived' })
-    })
-}
+      return adminPlanView(await editPlan(s, actor, params.code, changes), s.config.currency)
+    },
+  ),
+  operation(
+    {
+      method: 'delete',
+      path: '/plans/{code}',
+      scope: 'plans:write',
+      summary: 'Delete a plan, or archive it while it is used',
+      params,
+      ok: planDeleted,
+    },
+    async ({ s, actor, params }) => {
+      const outcome = await removePlan(s, actor, params.code)
+      return { ok: true, archived: outcome === 'archived' }
+    },
+  ),
+])

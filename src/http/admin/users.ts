@@ -271,7 +271,7 @@ export function userRoutes(s: Http) {
       return c.json({ devices: devices.map(deviceView), limit, fallback_limit: fallbackLimit })
     })
     .delete('/:tgId/devices/:deviceId', async (c) => {
-      await removeDevice(s, c.get('actor'), readTgId(c), readId(c, 'deviceId'))
+      await removeDevice(s, c.get('actor'), readTgId(c), readId(c.req.param('deviceId')))
       return c.json({ ok: true })
     })
     .post('/:tgId/hwid-limit', async (c) => {

@@ -33,6 +33,8 @@ export interface Operation {
   headers?: Record<string, v.GenericSchema>
   /** The schema that the route reads its JSON by; `archive` for a form with one. */
   body?: v.GenericSchema | 'archive'
+  /** The body names what is to change, at least one thing. */
+  changes?: true
   /** A request without a body is as good as `{}`. */
   bodyOptional?: true
   /** A body that does not fit is passed over, not refused. */

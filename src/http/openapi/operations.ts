@@ -1,11 +1,12 @@
 /** Every operation of the service. */
+import { giftOperations } from '#src/http/admin/gifts.ts'
+import { paymentSettingsOperations } from '#src/http/admin/payment-settings.ts'
+import { planOperations } from '#src/http/admin/plans.ts'
 import { accountOperations } from './accounts.ts'
 import { dataOperations } from './data.ts'
 import { nodeOperations } from './nodes.ts'
 import type { Operation } from './operation.ts'
-import { paymentSettingsOperations } from './payment-settings.ts'
 import { paymentOperations } from './payments.ts'
-import { planOperations } from './plans.ts'
 import { listPublicOperations } from './public.ts'
 import { settingsOperations } from './settings.ts'
 import { subscriptionOperations } from './subscriptions.ts'
@@ -18,6 +19,7 @@ export const listOperations = (adminPath: string): Operation[] => [
   ...subscriptionOperations,
   ...nodeOperations,
   ...planOperations,
+  ...giftOperations,
   ...paymentOperations,
   ...settingsOperations,
   ...paymentSettingsOperations,

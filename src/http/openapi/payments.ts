@@ -1,79 +1,11 @@
-/** Payments: the admin's, the cabinet's shop, notices of the providers. */
+/** Payments: the cabinet's shop, notices of the providers. */
 import * as v from 'valibot'
 import { rowId as id, token } from '#db/values.ts'
-import { creation, listing, refund } from '#src/http/admin/payments.ts'
+import { paymentOperations as adminPayments } from '#src/http/admin/payments.ts'
 import { ok } from '#src/http/schemas/fields.ts'
-import { orphanPayment, payLink, payment, paymentStatus, shop } from '#src/http/schemas/payment.ts'
+import { payLink, shop } from '#src/http/schemas/payment.ts'
 import { purchase } from '#src/http/shop.ts'
-import { adminOperations, type JsonAnswer, openOperations, paged } from './operation.ts'
-
-const params = { payment_id: v.string() }
-
-const checkedPayment: JsonAnswer<typeof paymentStatus> = {
-  media: { 'application/json': paymentStatus },
-  headers: {
-    'X-Provider-Answer': {
-      summary: 'none when the provider was asked and gave no answer',
-      schema: v.literal('none'),
-      always: false,
-    },
-  },
-}
-
-export const adminPaymentOperations = adminOperations('Payments', [
-  {
-    method: 'get',
-    path: '/payments',
-    summary: 'List and search payments, or those that need a look',
-    query: listing,
-    ok: paged(payment),
-  },
-  {
-    method: 'post',
-    path: '/payments',
-    summary: 'Make a pay link for a user; creates the user if need be',
-    body: creation,
-    ok: payLink,
-    refusals: [404, 429],
-  },
-  {
-    method: 'get',
-    path: '/payments/orphans',
-    summary: 'Money that a provider has and no payment accounts for',
-    ok: v.array(orphanPayment),
-  },
-  {
-    method: 'post',
-    path: '/payments/orphans/{orphan_id}/resolve',
-    summary: 'Mark money without a payment as dealt with',
-    params: { orphan_id: id },
-    ok,
-  },
-  {
-    method: 'post',
-    path: '/payments/{payment_id}/check',
-    summary: 'Ask the provider of a pending payment what became of it',
-    params,
-    ok: checkedPayment,
-  },
-  {
-    method: 'post',
-    path: '/payments/{payment_id}/grant',
-    summary: 'Grant a payment whatever its provider says',
-    params,
-    ok: paymentStatus,
-    refusals: [400],
-  },
-  {
-    method: 'post',
-    path: '/payments/{payment_id}/refunded',
-    summary: 'Note that the money went back; if wanted, take back what it gave',
-    params,
-    body: refund,
-    bodyOptional: true,
-    ok: payment,
-  },
-])
+import { openOperations } from './operation.ts'
 
 const cabinet = openOperations('Shop', [
   {
@@ -162,4 +94,4 @@ const notices = openOperations('Notices', [
   },
 ])
 
-export const paymentOperations = [...adminPaymentOperations, ...cabinet, ...notices]
+export const paymentOperations = [...adminPayments, ...cabinet, ...notices]

@@ -10,6 +10,7 @@ import type {
   botView,
   brandView,
   hwidView,
+  legalView,
   planSettingsView,
   providerAView,
   providerBView,
@@ -79,14 +80,16 @@ export const receiptSettings = describes<ReturnType<typeof receiptsView>>()(
 
 export const securitySettings = v.strictObject({ require_2fa: v.boolean() })
 
-export const legalSettings = v.strictObject({
-  LEGAL_NAME: v.string(),
-  LEGAL_INN: v.string(),
-  REFUND_HOURS: v.string(),
-  SUPPORT_CONTACT: v.string(),
-  SUPPORT_EMAIL: v.string(),
-  OFFER_EFFECTIVE_DATE: v.pipe(v.string(), v.regex(/^(\d{2}\.\d{2}\.\d{4})?$/)),
-})
+export const legalSettings = describes<ReturnType<typeof legalView>>()(
+  v.strictObject({
+    LEGAL_NAME: v.string(),
+    LEGAL_INN: v.string(),
+    REFUND_HOURS: v.string(),
+    SUPPORT_CONTACT: v.string(),
+    SUPPORT_EMAIL: v.string(),
+    OFFER_EFFECTIVE_DATE: v.pipe(v.string(), v.regex(/^(\d{2}\.\d{2}\.\d{4})?$/)),
+  }),
+)
 
 export const legalSaved = v.strictObject({ ok: v.literal(true), settings: legalSettings })
 

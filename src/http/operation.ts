@@ -1,0 +1,193 @@
+/** The operations of the API: each declares once what it takes, what it answers and who may ask, and has its handler beside that. */
+import { Hono } from 'hono'
+import type * as v from 'valibot'
+import type { Login } from '#src/domain/accounts/sessions.ts'
+import type { Actor } from '#src/domain/audit.ts'
+import type { Answer, JsonAnswer } from './answers.ts'
+import { loginOf, requireConfirmed } from './auth.ts'
+import type { AppEnv, Context, Http } from './context.ts'
+import { readChanges, readJson, readOptionalJson, readQuery } from './validate.ts'
+
+/** Below it is what the panel and scripts ask of the service. */
+export const ADMIN_API = '/admin/api'
+
+export type RefusalStatus = 400 | 401 | 403 | 404 | 413 | 429 | 503
+
+/** What the description puts together, in its order. */
+export const TAGS = [
+  'Accounts',
+  'Users',
+  'Subscriptions',
+  'Nodes',
+  'Plans',
+  'Gift codes',
+  'Payments',
+  'Shop',
+  'Notices',
+  'Settings',
+  'Payment settings',
+  'Data',
+  'Links',
+  'Site',
+  'Service',
+  'Panel',
+] as const
+
+type Tag = (typeof TAGS)[number]
+
+type Subject =
+  | 'admins'
+  | 'audit'
+  | 'backup'
+  | 'events'
+  | 'gifts'
+  | 'install'
+  | 'nodes'
+  | 'payments'
+  | 'plans'
+  | 'providers'
+  | 'settings'
+  | 'stats'
+  | 'subscriptions'
+  | 'users'
+
+/**
+ * What whoever asks must be allowed. `account`: what is of their own account, and never a program's; `any`: nothing beyond being
+ * known.
+ */
+export type Scope = 'account' | 'any' | `${Subject}:${'read' | 'write'}`
+
+interface Terms {
+  method: 'get' | 'post' | 'patch' | 'delete'
+  /** With `{name}` for each of `params`. */
+  path: `/${string}`
+  /** One line for the person who runs the service. */
+  summary: string
+  params?: Record<string, v.GenericSchema>
+  query?: v.ObjectSchema<v.ObjectEntries, undefined>
+  /** Request headers that change the answer. */
+  headers?: Record<string, v.GenericSchema>
+  /** The schema of the JSON that it takes; `archive` for a form with one. */
+  body?: v.GenericSchema | 'archive'
+  /** A request without a body is as good as `{}`. */
+  bodyOptional?: true
+  /** The body names what is to change, at least one thing. */
+  changes?: true
+  /** A body that does not fit is passed over, not refused. */
+  lenient?: true
+  /** The schema of the JSON that 200 brings, or another kind of answer. */
+  ok: v.GenericSchema | Answer
+  /** Statuses of refusals beside those that follow from the rest. */
+  refusals?: readonly RefusalStatus[]
+}
+
+/** Needs no session. */
+interface Open {
+  open: true
+  scope?: never
+  confirmed?: never
+  enrolment?: never
+  acts?: never
+}
+
+interface Guarded {
+  open?: never
+  scope: Scope
+  /** A session of the panel has to be confirmed before anything else is looked at: {@link requireConfirmed}. */
+  confirmed?: true
+  /** Also for accounts that have to set up two-factor login first. */
+  enrolment?: true
+  /** Although it is a GET it does something, so that other sites must not make a browser send it. */
+  acts?: true
+}
+
+export type Declaration = Terms & (Open | Guarded)
+
+/** An operation as the description has it: `path` is whole. */
+export type Operation = Declaration & { tag: Tag }
+
+/** What an operation answers, as its handler gives it. */
+type Output<D> = D extends { ok: infer Ok }
+  ? Ok extends v.GenericSchema
+    ? v.InferOutput<Ok>
+    : Ok extends JsonAnswer<infer S>
+      ? v.InferOutput<S>
+      : never
+  : never
+
+type OutputOf<S> = S extends v.GenericSchema ? v.InferOutput<S> : never
+
+/** A request for an operation. */
+export type Call<D extends Declaration> = {
+  s: Http
+  c: Context
+  /** The named parts of the path, as they were sent. */
+  params: { [K in keyof D['params']]: string }
+  /** The query. Throws 400 naming a field. */
+  query: () => OutputOf<D['query']>
+  /** The JSON body, read when it is asked for. Throws 400 and 413. */
+  body: () => Promise<OutputOf<D['body']>>
+} & (D extends { open: true } ? unknown : { actor: Actor; login: Login })
+
+/** Gives the JSON of a 200, or an answer of its own. */
+type Handler<D extends Declaration> = (
+  call: Call<D>,
+) => Output<D> | Response | Promise<Output<D> | Response>
+
+/** `handle` takes the `Call` of its declaration. */
+interface Handled {
+  handle: (call: never) => unknown
+}
+
+export const operation = <const D extends Declaration>(
+  declaration: D,
+  handle: Handler<D>,
+): D & Handled => ({ ...declaration, handle })
+
+type UnderAdmin<L extends readonly Declaration[]> = {
+  [K in keyof L]: Omit<L[K], 'path'> & { tag: Tag; path: `${typeof ADMIN_API}${L[K]['path']}` }
+}
+
+/** Operations under /admin/api that share a subject; their types are what the panel's client knows of the API. */
+export const adminOperations = <const L extends readonly Declaration[]>(
+  tag: Tag,
+  list: L,
+): UnderAdmin<L> =>
+  list.map((one) => ({ ...one, tag, path: `${ADMIN_API}${one.path}` })) as UnderAdmin<L>
+
+type OpenTerms = Omit<Terms, 'method'> & Partial<Pick<Terms, 'method'>>
+
+/** Operations without a session that share a subject; `get` unless they say otherwise. */
+export const openOperations = (tag: Tag, list: OpenTerms[]): Operation[] =>
+  list.map((one) => ({ method: 'get', ...one, open: true, tag }))
+
+type Body = v.GenericSchema<unknown, object>
+
+function readBody(c: Context, { body, bodyOptional, changes }: Declaration): Promise<unknown> {
+  if (changes) return readChanges(c, body as Body)
+  return (bodyOptional ? readOptionalJson : readJson)(c, body as Body)
+}
+
+/** Routes that serve these operations, whatever their order. */
+export function routesOf(s: Http, operations: readonly (Operation & Handled)[]): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>()
+  // The first that fits is taken: fixed parts come before named ones, as `{` stands behind all letters.
+  const sorted = operations.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  for (const one of sorted) {
+    routes[one.method](one.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
+      if (one.confirmed) requireConfirmed(c)
+      const login = one.open ? undefined : loginOf(c)
+      const answer = await one.handle({
+        s,
+        c,
+        login,
+        actor: login?.actor,
+        params: c.req.param(),
+        query: () => readQuery(c, one.query as v.GenericSchema),
+        body: () => readBody(c, one),
+      } as never)
+      return answer instanceof Response ? answer : c.json(answer as object)
+    })
+  }
+  return routes
+}
