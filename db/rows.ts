@@ -106,7 +106,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   stored(schema.users, {
     tgId: is.storedTgId,
     telegramId: is.telegramId,
-    username: name,
+    username: is.username,
     name: is.customerName,
     email: is.email,
     tags: is.tags,

@@ -53,6 +53,9 @@ export const storedTgId = v.pipe(tgId, v.minValue(-MOST_STEPS))
 
 export const telegramId = integer(1, Number.MAX_SAFE_INTEGER)
 
+/** As Telegram says. */
+export const username = plainText(256)
+
 export const customerName = requiredLine(64)
 
 /** In lower case, not verified. */

@@ -69,7 +69,7 @@ const LAYERS: Layer[] = [
   layer(
     'bot',
     'src/bot/',
-    'db, lib, type services, floor, notify, customers, subscriptions, lists, payments, web, grammy/web',
+    'db, lib, type services, floor, notify, customers, subscriptions, lists, payments, web, grammy/web, valibot',
   ),
   layer('admin ui', 'src/admin-ui/', 'type http, type web, preact, hono/client, uplot'),
 

@@ -6,6 +6,7 @@ import type { Services } from '#src/services.ts'
 import { apiOptions, describeFault } from './api.ts'
 import { createFloodGuard, isChatter } from './flood.ts'
 import { registerFlows } from './flows.ts'
+import { faultOf } from './updates.ts'
 
 type Update = Context['update']
 
@@ -54,6 +55,14 @@ export function createBot(
   })
   bot.api.config.use(waitOutFloods)
   const isWithin = createFloodGuard(FLOOD_UPDATES, FLOOD_WINDOW_MS, s.clock.monotonicMs)
+  bot.use(async ({ update }, next) => {
+    const at = faultOf(update)
+    if (at === null) return next()
+    s.log.error('an update that can not be Telegram’s is left out', {
+      update: update.update_id,
+      at,
+    })
+  })
   bot.use(leaveGroups)
   bot.use(async (ctx, next) => {
     if (!isChatter(ctx.update) || isWithin(ctx.from?.id ?? 0)) await next()

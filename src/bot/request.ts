@@ -53,11 +53,11 @@ export type Work = (v: BotRequest, args: string[]) => Promise<void>
 export const langOf = (s: Services, tag: string | null | undefined): Lang =>
   messageLang(tag, s.config.defaultLang)
 
-/** Begins the answer to an update; null when nobody sent it, or another bot. */
+/** Begins the answer to an update of a private chat; null when nobody sent it, or another bot, or not who would read the answer. */
 export async function beginRequest(memory: BotMemory, ctx: Context): Promise<BotRequest | null> {
   const { s } = memory
   const { from } = ctx
-  if (!from || from.is_bot) return null
+  if (!from || from.is_bot || ctx.chat?.id !== from.id) return null
   const contact = {
     tgId: from.id,
     username: from.username ?? null,
