@@ -207,12 +207,12 @@ export const isUuid = (text: string): boolean => UUID.test(text.toLowerCase())
 const beginsWith = (value: SQL, prefix: string): SQL =>
   sql`${value} >= ${prefix} and ${value} < ${`${prefix}\u{10ffff}`}`
 
-/** SQLite knows the case of ASCII alone: of other alphabets a name is found in small letters and with capital initials. */
+/** SQLite knows the case of ASCII alone: of other alphabets a name is found as it is typed, in small letters and with capital initials. */
 function casesOf(text: string): Set<string> {
   const small = text.toLowerCase()
   const initials = small.replace(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase())
   const asStored = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
-  return new Set([small, asStored(initials)])
+  return new Set([small, asStored(text), asStored(initials)])
 }
 
 /**

@@ -56,18 +56,27 @@ export const telegramId = integer(1, Number.MAX_SAFE_INTEGER)
 /** As Telegram says. */
 export const username = plainText(256)
 
-export const customerName = requiredLine(64)
+/** In the one form that Unicode has for what looks the same, which may be longer: so it is found however it was typed. */
+const requiredName = (max: number) =>
+  v.pipe(
+    requiredLine(max),
+    v.normalize('NFC'),
+    v.maxLength(max, `must have at most ${max} characters`),
+  )
 
-/** In lower case, not verified. */
+export const customerName = requiredName(64)
+
+/** In lower case, which may be longer; not verified. */
 export const email = v.pipe(
   v.string('must be a string'),
   v.trim(),
   v.maxLength(254, 'must have at most 254 characters'),
   v.regex(/^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u, 'must be an e-mail address'),
-  v.transform((text) => text.toLowerCase()),
+  v.transform((text) => text.toLowerCase().normalize('NFC')),
+  v.maxLength(254, 'must have at most 254 characters'),
 )
 
-export const tag = requiredLine(24)
+export const tag = requiredName(24)
 export const tags = v.pipe(
   v.array(tag, 'must be a list of tags'),
   v.maxLength(10, 'must have at most 10 tags'),

@@ -134,5 +134,10 @@ export const ordering = (what: string) =>
     ),
   })
 
-/** What a listing is searched for. */
-export const searchText = v.pipe(v.string(), v.trim(), v.maxLength(256, 'is too long'))
+/** What a listing is searched for, in the form that names have (db/values.ts). */
+export const searchText = v.pipe(
+  v.string(),
+  v.trim(),
+  v.maxLength(256, 'is too long'),
+  v.normalize('NFC'),
+)

@@ -1,6 +1,7 @@
 /** Customers who did not come by Telegram: their numbers, what is known of them, and that nobody else notices. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findFaults } from '#db/verify.ts'
+import { meetUser } from '#src/domain/customers/contacts.ts'
 import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
 import {
   addDevice,
@@ -102,6 +103,10 @@ scenarios('POST /admin/api/users', [
       [{ name: 'a\nb' }, 'name must be one line without control characters'],
       [{ email: 'anna' }, 'email must be an e-mail address'],
       [{ email: 'a b@c' }, 'email must be an e-mail address'],
+      // Longer in small letters, and in the form that is stored.
+      [{ email: `${'İ'.repeat(200)}@x` }, 'email must have at most 254 characters'],
+      [{ name: '\u0958'.repeat(40) }, 'name must have at most 64 characters'],
+      [{ tags: ['\u00e9', 'e\u0301'] }, 'tags must have each tag once'],
       [{ telegram_id: 0 }, /^telegram_id must be a whole number from 1 /],
       [{ telegram_id: -5 }, /^telegram_id must be a whole number from 1 /],
       [{ telegram_id: '7' }, /^telegram_id must be a whole number from 1 /],
@@ -299,6 +304,37 @@ describe('a customer without Telegram', () => {
       expect((await w.admin(`/admin/api/payments?tg_id=${number}`)).json).toHaveLength(1)
     }
     expect((await w.admin('/admin/api/subscriptions?tg_id=0')).status).toBe(400)
+  })
+
+  test('is found however the same letters were typed', async () => {
+    const forms = ['NFC', 'NFD'] as const
+    const name = 'ЖЭК Йоэль é'
+    for (const form of forms) {
+      const text = name.normalize(form)
+      await made({ name: text, tags: [text], email: `${'é'.normalize(form)}@mail.test` })
+    }
+    for (const form of forms) {
+      const text = encodeURIComponent(name.normalize(form))
+      const email = encodeURIComponent('É@'.normalize(form))
+      for (const query of [`q=${text}`, `tag=${text}`, `q=${email}`]) {
+        expect((await w.admin(`${USERS}?${query}`)).json, query).toHaveLength(2)
+      }
+    }
+    const [first, second] = w.rows('select name, email, tags from users')
+    expect(first).toEqual(second)
+  })
+
+  test('and somebody who writes to the bot at the same moment are one, or the admin is told', async () => {
+    for (let id = 1; id <= 10; id++) {
+      const create = () => w.admin(USERS, { body: { telegram_id: id, name: 'Anna' } })
+      const meet = () => meetUser(w.s, { tgId: id, username: 'ada', lang: 'en' })
+      const met = id % 2 ? meet() : undefined
+      const [{ status }] = await Promise.all([create(), met ?? meet()])
+      expect([200, 400]).toContain(status)
+      expect(w.rows('select telegram_id, username from users where tg_id = ?', id)).toEqual([
+        { telegram_id: id, username: 'ada' },
+      ])
+    }
   })
 
   test('is in the table of all with what is known of them', async () => {

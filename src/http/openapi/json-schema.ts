@@ -45,7 +45,7 @@ const config: ConversionConfig = {
   target: 'draft-2020-12',
   typeMode: 'input',
   // Lengths and patterns behind it are stated of the text as it is sent.
-  ignoreActions: ['trim'],
+  ignoreActions: ['trim', 'normalize'],
   overrideAction({ valibotAction, jsonSchema }) {
     const action = valibotAction as { type: string; message?: unknown; requirement?: unknown }
     if (action.type === 'check' && isUnsaid(action.message)) return jsonSchema
