@@ -44,10 +44,16 @@ export interface StoredTable {
   faultOf(row: Record<string, unknown>): string | null
 }
 
+/** Whether a schema has left a value as it is; of objects it orders the keys. */
+const isSame = (value: unknown, output: unknown): boolean =>
+  Array.isArray(value)
+    ? value.every((one, at) => isSame(one, (output as unknown[])[at]))
+    : typeof value === 'object' || value === output
+
 /** Whether the value is one that the schema gives back as it is. */
 function isStored(schema: v.GenericSchema, value: unknown): boolean {
   const result = v.safeParse(schema, value, { abortEarly: true })
-  return result.success && (typeof value === 'object' || result.output === value)
+  return result.success && isSame(value, result.output)
 }
 
 /** A value of SQLite as queries give it; one that can't be read as it is, which no schema takes. */

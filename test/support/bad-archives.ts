@@ -238,6 +238,12 @@ export const BAD_ARCHIVES: [name: string, make: Make, message: RegExp][] = [
       values (4242, 'token', '2026-01-01T00:00:00', '[')`),
     /wrong kind/,
   ],
+  [
+    'two customers with one Telegram id',
+    sql(`drop index users_telegram_id_unique; insert into users (tg_id, telegram_id, token, created_at)
+      values (-1, 70, 'one', '2026-01-01T00:00:00'), (-2, 70, 'two', '2026-01-01T00:00:00')`),
+    /damaged/,
+  ],
   ['a text of 2 MB', sql('update nodes set label = hex(zeroblob(1000000))'), /wrong kind/],
   [
     'a text of 50 MB',
