@@ -10,11 +10,13 @@ const WINDOW_MS = DAY_MS
  * the 24 hours before.
  */
 export function countOwn(times: string[] | null, at: Date): string[] {
+  const now = formatTimestamp(at)
   const since = timestampBefore(at, WINDOW_MS)
-  const counted = (times ?? []).filter((when) => when > since)
+  // Times to come are those of a clock that was wrong, or of somebody's archive: they would count for ever.
+  const counted = (times ?? []).filter((when) => when > since && when <= now)
   const oldest = counted[MOST - 1]
   if (oldest !== undefined) {
     throw tooMany((parseTimestamp(oldest).getTime() + WINDOW_MS - at.getTime()) / 1000)
   }
-  return [formatTimestamp(at), ...counted]
+  return [now, ...counted]
 }
