@@ -1,43 +1,16 @@
 /** What the panel's client knows of the admin API: the table of operations, as types. Nothing of it exists at run time. */
 import type { Hono } from 'hono'
 import type * as v from 'valibot'
-import type { giftOperations } from './admin/gifts.ts'
-import type { paymentSettingsOperations } from './admin/payment-settings.ts'
-import type { paymentOperations } from './admin/payments.ts'
-import type { planOperations } from './admin/plans.ts'
-import type { JsonAnswer } from './answers.ts'
+import type { operations } from './admin/operations.ts'
 import type { AppEnv } from './context.ts'
-import type { accountOperations } from './openapi/accounts.ts'
-import type { dataOperations } from './openapi/data.ts'
-import type { nodeOperations } from './openapi/nodes.ts'
-import type { settingsOperations } from './openapi/settings.ts'
-import type { subscriptionOperations } from './openapi/subscriptions.ts'
-import type { userOperations } from './openapi/users.ts'
+import type { Output } from './operation.ts'
 
-type Described =
-  | (typeof accountOperations)[number]
-  | (typeof dataOperations)[number]
-  | (typeof nodeOperations)[number]
-  | (typeof paymentSettingsOperations)[number]
-  | (typeof paymentOperations)[number]
-  | (typeof planOperations)[number]
-  | (typeof giftOperations)[number]
-  | (typeof settingsOperations)[number]
-  | (typeof subscriptionOperations)[number]
-  | (typeof userOperations)[number]
+type Described = (typeof operations)[number]
 
 /** `/users/{tg_id}` as Hono writes it: `/users/:tg_id`. */
 type Route<P extends string> = P extends `${infer Head}{${infer Name}}${infer Rest}`
   ? `${Head}:${Name}${Route<Rest>}`
   : P
-
-type Output<O> = O extends { ok: infer Ok }
-  ? Ok extends v.GenericSchema
-    ? v.InferOutput<Ok>
-    : Ok extends JsonAnswer<infer S>
-      ? v.InferOutput<S>
-      : unknown
-  : never
 
 type Params<O> = O extends { params: infer P }
   ? { param: Record<keyof P & string, string> }

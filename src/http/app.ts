@@ -8,6 +8,7 @@ import type { Services } from '#src/services.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import { createClientIp } from './client-ip.ts'
 import type { AppEnv, Connection, Context, Http } from './context.ts'
+import { createDescription } from './description.ts'
 import { errorResponse } from './errors.ts'
 import { mountInstall } from './install.ts'
 import { createNoticeLimits, type NoticeLimits } from './notice-limits.ts'
@@ -111,6 +112,7 @@ export function createApp(services: Services, panelFolder = PANEL_FOLDER) {
     clientIp: createClientIp(config, services.log),
     catalogue: createCatalogue(services),
     panel: createPanel(panelFolder),
+    description: createDescription(config),
   }
   const { site, panel } = config.domains
   const origins = [site, `www.${site}`, panel].map((domain) => `${config.publicScheme}://${domain}`)

@@ -7,18 +7,20 @@ import { isSecondFactorRequired } from '#src/domain/accounts/rules.ts'
 import {
   authenticate,
   type Cookies,
-  type Login,
   noteSeen,
   SESSION_TTL_SECONDS,
 } from '#src/domain/accounts/sessions.ts'
 import { ApiError, forbidden, unauthorized } from '#src/lib/errors.ts'
 import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
 
+/** Below it is what the panel and scripts ask of the service. */
+export const ADMIN_API = '/admin/api'
+
 const COOKIE = 'panel_admin'
 const FLAGS = { path: '/', httpOnly: true, secure: true, sameSite: 'Strict' } as const
 /** Outlives the session: by it a browser that has logged in before is known. */
 const DEVICE_COOKIE = 'panel_device'
-const DEVICE_FLAGS = { ...FLAGS, path: '/admin/api' } as const
+const DEVICE_FLAGS = { ...FLAGS, path: ADMIN_API } as const
 
 export function setLoginCookies(c: Context, { session, device }: Cookies): void {
   setCookie(c, COOKIE, session, { ...FLAGS, maxAge: SESSION_TTL_SECONDS })
@@ -40,32 +42,26 @@ export function currentAdmin(s: Http, c: Context) {
   return token ? authenticate(s, token) : undefined
 }
 
-/** What an account may still do that needs a second factor and has none: see who it is, leave, confirm it, set one up (with a QR code). */
-const ENROLMENT = /^\/admin\/api\/(?:account|reauth|qr|2fa\/[^/]+)$/
-
 /**
  * Lets requests with a live session pass and names their actor; 401 `unauthorized` otherwise, and 403 for an account that has to set
- * up two-factor login first.
+ * up two-factor login first and asks for anything but `enrolment`.
  */
-export function requireAdmin(s: Http): MiddlewareHandler<AppEnv> {
+export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const session = currentAdmin(s, c)
     if (!session) throw unauthorized()
-    if (!session.secondFactor && !ENROLMENT.test(c.req.path) && isSecondFactorRequired(s)) {
+    if (!session.secondFactor && !enrolment.has(c.req.path) && isSecondFactorRequired(s)) {
       throw forbidden('set up two-factor login first')
     }
     c.set('unconfirmed', needsConfirmation(s, session))
-    c.set('actor', { admin: session.username, ip: ipOf(s, c) })
-    c.set('adminId', session.adminId)
-    c.set('sessionId', session.id)
+    c.set('login', {
+      adminId: session.adminId,
+      sessionId: session.id,
+      actor: { admin: session.username, ip: ipOf(s, c) },
+    })
     noteSeen(s, session)
     await next()
   }
-}
-
-/** Who is logged in, behind the session check. */
-export function loginOf(c: Context): Login {
-  return { adminId: c.get('adminId'), sessionId: c.get('sessionId'), actor: c.get('actor') }
 }
 
 /**

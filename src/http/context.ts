@@ -1,6 +1,6 @@
 /** What every handler of the app can reach. */
 import type { Context as HonoContext } from 'hono'
-import type { Actor } from '#src/domain/audit.ts'
+import type { Login } from '#src/domain/accounts/sessions.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import type { Services } from '#src/services.ts'
 import type { Panel } from '#src/web/panel-files.ts'
@@ -19,9 +19,7 @@ export interface AppEnv {
   Bindings: Connection
   Variables: {
     /** Set behind the session check. */
-    actor: Actor
-    adminId: number
-    sessionId: number
+    login: Login
     /** Whether the session has to be confirmed before some changes. */
     unconfirmed: boolean
   }
@@ -35,6 +33,8 @@ export interface Http extends Services {
   catalogue: (revision: number) => Catalogue
   /** The built panel; null while there is none. */
   panel: () => Panel | null
+  /** The description of the API, as JSON. */
+  description: () => Promise<string>
 }
 
 /** The address of a request's client. */

@@ -2,6 +2,8 @@
 import type * as v from 'valibot'
 import type { Config } from '#src/config.ts'
 import { VERSION } from '#src/lib/version.ts'
+import { type Answer, isPage, type Media } from './answers.ts'
+import { ADMIN_API } from './auth.ts'
 import { components } from './openapi/components.ts'
 import {
   componentSchemas,
@@ -9,14 +11,8 @@ import {
   queryConverter,
   schemaConverter,
 } from './openapi/json-schema.ts'
-import {
-  type Answer,
-  isPage,
-  type Media,
-  type Operation,
-  type RefusalStatus,
-} from './openapi/operation.ts'
 import { listOperations } from './openapi/operations.ts'
+import type { Operation, RefusalStatus } from './operation.ts'
 
 type Settings = Pick<Config, 'adminPath' | 'publicScheme' | 'domains'>
 
@@ -99,11 +95,11 @@ function success(ok: v.GenericSchema | Answer) {
 function refusalsOf(operation: Operation): RefusalStatus[] {
   const { method, open, body, lenient, query, params, refusals = [] } = operation
   const statuses = new Set(refusals)
-  const isAdmin = operation.path.startsWith('/admin/api/')
+  const isAdmin = operation.path.startsWith(`${ADMIN_API}/`)
   if (isAdmin && !open) statuses.add(401)
   if (isAdmin && (!open || method !== 'get')) statuses.add(403)
   // Pages take whatever a query says.
-  if ((body && !lenient) || (query && !isPage(operation))) statuses.add(400)
+  if ((body && !lenient) || (query && !isPage(operation.ok))) statuses.add(400)
   if (body && body !== 'archive') statuses.add(413)
   if (params) statuses.add(404)
   statuses.add(503)
@@ -150,7 +146,7 @@ function describe(operation: Operation) {
     ...parametersIn('header', headers),
   ]
   const refusal = (status: RefusalStatus) =>
-    `#/components/responses/${REFUSALS[status][0]}${isPage(operation) ? 'Page' : ''}`
+    `#/components/responses/${REFUSALS[status][0]}${isPage(operation.ok) ? 'Page' : ''}`
   return {
     tags: [tag],
     summary,
@@ -169,7 +165,7 @@ function describe(operation: Operation) {
 
 /** A name that no other operation has: `post_users_tg_id_grant`. */
 function operationId({ method, path }: Operation): string {
-  const words = path.replace('/admin/api', '').match(/[A-Za-z0-9]+/g) ?? ['root']
+  const words = path.replace(ADMIN_API, '').match(/[A-Za-z0-9]+/g) ?? ['root']
   const trailing = path.length > 1 && path.endsWith('/') ? '_' : ''
   return `${[method, ...words].join('_').toLowerCase()}${trailing}`
 }

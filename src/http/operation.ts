@@ -4,12 +4,9 @@ import type * as v from 'valibot'
 import type { Login } from '#src/domain/accounts/sessions.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import type { Answer, JsonAnswer } from './answers.ts'
-import { loginOf, requireConfirmed } from './auth.ts'
+import { ADMIN_API, requireConfirmed } from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { readChanges, readJson, readOptionalJson, readQuery } from './validate.ts'
-
-/** Below it is what the panel and scripts ask of the service. */
-export const ADMIN_API = '/admin/api'
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 413 | 429 | 503
 
@@ -107,7 +104,7 @@ export type Declaration = Terms & (Open | Guarded)
 export type Operation = Declaration & { tag: Tag }
 
 /** What an operation answers, as its handler gives it. */
-type Output<D> = D extends { ok: infer Ok }
+export type Output<D> = D extends { ok: infer Ok }
   ? Ok extends v.GenericSchema
     ? v.InferOutput<Ok>
     : Ok extends JsonAnswer<infer S>
@@ -139,6 +136,10 @@ interface Handled {
   handle: (call: never) => unknown
 }
 
+/** An operation that {@link routesOf} serves. */
+export type ServedOperation = Operation & Handled
+
+/** Declares an operation; `handle` is held to what it declares. */
 export const operation = <const D extends Declaration>(
   declaration: D,
   handle: Handler<D>,
@@ -169,14 +170,14 @@ function readBody(c: Context, { body, bodyOptional, changes }: Declaration): Pro
 }
 
 /** Routes that serve these operations, whatever their order. */
-export function routesOf(s: Http, operations: readonly (Operation & Handled)[]): Hono<AppEnv> {
+export function routesOf(s: Http, operations: readonly ServedOperation[]): Hono<AppEnv> {
   const routes = new Hono<AppEnv>()
   // The first that fits is taken: fixed parts come before named ones, as `{` stands behind all letters.
   const sorted = operations.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   for (const one of sorted) {
     routes[one.method](one.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
       if (one.confirmed) requireConfirmed(c)
-      const login = one.open ? undefined : loginOf(c)
+      const login = one.open ? undefined : c.get('login')
       const answer = await one.handle({
         s,
         c,

@@ -42,18 +42,6 @@ export function pageOf(
   }
 }
 
-/** The answer of a paged list; `last` is where the next page starts, when there is one. */
-export function pagedJson(
-  c: Context,
-  items: unknown[],
-  page: PageRequest,
-  total: number,
-  last: Cursor | null,
-): Response {
-  pageHeaders(c, items, page, total, last)
-  return c.json(items)
-}
-
 /** The items of a page, with the headers that its answer has; `last` is where the next page starts, when there is one. */
 export function onePage<T>(
   c: Context,

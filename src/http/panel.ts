@@ -9,26 +9,16 @@ import { findLang, pickLang } from '#src/web/lang.ts'
 import { PANEL_LANGS, type Panel, type PanelFile, readPanel } from '#src/web/panel-files.ts'
 import { panelCsp, panelPage } from '#src/web/panel-page.ts'
 import { panelUnbuiltPage } from '#src/web/panel-unbuilt-page.ts'
-import { accountRoutes } from './admin/admins.ts'
-import { backupRoutes } from './admin/backup.ts'
-import { descriptionRoutes } from './admin/description.ts'
-import { eventRoutes } from './admin/events.ts'
-import { giftOperations } from './admin/gifts.ts'
-import { openRoutes } from './admin/login.ts'
-import { nodeRoutes } from './admin/nodes.ts'
-import { paymentSettingsOperations } from './admin/payment-settings.ts'
-import { paymentOperations } from './admin/payments.ts'
-import { planOperations } from './admin/plans.ts'
-import { provisioningRoutes } from './admin/provisioning.ts'
-import { qrRoutes } from './admin/qr.ts'
-import { settingsRoutes } from './admin/settings.ts'
-import { statsRoutes } from './admin/stats.ts'
-import { subscriptionRoutes } from './admin/subscriptions.ts'
-import { twoFactorRoutes } from './admin/two-factor.ts'
-import { userRoutes } from './admin/users.ts'
-import { currentAdmin, refuseCrossSite, refuseUnsafeCrossSite, requireAdmin } from './auth.ts'
+import { operations } from './admin/operations.ts'
+import {
+  ADMIN_API,
+  currentAdmin,
+  refuseCrossSite,
+  refuseUnsafeCrossSite,
+  requireAdmin,
+} from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
-import { ADMIN_API, routesOf } from './operation.ts'
+import { routesOf, type ServedOperation } from './operation.ts'
 import { currentCatalogue, renderPage, siteUrl } from './pages.ts'
 
 const THEMES = ['light', 'dark'] as const
@@ -123,42 +113,30 @@ export function createPanel(folder: string): Http['panel'] {
   }
 }
 
-const OPEN_PATHS = ['/login', '/login/totp', '/logout', '/me']
-
-/** The API under /admin/api: four open routes, then the session check before everything else, unknown paths included. */
+/** The API under /admin/api: the open operations, then the session check before everything else, unknown paths included. */
 export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
   const own = { origins, scheme: s.config.publicScheme }
+  const all: readonly ServedOperation[] = operations
   const api = new Hono<AppEnv>()
-  const below = api.basePath(ADMIN_API)
-  below.use(async (c, next) => {
+  const everything = `${ADMIN_API}/*`
+  api.use(everything, async (c, next) => {
     await next()
     c.header('Cache-Control', 'private, no-store')
   })
-  below.use(refuseUnsafeCrossSite(own))
-  // A GET that does something: it copies the database and sends an alert.
-  below.use('/backup', refuseCrossSite(own))
-  below.route('/', openRoutes(s))
+  api.use(everything, refuseUnsafeCrossSite(own))
+  for (const { path, acts } of all) if (acts) api.use(path, refuseCrossSite(own))
+  const open = all.filter((one) => one.open)
+  api.route('/', routesOf(s, open))
   // Another method is refused as such, whoever asks.
-  for (const path of OPEN_PATHS) below.all(path, (c) => c.notFound())
-  below.use(requireAdmin(s))
-  below.route('/', accountRoutes(s))
-  below.route('/2fa', twoFactorRoutes(s))
-  below.route('/', settingsRoutes(s))
-  below.route('/', eventRoutes(s))
-  below.route('/', statsRoutes(s))
-  below.route('/', descriptionRoutes(s))
-  below.route('/', qrRoutes())
-  below.route('/backup', backupRoutes(s))
-  below.route('/nodes', provisioningRoutes(s))
-  below.route('/nodes', nodeRoutes(s))
-  below.route('/subscriptions', subscriptionRoutes(s))
-  below.route('/users', userRoutes(s))
-  const operations = [
-    ...planOperations,
-    ...giftOperations,
-    ...paymentOperations,
-    ...paymentSettingsOperations,
-  ]
-  api.route('/', routesOf(s, operations))
+  for (const { path } of open) api.all(path, (c) => c.notFound())
+  const enrolment = new Set(all.filter((one) => one.enrolment).map(({ path }) => path))
+  api.use(everything, requireAdmin(s, enrolment))
+  api.route(
+    '/',
+    routesOf(
+      s,
+      all.filter((one) => !one.open),
+    ),
+  )
   return api
 }

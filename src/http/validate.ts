@@ -95,9 +95,8 @@ export function readQuery<T>(c: Context, schema: v.GenericSchema<unknown, T>): T
 const ROW_ID = /^[1-9]\d{0,15}$/
 const TG_ID = /^-?[1-9]\d{0,15}$/
 
-/** The number of a customer in a path: up to 2^53-1, below 0 too; else 400. */
-export function readTgId(c: Context): number {
-  const text = c.req.param('tgId') ?? ''
+/** The number of a customer that a part of a path is: up to 2^53-1, below 0 too; else 400. */
+export function readTgId(text: string): number {
   const id = Number(text)
   if (!TG_ID.test(text) || !Number.isSafeInteger(id)) {
     throw badRequest('tg_id must be a positive integer')

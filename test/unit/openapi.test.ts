@@ -24,7 +24,7 @@ function loadedWith(file: string, seen = new Set<string>()): Set<string> {
 test('the description of the API is not loaded before it is asked for', () => {
   const loaded = [...loadedWith(join(ROOT, 'src/main.ts'))]
   expect(loaded.length).toBeGreaterThan(100)
-  expect(loaded).toContain(join(ROOT, 'src/http/admin/description.ts'))
+  expect(loaded).toContain(join(ROOT, 'src/http/description.ts'))
   expect(loaded).toContain(join(ROOT, 'src/http/operation.ts'))
   expect(loaded.filter((file) => /http\/openapi/.test(file))).toEqual([])
   const converter = loaded.filter((file) => readFileSync(file, 'utf8').includes('to-json-schema'))

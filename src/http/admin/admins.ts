@@ -1,9 +1,8 @@
 /** Admin accounts; the own password and the own sessions. */
-import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findAdmin, listAdmins } from '#db/admins.ts'
 import { listSessions } from '#db/logins.ts'
-import { adminName } from '#db/values.ts'
+import { adminName, rowId as id } from '#db/values.ts'
 import { changePassword, createAdmin, removeAdmin } from '#src/domain/accounts/admins.ts'
 import { confirmIdentity } from '#src/domain/accounts/confirmation.ts'
 import { isSecondFactorRequired } from '#src/domain/accounts/rules.ts'
@@ -12,9 +11,11 @@ import { isOfOneScript } from '#src/lib/account-name.ts'
 import { unauthorized } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { plainText } from '#src/lib/values.ts'
-import { deviceToken, loginOf, removeSessionCookie, requireConfirmed } from '../auth.ts'
-import type { AppEnv, Http } from '../context.ts'
-import { readId, readJson } from '../validate.ts'
+import { deviceToken, removeSessionCookie } from '../auth.ts'
+import { adminOperations, operation } from '../operation.ts'
+import { admin, confirmed, ownAccount, session } from '../schemas/account.ts'
+import { ok } from '../schemas/fields.ts'
+import { readId } from '../validate.ts'
 import { accountView, adminView, sessionView } from '../views.ts'
 
 // Characters, not the UTF-16 units that minLength counts.
@@ -23,60 +24,145 @@ const newPassword = v.pipe(
   v.regex(/^[\s\S]{8,}$/u, 'must have at least 8 characters'),
 )
 
-export const account = v.object({
+const account = v.object({
   username: v.pipe(adminName, v.check(isOfOneScript, 'must not mix letters of several scripts')),
   password: newPassword,
 })
 
-export const confirmation = v.object({
-  password: v.optional(plainText(1024)),
-  code: v.optional(plainText(64)),
-})
+const confirmation = v.pipe(
+  v.object({ password: v.optional(plainText(1024)), code: v.optional(plainText(64)) }),
+  v.metadata({ oneOf: [{ required: ['password'] }, { required: ['code'] }] }),
+)
 
-export const passwordChange = v.object({ current_password: plainText(1024), password: newPassword })
+const passwordChange = v.object({ current_password: plainText(1024), password: newPassword })
 
-export function accountRoutes(s: Http) {
-  return new Hono<AppEnv>()
-    .get('/admins', async (c) => c.json((await listAdmins(s.db)).map(adminView)))
-    .post('/admins', async (c) => {
-      requireConfirmed(c)
-      const created = await createAdmin(s, loginOf(c), await readJson(c, account))
-      return c.json(adminView(created))
-    })
-    .delete('/admins/:id', async (c) => {
-      requireConfirmed(c)
-      await removeAdmin(s, loginOf(c), readId(c.req.param('id')))
-      return c.json({ ok: true })
-    })
-    .post('/password', async (c) => {
-      const { current_password: current, password } = await readJson(c, passwordChange)
-      await changePassword(s, loginOf(c), { current, password, device: deviceToken(c) })
-      return c.json({ ok: true })
-    })
-    .get('/account', async (c) => {
-      const admin = await findAdmin(s.db, c.get('adminId'))
-      if (!admin) throw unauthorized()
-      return c.json(accountView(admin, isSecondFactorRequired(s)))
-    })
-    .post('/reauth', async (c) => {
-      const until = await confirmIdentity(s, loginOf(c), await readJson(c, confirmation))
-      return c.json({ ok: true, until })
-    })
-    .get('/sessions', async (c) => {
+export const accountOperations = adminOperations('Accounts', [
+  operation(
+    {
+      method: 'get',
+      path: '/admins',
+      scope: 'admins:read',
+      summary: 'List the admins',
+      ok: v.array(admin),
+    },
+    async ({ s }) => (await listAdmins(s.db)).map(adminView),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/admins',
+      scope: 'admins:write',
+      summary: 'Add an admin',
+      confirmed: true,
+      body: account,
+      ok: admin,
+    },
+    async ({ s, login, body }) => adminView(await createAdmin(s, login, await body())),
+  ),
+  operation(
+    {
+      method: 'delete',
+      path: '/admins/{admin_id}',
+      scope: 'admins:write',
+      summary: 'Remove an admin: not yourself, not the last one',
+      confirmed: true,
+      params: { admin_id: id },
+      ok,
+      refusals: [400],
+    },
+    async ({ s, login, params }) => {
+      await removeAdmin(s, login, readId(params.admin_id))
+      return { ok: true }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/password',
+      scope: 'account',
+      summary: 'Change your own password; your other sessions end',
+      body: passwordChange,
+      ok,
+      refusals: [429],
+    },
+    async ({ s, c, login, body }) => {
+      const { current_password: current, password } = await body()
+      await changePassword(s, login, { current, password, device: deviceToken(c) })
+      return { ok: true }
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/account',
+      scope: 'account',
+      summary: 'Your own account',
+      enrolment: true,
+      ok: ownAccount,
+    },
+    async ({ s, login }) => {
+      const own = await findAdmin(s.db, login.adminId)
+      if (!own) throw unauthorized()
+      return accountView(own, isSecondFactorRequired(s))
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/reauth',
+      scope: 'account',
+      summary: 'Confirm that it is you, by password or code: for ten minutes',
+      enrolment: true,
+      body: confirmation,
+      ok: confirmed,
+      refusals: [429],
+    },
+    async ({ s, login, body }) => {
+      const until = await confirmIdentity(s, login, await body())
+      return { ok: true, until }
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/sessions',
+      scope: 'account',
+      summary: 'List your own sessions',
+      ok: v.array(session),
+    },
+    async ({ s, login }) => {
       const now = formatTimestamp(s.clock.now())
-      const { adminId, sessionId } = loginOf(c)
-      const sessions = await listSessions(s.db, adminId, now)
-      return c.json(sessions.map((session) => sessionView(session, sessionId)))
-    })
-    .delete('/sessions', async (c) => {
-      await endOtherSessions(s, loginOf(c))
-      return c.json({ ok: true })
-    })
-    .delete('/sessions/:id', async (c) => {
-      const login = loginOf(c)
-      const id = readId(c.req.param('id'))
-      await endSession(s, login, id)
-      if (id === login.sessionId) removeSessionCookie(c)
-      return c.json({ ok: true })
-    })
-}
+      const sessions = await listSessions(s.db, login.adminId, now)
+      return sessions.map((one) => sessionView(one, login.sessionId))
+    },
+  ),
+  operation(
+    {
+      method: 'delete',
+      path: '/sessions',
+      scope: 'account',
+      summary: 'End all your sessions but this one',
+      ok,
+    },
+    async ({ s, login }) => {
+      await endOtherSessions(s, login)
+      return { ok: true }
+    },
+  ),
+  operation(
+    {
+      method: 'delete',
+      path: '/sessions/{session_id}',
+      scope: 'account',
+      summary: 'End one of your sessions',
+      params: { session_id: id },
+      ok,
+    },
+    async ({ s, c, login, params }) => {
+      const sessionId = readId(params.session_id)
+      await endSession(s, login, sessionId)
+      if (sessionId === login.sessionId) removeSessionCookie(c)
+      return { ok: true }
+    },
+  ),
+])

@@ -1,13 +1,16 @@
 /** The description of the API. */
-import { Hono } from 'hono'
-import type { AppEnv, Http } from '../context.ts'
+import * as v from 'valibot'
+import { adminOperations, operation } from '../operation.ts'
 
-export function descriptionRoutes({ config }: Http) {
-  // Made when it is first asked for: the service neither starts nor idles with it.
-  let document: Promise<string> | undefined
-  const create = async () => JSON.stringify((await import('../openapi.ts')).createDocument(config))
-  return new Hono<AppEnv>().get('/openapi.json', async (c) => {
-    document ??= create()
-    return c.body(await document, 200, { 'Content-Type': 'application/json' })
-  })
-}
+export const descriptionOperations = adminOperations('Data', [
+  operation(
+    {
+      method: 'get',
+      path: '/openapi.json',
+      scope: 'any',
+      summary: 'This description',
+      ok: v.looseObject({ openapi: v.literal('3.1.0'), paths: v.looseObject({}) }),
+    },
+    async ({ s, c }) => c.body(await s.description(), 200, { 'Content-Type': 'application/json' }),
+  ),
+])

@@ -1,32 +1,46 @@
-/** The delivery log of outbound events: list, send again, test. */
-import { Hono } from 'hono'
+/** The delivery log of outbound events: list, send again. */
 import * as v from 'valibot'
-import { resendEvent, sendTestEvent } from '#src/domain/notify/event-delivery.ts'
-import { type AppEnv, type Http, whileHeard } from '../context.ts'
-import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { readQuery } from '../validate.ts'
+import { resendEvent } from '#src/domain/notify/event-delivery.ts'
+import { paged } from '../answers.ts'
+import { whileHeard } from '../context.ts'
+import { adminOperations, operation } from '../operation.ts'
+import { onePage, pageOf, pageQuery } from '../paging.ts'
+import { attempt, event } from '../schemas/event.ts'
 import { attemptView, eventView } from '../views.ts'
 
-export const eventsQuery = v.object(pageQuery)
-
-export function eventRoutes(s: Http) {
-  return new Hono<AppEnv>()
-    .get('/events', async (c) => {
-      const page = pageOf(readQuery(c, eventsQuery))
+export const eventOperations = adminOperations('Data', [
+  operation(
+    {
+      method: 'get',
+      path: '/events',
+      scope: 'events:read',
+      summary: 'What was sent to the webhook, and what became of it',
+      query: v.object(pageQuery),
+      ok: paged(event),
+    },
+    async ({ s, c, query }) => {
+      const page = pageOf(query())
       const { rows, total } = await whileHeard(s, c).reads.ask('events', page)
       const last = rows.at(-1)
-      return pagedJson(
+      return onePage(
         c,
         rows.map(({ row }) => eventView(row)),
         page,
         total,
         last ? { value: last.row.createdAt, rowid: last.rowid } : null,
       )
-    })
-    .post('/events/:id/resend', async (c) =>
-      c.json(attemptView(await resendEvent(s, c.get('actor'), c.req.param('id')))),
-    )
-    .post('/settings/webhook/test', async (c) =>
-      c.json(attemptView(await sendTestEvent(s, c.get('actor')))),
-    )
-}
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/events/{id}/resend',
+      scope: 'events:write',
+      summary: 'Send an event again now, with its id',
+      params: { id: v.string() },
+      ok: attempt,
+      refusals: [400],
+    },
+    async ({ s, actor, params }) => attemptView(await resendEvent(s, actor, params.id)),
+  ),
+])

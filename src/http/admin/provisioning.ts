@@ -1,13 +1,13 @@
 /** How nodes are set up: the guide for a new one, and its command once more. */
-import { Hono } from 'hono'
 import * as v from 'valibot'
 import { port } from '#db/values.ts'
 import { DEFAULT_SNI, guideNode, reissueCommand } from '#src/domain/nodes/install/guide.ts'
 import { addressOf, hostNameOf } from '#src/lib/host-name.ts'
 import { flag, plainText, requiredLine } from '#src/lib/values.ts'
 import { requireConfirmed } from '../auth.ts'
-import type { AppEnv, Http } from '../context.ts'
-import { readJson } from '../validate.ts'
+import { adminOperations, operation } from '../operation.ts'
+import { code } from '../schemas/fields.ts'
+import { installCommand, newInstallCommand } from '../schemas/node.ts'
 
 /** A text that `read` understands, as it has it. */
 const place = (read: (text: string) => string | null, need: string) =>
@@ -18,7 +18,7 @@ const place = (read: (text: string) => string | null, need: string) =>
     v.transform((text) => read(text) as string),
   )
 
-export const guide = v.object({
+const guide = v.object({
   label: requiredLine(128),
   address: place(addressOf, 'must be a host name or an IP address'),
   port: v.optional(port, 443),
@@ -29,24 +29,38 @@ export const guide = v.object({
   hysteria_port: v.optional(port, 443),
 })
 
-export function provisioningRoutes(s: Http) {
-  return new Hono<AppEnv>()
-    .post('/provision-guide', async (c) => {
-      requireConfirmed(c)
-      const { include_ws, include_xhttp, include_hysteria2, hysteria_port, ...rest } =
-        await readJson(c, guide)
-      const wanted = {
+export const provisioningOperations = adminOperations('Nodes', [
+  operation(
+    {
+      method: 'post',
+      path: '/nodes/provision-guide',
+      scope: 'install:write',
+      summary: 'Prepare a node and get the command that sets its server up',
+      confirmed: true,
+      body: guide,
+      ok: installCommand,
+    },
+    async ({ s, actor, body }) => {
+      const { include_ws, include_xhttp, include_hysteria2, hysteria_port, ...rest } = await body()
+      return guideNode(s, actor, {
         ...rest,
         includeWs: include_ws,
         includeXhttp: include_xhttp,
         includeHysteria2: include_hysteria2,
         hysteriaPort: hysteria_port,
-      }
-      return c.json(await guideNode(s, c.get('actor'), wanted))
-    })
-    .post('/:code/provision', async (c) =>
-      c.json(
-        await reissueCommand(s, c.get('actor'), c.req.param('code'), () => requireConfirmed(c)),
-      ),
-    )
-}
+      })
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/nodes/{code}/provision',
+      scope: 'install:write',
+      summary: 'Get the install command of a managed node anew; the old one stops',
+      params: { code },
+      ok: newInstallCommand,
+      refusals: [400],
+    },
+    ({ s, c, actor, params }) => reissueCommand(s, actor, params.code, () => requireConfirmed(c)),
+  ),
+])

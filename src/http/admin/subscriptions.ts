@@ -1,5 +1,4 @@
 /** The subscriptions listing, and what an admin does to one subscription. */
-import { Hono } from 'hono'
 import * as v from 'valibot'
 import type { Cursor } from '#db/paging.ts'
 import { SUBSCRIPTION_SORTS, type SubscriptionSort } from '#db/subscription-listing.ts'
@@ -14,14 +13,18 @@ import {
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { integer, timestamp, timestampText } from '#src/lib/values.ts'
-import { type AppEnv, type Http, whileHeard } from '../context.ts'
-import { pagedJson, pageOf, pageQuery } from '../paging.ts'
-import { queryTgId, readJson, readQuery, searchText } from '../validate.ts'
+import { paged } from '../answers.ts'
+import { whileHeard } from '../context.ts'
+import { adminOperations, operation } from '../operation.ts'
+import { onePage, pageOf, pageQuery } from '../paging.ts'
+import { ok, uuid } from '../schemas/fields.ts'
+import { held, resumed, subscription, trafficReset } from '../schemas/subscription.ts'
+import { queryTgId, searchText } from '../validate.ts'
 import { subscriptionView } from '../views.ts'
 
 const STATES = ['active', 'held', 'expired', 'revoked', 'all'] as const
 
-export const listing = v.object({
+const listing = v.object({
   ...pageQuery,
   status: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`), 'all'),
   node: v.optional(v.string()),
@@ -35,9 +38,9 @@ export const listing = v.object({
   ),
 })
 
-export const extension = v.object({ days: integer(1, 3650) })
+const extension = v.object({ days: integer(1, 3650) })
 
-export const edition = v.object({
+const edition = v.object({
   expires_at: v.optional(timestamp),
   node: v.optional(v.string('must be a string')),
 })
@@ -50,56 +53,129 @@ function nextCursor(last: ListedSubscription | undefined, sort: SubscriptionSort
   }
 }
 
-export function subscriptionRoutes(s: Http) {
-  return new Hono<AppEnv>()
-    .get('/', async (c) => {
-      const query = readQuery(c, listing)
-      const page = pageOf(query)
+const params = { uuid }
+
+export const subscriptionOperations = adminOperations('Subscriptions', [
+  operation(
+    {
+      method: 'get',
+      path: '/subscriptions',
+      scope: 'subscriptions:read',
+      summary: 'List and search subscriptions',
+      query: listing,
+      ok: paged(subscription),
+    },
+    async ({ s, c, query }) => {
+      const wanted = query()
+      const page = pageOf(wanted)
       const now = s.clock.now()
-      const { status, node, plan, tg_id: tgId, q, expires_before: expiresBefore } = query
+      const { status, node, plan, tg_id: tgId, q, expires_before: expiresBefore } = wanted
       const state = status === 'all' ? undefined : status
       const filter = omitUndefined({ state, node, plan, tgId, text: q, expiresBefore })
       const { rows, total } = await whileHeard(s, c).reads.ask(
         'subscriptions',
         filter,
-        query.sort,
+        wanted.sort,
         page,
         formatTimestamp(now),
       )
-      const next = nextCursor(rows.at(-1), query.sort)
-      return pagedJson(
+      const next = nextCursor(rows.at(-1), wanted.sort)
+      return onePage(
         c,
         rows.map((row) => subscriptionView(row, now)),
         page,
         total,
         next,
       )
-    })
-    .patch('/:uuid', async (c) => {
-      const { expires_at: expiresAt, node } = await readJson(c, edition)
-      const changes = { expiresAt, node }
-      const edited = await editSubscription(s, c.get('actor'), c.req.param('uuid'), changes)
-      return c.json(subscriptionView(edited, s.clock.now()))
-    })
-    .post('/:uuid/extend', async (c) => {
-      const { days } = await readJson(c, extension)
-      const extended = await extend(s, c.get('actor'), c.req.param('uuid'), days)
-      return c.json(subscriptionView(extended, s.clock.now()))
-    })
-    .post('/:uuid/hold', async (c) => {
-      const row = await hold(s, c.get('actor'), c.req.param('uuid'))
-      return c.json({ ok: true, held_at: row.heldAt })
-    })
-    .post('/:uuid/resume', async (c) => {
-      const row = await resume(s, c.get('actor'), c.req.param('uuid'))
-      return c.json({ ok: true, expires_at: row.expiresAt })
-    })
-    .post('/:uuid/revoke', async (c) => {
-      await revoke(s, c.get('actor'), c.req.param('uuid'))
-      return c.json({ ok: true })
-    })
-    .post('/:uuid/reset-traffic', async (c) => {
-      const ok = await resetSubscriptionTraffic(s, c.get('actor'), c.req.param('uuid'))
-      return c.json({ ok })
-    })
-}
+    },
+  ),
+  operation(
+    {
+      method: 'patch',
+      path: '/subscriptions/{uuid}',
+      scope: 'subscriptions:write',
+      summary: 'Change when a subscription ends, or its node',
+      params,
+      body: edition,
+      ok: subscription,
+    },
+    async ({ s, actor, params, body }) => {
+      const { expires_at: expiresAt, node } = await body()
+      const edited = await editSubscription(s, actor, params.uuid, { expiresAt, node })
+      return subscriptionView(edited, s.clock.now())
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/subscriptions/{uuid}/extend',
+      scope: 'subscriptions:write',
+      summary: 'Add days to a subscription',
+      params,
+      body: extension,
+      ok: subscription,
+    },
+    async ({ s, actor, params, body }) => {
+      const { days } = await body()
+      const extended = await extend(s, actor, params.uuid, days)
+      return subscriptionView(extended, s.clock.now())
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/subscriptions/{uuid}/hold',
+      scope: 'subscriptions:write',
+      summary: 'Pause a subscription; its time stops',
+      params,
+      ok: held,
+      refusals: [400],
+    },
+    async ({ s, actor, params }) => {
+      const { heldAt } = await hold(s, actor, params.uuid)
+      return { ok: true, held_at: heldAt as string }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/subscriptions/{uuid}/resume',
+      scope: 'subscriptions:write',
+      summary: 'Let a paused subscription run on',
+      params,
+      ok: resumed,
+      refusals: [400],
+    },
+    async ({ s, actor, params }) => {
+      const row = await resume(s, actor, params.uuid)
+      return { ok: true, expires_at: row.expiresAt }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/subscriptions/{uuid}/revoke',
+      scope: 'subscriptions:write',
+      summary: 'End a subscription for good',
+      params,
+      ok,
+    },
+    async ({ s, actor, params }) => {
+      await revoke(s, actor, params.uuid)
+      return { ok: true }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/subscriptions/{uuid}/reset-traffic',
+      scope: 'subscriptions:write',
+      summary: 'Count the traffic of a subscription from 0 again',
+      params,
+      ok: trafficReset,
+    },
+    async ({ s, actor, params }) => ({
+      ok: await resetSubscriptionTraffic(s, actor, params.uuid),
+    }),
+  ),
+])

@@ -1,5 +1,4 @@
 /** The second factor of the admin who is logged in. */
-import { Hono } from 'hono'
 import * as v from 'valibot'
 import { findAdmin } from '#db/admins.ts'
 import { countRecoveryCodes } from '#db/recovery-codes.ts'
@@ -10,36 +9,103 @@ import {
   setUpTwoFactor,
 } from '#src/domain/accounts/two-factor.ts'
 import { plainText } from '#src/lib/values.ts'
-import { loginOf, requireConfirmed } from '../auth.ts'
-import type { AppEnv, Http } from '../context.ts'
-import { readJson } from '../validate.ts'
+import { adminOperations, operation } from '../operation.ts'
+import {
+  recoveryCodes,
+  recoveryCodesLeft,
+  twoFactorSetup,
+  twoFactorStatus,
+} from '../schemas/account.ts'
+import { ok } from '../schemas/fields.ts'
 
-export const enabling = v.object({ secret: plainText(256), code: plainText(64) })
-export const ownPassword = v.object({ password: plainText(1024) })
+const enabling = v.object({ secret: plainText(256), code: plainText(64) })
+const ownPassword = v.object({ password: plainText(1024) })
 
-export function twoFactorRoutes(s: Http) {
-  return new Hono<AppEnv>()
-    .get('/status', async (c) => {
-      const admin = await findAdmin(s.db, c.get('adminId'))
-      return c.json({ enabled: admin?.totpEnabled ?? false })
-    })
-    .post('/setup', (c) => c.json(setUpTwoFactor(s, c.get('actor').admin ?? '')))
-    .post('/enable', async (c) => {
+export const twoFactorOperations = adminOperations('Accounts', [
+  operation(
+    {
+      method: 'get',
+      path: '/2fa/status',
+      scope: 'account',
+      summary: 'Whether your login asks for a code',
+      enrolment: true,
+      ok: twoFactorStatus,
+    },
+    async ({ s, login }) => {
+      const admin = await findAdmin(s.db, login.adminId)
+      return { enabled: admin?.totpEnabled ?? false }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/2fa/setup',
+      scope: 'account',
+      summary: 'Make a secret for your authenticator app; nothing is stored yet',
+      enrolment: true,
+      ok: twoFactorSetup,
+    },
+    ({ s, actor }) => setUpTwoFactor(s, actor.admin ?? ''),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/2fa/enable',
+      scope: 'account',
+      summary: 'Store the secret once a code shows that the app has it',
+      enrolment: true,
       // The codes of that app confirm from then on.
-      requireConfirmed(c)
-      await enableTwoFactor(s, loginOf(c), await readJson(c, enabling))
-      return c.json({ ok: true })
-    })
-    .get('/recovery-codes', async (c) => {
-      return c.json({ left: await countRecoveryCodes(s.db, c.get('adminId')) })
-    })
-    .post('/recovery-codes', async (c) => {
-      const { password } = await readJson(c, ownPassword)
-      return c.json({ codes: await makeRecoveryCodes(s, loginOf(c), password) })
-    })
-    .post('/disable', async (c) => {
-      const { password } = await readJson(c, ownPassword)
-      await disableTwoFactor(s, loginOf(c), password)
-      return c.json({ ok: true })
-    })
-}
+      confirmed: true,
+      body: enabling,
+      ok,
+    },
+    async ({ s, login, body }) => {
+      await enableTwoFactor(s, login, await body())
+      return { ok: true }
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/2fa/recovery-codes',
+      scope: 'account',
+      summary: 'How many recovery codes you have left',
+      enrolment: true,
+      ok: recoveryCodesLeft,
+    },
+    async ({ s, login }) => ({ left: await countRecoveryCodes(s.db, login.adminId) }),
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/2fa/recovery-codes',
+      scope: 'account',
+      summary: 'Make ten recovery codes, shown this once; the old ones end',
+      enrolment: true,
+      body: ownPassword,
+      ok: recoveryCodes,
+      refusals: [429],
+    },
+    async ({ s, login, body }) => {
+      const { password } = await body()
+      return { codes: await makeRecoveryCodes(s, login, password) }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/2fa/disable',
+      scope: 'account',
+      summary: 'Log in without a code again',
+      enrolment: true,
+      body: ownPassword,
+      ok,
+      refusals: [429],
+    },
+    async ({ s, login, body }) => {
+      const { password } = await body()
+      await disableTwoFactor(s, login, password)
+      return { ok: true }
+    },
+  ),
+])

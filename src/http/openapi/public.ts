@@ -7,7 +7,8 @@ import { cabinet } from '#src/http/schemas/cabinet.ts'
 import { ok } from '#src/http/schemas/fields.ts'
 import { plan } from '#src/http/schemas/plan.ts'
 import { LANGS } from '#src/web/lang.ts'
-import { type Answer, type Operation, openOperations, page } from './operation.ts'
+import { type Answer, page } from '../answers.ts'
+import { type Operation, openOperations } from '../operation.ts'
 
 const choice = (names: readonly string[]) =>
   v.optional(v.pipe(v.picklist(names), v.description('Another value counts as not given')))
@@ -15,7 +16,7 @@ const choice = (names: readonly string[]) =>
 const lang = v.object({ lang: choice(LANGS) })
 
 /** Texts that depend on the reader's language. */
-const pageAt = (path: string, summary: string) => ({ path, summary, query: lang, ok: page })
+const pageAt = (path: `/${string}`, summary: string) => ({ path, summary, query: lang, ok: page })
 
 const asset: Answer = { media: { 'text/javascript': 'text', 'text/css': 'text' } }
 
@@ -106,7 +107,7 @@ const machine = openOperations('Service', [
 ])
 
 /** The panel's own page is where the operator has put it. */
-const panel = (base: string) =>
+const panel = (base: `/${string}`) =>
   openOperations('Panel', [
     pageAt(base, 'The panel'),
     pageAt(`${base}/`, 'The panel'),

@@ -1,44 +1,14 @@
-/** Payments: the cabinet's shop, notices of the providers. */
+/** Notices of the gateways. */
 import * as v from 'valibot'
-import { rowId as id, token } from '#db/values.ts'
-import { paymentOperations as adminPayments } from '#src/http/admin/payments.ts'
 import { ok } from '#src/http/schemas/fields.ts'
-import { payLink, shop } from '#src/http/schemas/payment.ts'
-import { purchase } from '#src/http/shop.ts'
-import { openOperations } from './operation.ts'
-
-const cabinet = openOperations('Shop', [
-  {
-    path: '/api/cabinet/{token}/shop',
-    summary: 'What the owner of a link can buy, with their subscriptions and devices',
-    params: { token },
-    ok: shop,
-  },
-  {
-    method: 'post',
-    path: '/api/cabinet/{token}/payments',
-    summary: 'Make a pay link; the same order again gets the same one',
-    params: { token },
-    body: purchase,
-    ok: payLink,
-    refusals: [429],
-  },
-  {
-    method: 'delete',
-    path: '/api/cabinet/{token}/devices/{device_id}',
-    summary: 'Forget an own device, 3 a day; an unknown one is forgotten already',
-    params: { token, device_id: id },
-    ok,
-    refusals: [429],
-  },
-])
+import { openOperations } from '../operation.ts'
 
 const externalId = v.union([v.string(), v.number()])
 
 /** A header that a notice proves itself by. */
 const proof = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,256}$/))
 
-const notices = openOperations('Notices', [
+export const noticeOperations = openOperations('Notices', [
   {
     method: 'post',
     path: '/payments/webhook/provider_a',
@@ -93,5 +63,3 @@ const notices = openOperations('Notices', [
     refusals: [401],
   },
 ])
-
-export const paymentOperations = [...adminPayments, ...cabinet, ...notices]

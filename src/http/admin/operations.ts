@@ -1,0 +1,51 @@
+/** What the panel and scripts may ask of the service, under /admin/api. */
+import { accountOperations } from './admins.ts'
+import { backupOperations } from './backup.ts'
+import { customerSettingsOperations } from './customer-settings.ts'
+import { descriptionOperations } from './description.ts'
+import { eventOperations } from './events.ts'
+import { giftOperations } from './gifts.ts'
+import { loginOperations } from './login.ts'
+import { nodesOperations } from './nodes.ts'
+import { oneNodeOperations } from './one-node.ts'
+import { oneUserOperations } from './one-user.ts'
+import { operatorSettingsOperations } from './operator-settings.ts'
+import { paymentSettingsOperations } from './payment-settings.ts'
+import { paymentOperations } from './payments.ts'
+import { planOperations } from './plans.ts'
+import { provisioningOperations } from './provisioning.ts'
+import { qrOperations } from './qr.ts'
+import { statsOperations } from './stats.ts'
+import { subscriptionOperations } from './subscriptions.ts'
+import { syncOperations } from './sync.ts'
+import { trafficOperations } from './traffic.ts'
+import { twoFactorOperations } from './two-factor.ts'
+import { usersOperations } from './users.ts'
+import { webhookSettingsOperations } from './webhook-settings.ts'
+
+/** All of them; those of one tag in the order that the description has them in. */
+export const operations = [
+  ...loginOperations,
+  ...accountOperations,
+  ...twoFactorOperations,
+  ...usersOperations,
+  ...oneUserOperations,
+  ...subscriptionOperations,
+  ...trafficOperations,
+  ...nodesOperations,
+  ...provisioningOperations,
+  ...oneNodeOperations,
+  ...syncOperations,
+  ...planOperations,
+  ...giftOperations,
+  ...paymentOperations,
+  ...customerSettingsOperations,
+  ...webhookSettingsOperations,
+  ...operatorSettingsOperations,
+  ...paymentSettingsOperations,
+  ...statsOperations,
+  ...eventOperations,
+  ...backupOperations,
+  ...qrOperations,
+  ...descriptionOperations,
+]

@@ -1,0 +1,32 @@
+/** The cabinet's shop. */
+import { rowId as id, token } from '#db/values.ts'
+import { ok } from '#src/http/schemas/fields.ts'
+import { payLink, shop } from '#src/http/schemas/payment.ts'
+import { openOperations } from '../operation.ts'
+import { purchase } from '../shop.ts'
+
+export const shopOperations = openOperations('Shop', [
+  {
+    path: '/api/cabinet/{token}/shop',
+    summary: 'What the owner of a link can buy, with their subscriptions and devices',
+    params: { token },
+    ok: shop,
+  },
+  {
+    method: 'post',
+    path: '/api/cabinet/{token}/payments',
+    summary: 'Make a pay link; the same order again gets the same one',
+    params: { token },
+    body: purchase,
+    ok: payLink,
+    refusals: [429],
+  },
+  {
+    method: 'delete',
+    path: '/api/cabinet/{token}/devices/{device_id}',
+    summary: 'Forget an own device, 3 a day; an unknown one is forgotten already',
+    params: { token, device_id: id },
+    ok,
+    refusals: [429],
+  },
+])
