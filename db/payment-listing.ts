@@ -12,8 +12,7 @@ import {
 } from './listing.ts'
 import { and, eq, exists, inArray, or, type SQL, sql } from './orm.ts'
 import type { PageRequest } from './paging.ts'
-import type { ProviderName } from './payments.ts'
-import { nodes, type Payment, PROVIDERS, payments, plans, users } from './schema.ts'
+import { nodes, type Payment, payments, plans, users } from './schema.ts'
 import { isNamed, isUuid, numberSearch, withOwnNumbers } from './users.ts'
 
 /** A payment with what its view shows beside it. */
@@ -28,7 +27,7 @@ export interface ListedPayment {
 
 export interface PaymentFilter {
   status?: Payment['status']
-  provider?: ProviderName
+  provider?: string
   node?: string
   plan?: string
   tgId?: number
@@ -59,10 +58,17 @@ function search(q: Query, text: string): Promise<OwnedRows> {
   })
 }
 
+/** The providers that there are payments of: a look at the index for each, where DISTINCT would read all of it. */
+const EVERY_PROVIDER = sql`(with recursive known (name) as (
+  select min(provider) from payments
+  union all
+  select (select min(provider) from payments where provider > name) from known where name is not null
+) select name from known)`
+
 /** The payments that a provider knows by this id; its index begins with the provider. */
 const withExternalId = (text: string) =>
   and(
-    inArray(payments.provider, [...PROVIDERS]),
+    sql`${payments.provider} in ${EVERY_PROVIDER}`,
     eq(payments.externalId, text),
     sql`${payments.externalId} <> ''`,
   )
@@ -71,7 +77,7 @@ const withExternalId = (text: string) =>
 const filtered = ({ status, provider, node, plan, tgId, review }: PaymentFilter) =>
   and(
     status && eq(payments.status, status),
-    provider && eq(payments.provider, provider),
+    provider === undefined ? undefined : eq(payments.provider, provider),
     node === undefined ? undefined : eq(payments.node, node),
     plan === undefined ? undefined : eq(payments.plan, plan),
     tgId === undefined ? undefined : eq(owner, tgId),

@@ -6,8 +6,6 @@ import { and, asc, eq, gt, inArray, isNull, lte, ne, or, type SQL, sql } from '.
 import { field, input, preparedStep } from './prepared.ts'
 import { nodes, type Payment, payments, plans } from './schema.ts'
 
-export type ProviderName = Payment['provider']
-
 const byId = (q: Query) =>
   q
     .select()
@@ -36,18 +34,14 @@ const byExternalId = (q: Query) =>
 /** A provider's payment by the provider's id. */
 export function findByExternalId(
   db: Database,
-  provider: ProviderName,
+  provider: string,
   externalId: string,
 ): Payment | undefined {
   return db.prepared(byExternalId).get({ provider, externalId })
 }
 
 /** A provider's payment by our id, else by the provider's. Another provider's payment is not found. */
-export function findPaymentOf(
-  db: Database,
-  provider: ProviderName,
-  id: string,
-): Payment | undefined {
+export function findPaymentOf(db: Database, provider: string, id: string): Payment | undefined {
   const own = findPayment(db, id)
   return own?.provider === provider ? own : findByExternalId(db, provider, id)
 }
@@ -325,7 +319,7 @@ export function* checkSoon(tx: Query, id: string, now: string) {
 }
 
 /** Lets a provider rest: no payment of it is due before `until`. */
-export function* postponeProvider(tx: Query, provider: ProviderName, until: string) {
+export function* postponeProvider(tx: Query, provider: string, until: string) {
   yield* run(
     tx
       .update(payments)

@@ -200,7 +200,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     tgId: is.storedTgId,
     node: code,
     plan: is.planCode,
-    provider: among(schema.payments.provider),
+    provider: is.providerId,
     externalId: is.externalId,
     status: among(schema.payments.status),
     // What its plan cost then.
@@ -315,7 +315,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   }),
   stored(schema.orphanPayments, {
     id: is.rowId,
-    provider: among(schema.payments.provider),
+    provider: is.providerId,
     externalId: is.externalId,
     amount: is.statedAmount,
     currency: words,

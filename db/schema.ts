@@ -162,8 +162,6 @@ export const plans = table('plans', {
   archived: bool('archived').notNull().default(false),
 })
 
-export const PROVIDERS = ['provider_a', 'provider_b', 'stars', 'cryptobot'] as const
-
 /** A reference that goes with the row when its key changes, and outlives it. */
 const LINKED = { onUpdate: 'cascade', onDelete: 'set null' } as const
 
@@ -174,7 +172,8 @@ export const payments = table(
     tgId: int('tg_id').notNull(),
     node: text('node').notNull(),
     plan: text('plan').notNull(),
-    provider: oneOf('provider', PROVIDERS).notNull(),
+    /** The id of a gateway (ports/payment-gateway.ts). */
+    provider: text('provider').notNull(),
     externalId: text('external_id').notNull().default(''),
     status: oneOf('status', ['pending', 'paid', 'failed']).notNull().default('pending'),
     amount: int('amount').notNull(),

@@ -153,7 +153,11 @@ export interface WrongValue {
 }
 
 /** The values of a table that its columns' own writes could not have brought there; of each row the first. */
-function* wrongValuesOf(raw: Sqlite.Database, table: string): Generator<WrongValue> {
+function* wrongValuesOf(
+  raw: Sqlite.Database,
+  table: string,
+  providers: readonly string[],
+): Generator<WrongValue> {
   const stored = STORED_TABLES.get(table)
   if (!stored) throw new Error(`nothing says what the table ${table} may hold`)
   // A database of an earlier version lacks some.
@@ -161,19 +165,31 @@ function* wrongValuesOf(raw: Sqlite.Database, table: string): Generator<WrongVal
   const columns = stored.columns.filter(({ name }) => there.has(name))
   const rows = raw.prepare(`SELECT ${listColumns(columns)}, rowid FROM main."${table}" NOT INDEXED`)
   for (const row of rows.raw().iterate() as IterableIterator<unknown[]>) {
-    const wrong = columns.find((column, i) => !column.accepts(row[i]))
+    const wrong = columns.find(
+      ({ name, accepts }, i) =>
+        !accepts(row[i]) || (name === 'provider' && !providers.includes(row[i] as string)),
+    )
     if (wrong) yield { table, column: wrong.name, rowid: Number(row.at(-1)) }
   }
 }
 
-/** Every value of a database for which a restore of its backup would be refused. */
-export function* wrongValues(raw: Sqlite.Database): Generator<WrongValue> {
-  for (const table of restoredTables(raw)) yield* wrongValuesOf(raw, table)
+/**
+ * Every value of a database for which a restore of its backup would be refused. `providers`: the payment providers that this version
+ * knows; payments of another would wait for an answer that nobody asks for.
+ */
+export function* wrongValues(
+  raw: Sqlite.Database,
+  providers: readonly string[],
+): Generator<WrongValue> {
+  for (const table of restoredTables(raw)) yield* wrongValuesOf(raw, table, providers)
 }
 
 /** The first of them; null where there is none. */
-export function findWrongValue(raw: Sqlite.Database): WrongValue | null {
-  const [first = null] = wrongValues(raw)
+export function findWrongValue(
+  raw: Sqlite.Database,
+  providers: readonly string[],
+): WrongValue | null {
+  const [first = null] = wrongValues(raw, providers)
   return first
 }
 
@@ -200,7 +216,7 @@ function dropPlainIndexes(raw: Sqlite.Database): void {
   for (const name of names) raw.exec(`DROP INDEX main."${name}"`)
 }
 
-function takeRows(raw: Sqlite.Database): void {
+function takeRows(raw: Sqlite.Database, providers: readonly string[]): void {
   const level = migrationOf(raw)
   migrate(raw, level)
   dropFactTriggers(raw)
@@ -216,7 +232,7 @@ function takeRows(raw: Sqlite.Database): void {
   if (!isPresent) migrate(raw)
   // The secret of this copy was made a moment ago: where the upload brings none, the live one stays.
   if (!tables.includes(INSTALLATION)) raw.exec(`DELETE FROM main."${INSTALLATION}"`)
-  const wrong = findWrongValue(raw)
+  const wrong = findWrongValue(raw, providers)
   if (wrong) throw wrongValue(wrong.table, wrong.column)
   raw.pragma('foreign_keys = OFF')
   if ((raw.pragma('main.foreign_key_check') as unknown[]).length > 0)
@@ -233,9 +249,9 @@ const isRefusal = (error: unknown) =>
 
 /**
  * Takes the rows of the uploaded database at `upload` into a new database at `clean`, of this program's present form. Throws
- * UploadRefused when the upload is no whole database of Subpanel, or of a newer version.
+ * UploadRefused when the upload is no whole database of Subpanel, is of a newer version or knows other `providers` of payments.
  */
-export function rebuild(upload: string, clean: string): void {
+export function rebuild(upload: string, clean: string, providers: readonly string[]): void {
   dropWalMark(upload)
   createOwnerOnly(clean)
   const raw = new Sqlite(clean)
@@ -245,7 +261,7 @@ export function rebuild(upload: string, clean: string): void {
     raw.pragma('journal_mode = MEMORY')
     raw.pragma('synchronous = OFF')
     raw.prepare('ATTACH ? AS up').run(upload)
-    takeRows(raw)
+    takeRows(raw, providers)
     raw.exec('DETACH up')
   } catch (error) {
     if (error instanceof UploadRefused || !isRefusal(error)) throw error

@@ -207,6 +207,8 @@ export const managementPrivateKey = formed(
 
 /** Payments */
 
+export const providerId = formed(/^[a-z][a-z0-9_]{0,31}$/)
+
 export const currency = formed(/^[A-Z]{3}$/)
 
 /** What a provider calls a payment: as it says. What becomes part of an address is checked there (gateway-call.ts). */

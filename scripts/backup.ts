@@ -7,6 +7,7 @@ import { withConnection } from '#db/snapshot.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { backupName } from '#src/domain/installation/backup.ts'
 import { createDataFiles } from '#src/integrations/files/data-files.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { syncFolder } from '#src/lib/atomic-file.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { errorCode } from '#src/lib/errors.ts'
@@ -81,7 +82,7 @@ async function writeFile(
 await runCommand(async () => {
   const { word, given } = readArguments(USAGE, ['--encrypt', '--plain'])
   if (given.size > 1) throw new UsageError(USAGE)
-  const config = loadConfig(process.env, process.cwd())
+  const config = loadConfig(process.env, process.cwd(), GATEWAYS)
   requireDatabase(config.databasePath)
   const now = systemClock.now()
   const key = await keyFor(config, given)

@@ -1,6 +1,7 @@
 /** `npm run cores`: brings the proxy cores into CORES_DIR/<arch>/ by download, by a build, or from files at hand. */
 import { sep } from 'node:path'
 import { parseArgs } from 'node:util'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { type Config, ConfigError, loadConfig } from '../src/config.ts'
 import { ARCHS, type Arch } from '../src/lib/elf.ts'
 import { buildXray } from './cores/build.ts'
@@ -130,7 +131,7 @@ function mentionNamedCores(config: Config): void {
 try {
   const options = parseOptions(process.argv.slice(2))
   if (options) {
-    const config = loadConfig(process.env, process.cwd())
+    const config = loadConfig(process.env, process.cwd(), GATEWAYS)
     await bringCores(config, options)
     mentionNamedCores(config)
   } else say(HELP)

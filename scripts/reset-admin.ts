@@ -4,6 +4,7 @@ import type { Database } from '#db/database.ts'
 import { openDatabase, withStartLock } from '#db/open.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { resetAdmin } from '#src/domain/accounts/admins.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { ApiError } from '#src/lib/errors.ts'
 import { readArguments, requireDatabase, runCommand } from './operator.ts'
@@ -29,7 +30,7 @@ async function reset(db: Database, config: Config, name: string): Promise<void> 
 
 await runCommand(async () => {
   const { word: name = 'admin' } = readArguments(USAGE)
-  const config = loadConfig(process.env, process.cwd())
+  const config = loadConfig(process.env, process.cwd(), GATEWAYS)
   const { databasePath } = config
   requireDatabase(databasePath)
   const db = await withStartLock(databasePath, async () =>

@@ -11,6 +11,7 @@ import { isEncryptedArchive } from '#src/integrations/files/archive.ts'
 import { createDataFiles } from '#src/integrations/files/data-files.ts'
 import { presentEnv } from '#src/integrations/files/env-text.ts'
 import { createOutbound } from '#src/integrations/outbound.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { createEventSender } from '#src/integrations/webhook.ts'
 import { writeFileAtomic } from '#src/lib/atomic-file.ts'
 import { systemClock } from '#src/lib/clock.ts'
@@ -87,14 +88,14 @@ await runCommand(async () => {
   if (word === undefined) throw new UsageError(USAGE)
   const archive = resolve(word)
   if (!existsSync(archive)) throw new ConfigError(`there is no file ${archive}`)
-  let config = loadConfig(process.env, process.cwd())
+  let config = loadConfig(process.env, process.cwd(), GATEWAYS)
   const passphrase = isEncryptedArchive(archive)
     ? await readPassphrase(config, { isNew: false })
     : null
   makeFolders(config)
   const isNew = !existsSync(config.databasePath)
   const env = presentEnv(config.envFile, undefined)
-  if (await completeRestore(config)) config = loadConfig(process.env, process.cwd())
+  if (await completeRestore(config)) config = loadConfig(process.env, process.cwd(), GATEWAYS)
   try {
     const init = isNew || given.has('--init')
     report(await restore(config, { archive, passphrase }, init), isNew)

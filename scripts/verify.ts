@@ -16,6 +16,7 @@ import {
   isEncryptedArchive,
   unpackArchive,
 } from '#src/integrations/files/archive.ts'
+import { GATEWAY_IDS, GATEWAYS } from '#src/integrations/payments/index.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { createLog } from '#src/lib/log.ts'
 import { DAY_MS, timestampBefore } from '#src/lib/time.ts'
@@ -41,7 +42,7 @@ const since = () => timestampBefore(systemClock.now(), RETENTION_MS)
 const faultsOf = (database: string) =>
   withConnection(database, (raw) => [
     ...findFaults(raw, since()),
-    ...wrongValues(raw)
+    ...wrongValues(raw, GATEWAY_IDS)
       .take(MAX_VALUES)
       .map(
         ({ table, column, rowid }) =>
@@ -59,7 +60,7 @@ async function faultsOfArchive(archive: string, passphrase: string | null): Prom
   try {
     const uploaded = join(folder, 'uploaded.db')
     await unpackArchive(archive, uploaded, Number.MAX_SAFE_INTEGER, passphrase)
-    rebuild(uploaded, join(folder, 'clean.db'))
+    rebuild(uploaded, join(folder, 'clean.db'), GATEWAY_IDS)
     makeFacts(join(folder, 'clean.db'))
     return faultsOf(join(folder, 'clean.db'))
   } catch (error) {
@@ -108,7 +109,7 @@ async function faultsOnNodes(config: Config): Promise<string[]> {
 
 await runCommand(async () => {
   const { word, given } = readArguments(USAGE, ['--nodes', '--rebuild'])
-  const config = loadConfig(process.env, process.cwd())
+  const config = loadConfig(process.env, process.cwd(), GATEWAYS)
   const path = word === undefined ? config.databasePath : resolve(word)
   if (!existsSync(path)) throw new ConfigError(`there is no file ${path}`)
   if (given.has('--rebuild')) {

@@ -35,7 +35,7 @@ import { nodeProgram } from './integrations/nodes/program.ts'
 import { localShell, socketShell } from './integrations/nodes/shell.ts'
 import { createOutbound } from './integrations/outbound.ts'
 import { createConnect } from './integrations/outbound-connect.ts'
-import { createGateways } from './integrations/payments/index.ts'
+import { connectGateways } from './integrations/payments/index.ts'
 import { createReads } from './integrations/read-thread.ts'
 import { createTelegram } from './integrations/telegram.ts'
 import { createEventSender } from './integrations/webhook.ts'
@@ -104,7 +104,7 @@ function createOutsideSystems({ config, clock, log }: Parts, timeoutMs: number |
   return {
     telegram: createTelegram({ ...outside, apiUrl: config.telegramApiUrl }),
     eventSender: createEventSender(outside),
-    gateways: createGateways({ ...outside, config, clock }),
+    gateways: connectGateways({ ...outside, config, clock }),
   }
 }
 

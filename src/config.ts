@@ -6,47 +6,11 @@ import { parseEnvFile } from './lib/env-file.ts'
 import { type Network, parseIp, parseNetwork } from './lib/ip.ts'
 import { LOG_LEVELS, type LogLevel } from './lib/log.ts'
 import { isTarget } from './lib/target.ts'
+import { HTTP_ADDRESS } from './lib/values.ts'
+import { FLAG, type Gateways, liveKeysOf, rulesOf } from './live-keys.ts'
 
 /** A setting that stops the start: one line that names it. */
 export class ConfigError extends Error {}
-
-/** Keys that apply live: a row of `settings` wins over the environment (domain/settings.ts). */
-export const LIVE_KEYS = [
-  'BOT_TOKEN',
-  'BOT_USERNAME',
-  'BRAND_NAME',
-  'BRAND_HUE',
-  'PAYMENTS_ENABLED',
-  'HWID_LIMIT_ENABLED',
-  'HWID_FALLBACK_LIMIT',
-  'WEBHOOK_URL',
-  'WEBHOOK_SECRET',
-  'WEBHOOK_EVENTS',
-  'LEGAL_NAME',
-  'LEGAL_INN',
-  'REFUND_HOURS',
-  'SUPPORT_CONTACT',
-  'SUPPORT_EMAIL',
-  'OFFER_EFFECTIVE_DATE',
-  'PROVIDER_A_SHOP_ID',
-  'PROVIDER_A_SECRET_KEY',
-  'PROVIDER_A_ENABLED',
-  'PROVIDER_B_PRESET',
-  'PROVIDER_B_MERCHANT_ID',
-  'PROVIDER_B_SECRET',
-  'PROVIDER_B_ENABLED',
-  'PROVIDER_B_API_URL',
-  'STARS_ENABLED',
-  'CRYPTOBOT_TOKEN',
-  'CRYPTOBOT_ENABLED',
-  'RECEIPT_MODE',
-  'RECEIPT_EMAIL',
-  'VAT_CODE',
-  'ADMIN_TG_IDS',
-  'REQUIRE_2FA',
-  'APP_CATALOGUE',
-] as const
-export type LiveKey = (typeof LIVE_KEYS)[number]
 
 export interface Config {
   port: number
@@ -93,8 +57,9 @@ export interface Config {
   botLinkBase: string
   /** Where outside systems are reached: mirrors and tests move them. */
   telegramApiUrl: string
-  providerAApiUrl: string
-  cryptobotApiUrl: string
+  /** The addresses of the gateways' APIs by their ids; empty where the shop says it. */
+  gatewayUrls: Readonly<Record<string, string>>
+  gateways: Gateways
   /** Whether webhooks and providers may not be at private or loopback addresses. */
   outboundDenyPrivate: boolean
   syncIntervalMs: number
@@ -107,14 +72,14 @@ export interface Config {
   /** The file that holds the passphrase of backups for the operator's commands; empty for none. Of the process's own environment only. */
   backupPassphraseFile: string
   /** Values of the live keys, for those without a row. */
-  live: Partial<Record<LiveKey, string>>
+  live: Record<string, string | undefined>
   /**
    * Reads the live keys of the env file anew when `generation` is another than the last one: a restore has changed the file.
    * `text`: what it is about to hold, where that is not written yet.
    */
   refreshLive(generation: string | undefined, text: string | undefined): void
   /** Live keys that the process's own environment has: there the env file changes nothing. */
-  fixedKeys: readonly LiveKey[]
+  fixedKeys: readonly string[]
   /** Names in the env file that mean nothing: misspelt ones, most likely. */
   unknownKeys: string[]
   /** INSTANCE_ID of the env file; empty when it has none. */
@@ -234,69 +199,10 @@ function parsePassword(password: string): string {
 
 const isHostName = (text: string) => HOST.test(text.toLowerCase()) && !text.includes(':')
 const isAddress = (text: string) => isHostName(text) || parseIp(text) !== null
-const isHttpUrl = (text: string) => URL.canParse(text) && /^https?:/i.test(text)
 
-const FLAG = {
-  fits: (text: string) => /^(1|0|true|false|yes|no|on|off)$/i.test(text),
-  need: 'on or off',
-}
-const URL_RULE = { fits: isHttpUrl, need: 'an http(s) address' }
-/** Codes of the tax authority that providers take (yookassa.ru/developers/54fz/parameters-values). */
-const isVatCode = (text: string) =>
-  /^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 12
-
-function isJsonArray(text: string): boolean {
-  try {
-    return Array.isArray(JSON.parse(text))
-  } catch {
-    return false
-  }
-}
-
-/** What the environment's values of live keys must be; the others are free text. */
-const LIVE_RULES: Partial<Record<LiveKey, { fits: (text: string) => boolean; need: string }>> = {
-  PAYMENTS_ENABLED: FLAG,
-  HWID_LIMIT_ENABLED: FLAG,
-  REQUIRE_2FA: FLAG,
-  PROVIDER_A_ENABLED: FLAG,
-  PROVIDER_B_ENABLED: FLAG,
-  STARS_ENABLED: FLAG,
-  CRYPTOBOT_ENABLED: FLAG,
-  HWID_FALLBACK_LIMIT: {
-    fits: (text) => /^[1-9]\d{0,3}$/.test(text) && Number(text) <= 1000,
-    need: 'a whole number from 1 to 1000',
-  },
-  BRAND_HUE: {
-    fits: (text) => /^\d{1,3}$/.test(text) && Number(text) <= 360,
-    need: 'a hue from 0 to 360',
-  },
-  WEBHOOK_URL: URL_RULE,
-  WEBHOOK_EVENTS: {
-    fits: (text) => /^[a-z_.]+([\s,]+[a-z_.]+)*$/.test(text),
-    need: 'a list of events',
-  },
-  PROVIDER_B_API_URL: URL_RULE,
-  RECEIPT_MODE: { fits: (text) => /^(off|auto|on)$/.test(text), need: 'off, auto or on' },
-  VAT_CODE: { fits: isVatCode, need: 'a whole number from 1 to 12' },
-  PROVIDER_B_PRESET: {
-    fits: (text) => /^(platega|cispay|generic)$/.test(text),
-    need: 'platega, cispay or generic',
-  },
-  OFFER_EFFECTIVE_DATE: {
-    fits: (text) => /^\d{2}\.\d{2}\.\d{4}$/.test(text),
-    need: 'a date as dd.mm.yyyy',
-  },
-  APP_CATALOGUE: { fits: isJsonArray, need: 'a list of apps as JSON' },
-  ADMIN_TG_IDS: {
-    fits: (text) => /^\d{1,16}([\s,]+\d{1,16})*$/.test(text),
-    need: 'a list of Telegram ids',
-  },
-}
-
-function readLive(read: ReturnType<typeof reader>): Config['live'] {
+function readLive(read: ReturnType<typeof reader>, gateways: Gateways): Config['live'] {
   const live: Config['live'] = {}
-  for (const key of LIVE_KEYS) {
-    const rule = LIVE_RULES[key]
+  for (const [key, rule] of rulesOf(gateways)) {
     const text = rule ? read.matching(key, '', rule.fits, rule.need) : read.text(key)
     if (text !== '') live[key] = text
   }
@@ -305,7 +211,7 @@ function readLive(read: ReturnType<typeof reader>): Config['live'] {
 
 /** The address of an outside system, without slashes at its end. */
 const baseUrl = (read: ReturnType<typeof reader>, key: string, fallback: string) =>
-  read.matching(key, fallback, isHttpUrl, URL_RULE.need).replace(/\/+$/, '')
+  read.matching(key, fallback, HTTP_ADDRESS.fits, HTTP_ADDRESS.need).replace(/\/+$/, '')
 
 const isOn = (text: string) => /^(1|true|yes|on)$/i.test(text)
 
@@ -331,16 +237,17 @@ function liveValues(
   read: ReturnType<typeof reader>,
   envFile: string,
   processEnv: Environment,
+  gateways: Gateways,
 ): Pick<Config, 'live' | 'refreshLive'> {
-  const live = readLive(read)
+  const live = readLive(read, gateways)
   let last: string | undefined
   return {
     live,
     refreshLive(generation, text) {
       if (generation === last) return
       const fileValues = text === undefined ? readEnvFile(envFile) : parseEnvFile(text)
-      const fresh = readLive(reader(mergeValues(fileValues, processEnv)))
-      for (const key of LIVE_KEYS) delete live[key]
+      const fresh = readLive(reader(mergeValues(fileValues, processEnv)), gateways)
+      for (const key of Object.keys(live)) delete live[key]
       Object.assign(live, fresh)
       last = generation
     },
@@ -348,9 +255,9 @@ function liveValues(
 }
 
 /** Whether a start with this value would not be refused. */
-export function acceptsSetting(key: string, value: string): boolean {
+export function acceptsSetting(gateways: Gateways, key: string, value: string): boolean {
   try {
-    configOf({ [key]: value }, {}, '/', '/.env')
+    configOf({ [key]: value }, {}, { cwd: '/', envFile: '/.env', gateways })
     return true
   } catch (error) {
     if (error instanceof ConfigError) return false
@@ -359,16 +266,15 @@ export function acceptsSetting(key: string, value: string): boolean {
 }
 
 /** Builds the Config from the process's variables and the env file, which they name. Throws ConfigError. */
-export function loadConfig(processEnv: Environment, cwd: string): Config {
+export function loadConfig(processEnv: Environment, cwd: string, gateways: Gateways): Config {
   const envFile = resolve(cwd, processEnv.ENV_FILE?.trim() || '.env')
-  return configOf(readEnvFile(envFile), processEnv, cwd, envFile)
+  return configOf(readEnvFile(envFile), processEnv, { cwd, envFile, gateways })
 }
 
 function configOf(
   fileValues: Environment,
   processEnv: Environment,
-  cwd: string,
-  envFile: string,
+  { cwd, envFile, gateways }: { cwd: string; envFile: string; gateways: Gateways },
 ): Config {
   const values = mergeValues(fileValues, processEnv)
   const read = reader(values)
@@ -430,21 +336,36 @@ function configOf(
     xrayBin: read.text('XRAY_BIN'),
     hysteriaBin: read.text('HYSTERIA_BIN'),
     coresDir: resolve(cwd, read.text('CORES_DIR', join(dataDir, 'cores'))),
-    coresUrl: read.matching('CORES_URL', 'https://github.com', isHttpUrl, URL_RULE.need),
+    coresUrl: read.matching(
+      'CORES_URL',
+      'https://github.com',
+      HTTP_ADDRESS.fits,
+      HTTP_ADDRESS.need,
+    ),
     xrayVersion: read.text('XRAY_VERSION', 'v26.7.28'),
     hysteriaVersion: read.text('HYSTERIA_VERSION', 'app/v2.12.1'),
-    botLinkBase: read.matching('BOT_LINK_BASE', 'https://t.me', isHttpUrl, URL_RULE.need),
+    botLinkBase: read.matching(
+      'BOT_LINK_BASE',
+      'https://t.me',
+      HTTP_ADDRESS.fits,
+      HTTP_ADDRESS.need,
+    ),
     telegramApiUrl: baseUrl(read, 'TELEGRAM_API_URL', 'https://api.telegram.org'),
-    providerAApiUrl: baseUrl(read, 'PROVIDER_A_API_URL', 'https://api.yookassa.ru/v3'),
-    cryptobotApiUrl: baseUrl(read, 'CRYPTOBOT_API_URL', 'https://pay.crypt.bot/api'),
+    gateways,
+    gatewayUrls: Object.fromEntries(
+      gateways.map(({ id, apiUrl }) => [
+        id,
+        apiUrl ? baseUrl(read, apiUrl.key, apiUrl.fallback) : '',
+      ]),
+    ),
     outboundDenyPrivate: isOn(read.matching('OUTBOUND_DENY_PRIVATE', '', FLAG.fits, FLAG.need)),
     syncIntervalMs: read.int('SYNC_INTERVAL_MS', 90_000, 100, 3_600_000),
     restoreMaxBytes: read.int('RESTORE_MAX_MB', 512, 1, 65_536) * MB,
     snapshotMaxBytes: read.int('SNAPSHOT_MAX_MB', 2048, 1, 1_048_576) * MB,
     snapshotCopyCommand: processEnv.SNAPSHOT_COPY_CMD?.trim() ?? '',
     backupPassphraseFile: processEnv.BACKUP_PASSPHRASE_FILE?.trim() ?? '',
-    ...liveValues(read, envFile, processEnv),
-    fixedKeys: LIVE_KEYS.filter((key) => processEnv[key]),
+    ...liveValues(read, envFile, processEnv, gateways),
+    fixedKeys: liveKeysOf(gateways).filter((key) => processEnv[key]),
     unknownKeys: Object.keys(fileValues).filter(
       (key) => !read.asked.has(key) && !OTHER_KEYS.has(key),
     ),

@@ -65,7 +65,10 @@ async function packInto(task: TaskOf<'pack-into'>): Promise<DataMessage> {
   if (!task.check) return { type: 'done', result: null }
   // Loaded where it is needed: most tasks know nothing of the tables.
   const { findWrongValue } = await import('#db/upload.ts')
-  const result = withConnection(join(task.folder, 'panel.db'), findWrongValue)
+  const { GATEWAY_IDS } = await import('./integrations/payments/index.ts')
+  const result = withConnection(join(task.folder, 'panel.db'), (raw) =>
+    findWrongValue(raw, GATEWAY_IDS),
+  )
   return { type: 'done', result }
 }
 

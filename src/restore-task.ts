@@ -19,6 +19,7 @@ import {
 } from '#db/restore.ts'
 import { withConnection } from '#db/snapshot.ts'
 import { rebuild, UploadRefused } from '#db/upload.ts'
+import { GATEWAY_IDS, GATEWAYS } from '#src/integrations/payments/index.ts'
 import {
   acceptedRows,
   credentialsUntil,
@@ -101,7 +102,7 @@ function factsOf(
   return {
     at,
     generation: randomHex(8),
-    accepted: acceptedRows,
+    accepted: (rows) => acceptedRows(GATEWAYS, rows),
     reviewReason: `paid, but unknown to the backup restored at ${at}`,
     refundedReason: `paid and refunded, but unknown to the backup restored at ${at}`,
     audit: { admin: request.admin, ip: request.ip },
@@ -140,7 +141,7 @@ export async function check(task: TaskOf<'check'>, step: Step): Promise<DataMess
     const { env, key } = await unpackArchive(task.archive, uploaded, maxBytes, request.passphrase)
     const adoptable = key && adoptedKey(key, request.passphrase)
     step('unpacked')
-    rebuild(uploaded, clean)
+    rebuild(uploaded, clean, GATEWAY_IDS)
     rmSync(uploaded)
     step('checked')
     const prepared = prepareRows(clean, factsOf(task, adoptable))
@@ -184,6 +185,7 @@ async function replaceUnderLock(task: TaskOf<'replace'>, step: Step): Promise<Re
       outdated = outdatedCopies([...copiesIn(safetyFolder), copy], request.at, maxBytes)
       const safetyCopies = keepSafetyCopies(unnamed, safety, present)
       const merged = mergeEnv(present ?? '', checked.env, {
+        gateways: GATEWAYS,
         rows: new Set(checked.taken),
         fixed: new Set(task.fixed),
       })

@@ -11,6 +11,7 @@ import { completeRestore, explainFailure, makeFolders } from './instance.ts'
 import { superviseCore } from './integrations/nodes/local-core.ts'
 import { localCorePaths } from './integrations/nodes/local-node.ts'
 import { ensurePanel } from './integrations/panel-build.ts'
+import { GATEWAYS } from './integrations/payments/index.ts'
 import { holdRole, type Runner, startJobs } from './jobs.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'
 import { within } from './lib/pause.ts'
@@ -150,9 +151,9 @@ function logStart({ config, log }: Services): void {
 
 async function start(roles: Role[]): Promise<void> {
   const init = readArguments(process.argv.slice(2))
-  let config = loadConfig(process.env, process.cwd())
+  let config = loadConfig(process.env, process.cwd(), GATEWAYS)
   makeFolders(config)
-  if (await completeRestore(config)) config = loadConfig(process.env, process.cwd())
+  if (await completeRestore(config)) config = loadConfig(process.env, process.cwd(), GATEWAYS)
   const { services: s, firstStart } = await compose(config, { init })
   if (firstStart) showFirstStart(s, firstStart)
   let listening: Listening | null = null

@@ -2,6 +2,7 @@
 import Sqlite from 'better-sqlite3'
 import { loadConfig } from '#src/config.ts'
 import { findXray } from '#src/integrations/nodes/local-node.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { type Figure, median } from './figures.ts'
 import type { NoticesJob, NoticesResult } from './notices.ts'
 import type { Options } from './options.ts'
@@ -72,7 +73,7 @@ function shopEnvironment(folder: string, sink: string) {
     LOCAL_NODE_PORT: '20443',
   }
   for (const name of CORE_SETTINGS) if (process.env[name]) env[name] = process.env[name]
-  const hasCore = findXray(loadConfig({ ...process.env, ...env }, folder)) !== null
+  const hasCore = findXray(loadConfig({ ...process.env, ...env }, folder, GATEWAYS)) !== null
   return { env: { ...env, LOCAL_NODE: hasCore ? 'on' : 'off' }, hasCore }
 }
 

@@ -2,6 +2,7 @@
 import { compose } from '#src/compose.ts'
 import { loadConfig } from '#src/config.ts'
 import { createApp } from '#src/http/app.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { median } from './figures.ts'
 import type { PageTime } from './listing.ts'
 import { NODES, tgIdOf } from './shop.ts'
@@ -9,7 +10,7 @@ import { NODES, tgIdOf } from './shop.ts'
 const TIMES = 15
 
 const { users } = JSON.parse(process.argv[2] as string) as { users: number }
-const config = loadConfig(process.env, process.cwd())
+const config = loadConfig(process.env, process.cwd(), GATEWAYS)
 const { services } = await compose(config, { init: false })
 const app = createApp(services)
 const origin = `http://${config.domains.panel}`

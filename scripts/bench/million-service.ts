@@ -3,6 +3,7 @@ import { openSync, readSync } from 'node:fs'
 import { compose } from '#src/compose.ts'
 import { loadConfig } from '#src/config.ts'
 import { createApp } from '#src/http/app.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 
 /** What Linux counts of the main thread, in milliseconds: on a processor, and ready for one that other programs had. */
 function createThreadTimes(): () => { ranMs: number; waitedMs: number } {
@@ -61,7 +62,7 @@ export function cpuSince(start: NodeJS.CpuUsage): number {
 
 /** The services of the environment's data folder, and what an admin is answered. */
 export async function openService() {
-  const config = loadConfig(process.env, process.cwd())
+  const config = loadConfig(process.env, process.cwd(), GATEWAYS)
   const { services } = await compose(config, { init: false })
   const app = createApp(services)
   const origin = `http://${config.domains.panel}`

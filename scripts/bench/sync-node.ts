@@ -9,6 +9,7 @@ import { superviseCore } from '#src/integrations/nodes/local-core.ts'
 import { findXray, localCorePaths } from '#src/integrations/nodes/local-node.ts'
 import { nodeProgram } from '#src/integrations/nodes/program.ts'
 import { localShell } from '#src/integrations/nodes/shell.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { Services } from '#src/services.ts'
 import { median } from './figures.ts'
@@ -101,7 +102,7 @@ async function coreIsUp(core: Core): Promise<void> {
 }
 
 async function measure(clients: number): Promise<SyncTimes | null> {
-  const config = loadConfig(process.env, process.cwd())
+  const config = loadConfig(process.env, process.cwd(), GATEWAYS)
   if (!findXray(config)) return null
   const { services } = await compose(config, { init: false })
   const core = countingCore(config)

@@ -26,12 +26,12 @@ const DOMAIN = 'db, lib, type services, floor'
 
 const LAYERS: Layer[] = [
   layer('lib', 'src/lib/', 'node:, valibot, @noble/hashes, @oslojs/otp, qrcode-svg'),
-  layer('config', 'src/config.ts', 'lib, node:, valibot'),
+  layer('config', 'src/config.ts src/live-keys.ts', 'lib, type ports, node:, valibot'),
   layer('db', 'db/', 'lib, node:, valibot, better-sqlite3, type drizzle-orm'),
-  layer('ports', 'src/ports/', 'type db, type lib'),
+  layer('ports', 'src/ports/', 'type db, type lib, type valibot'),
   layer('services', 'src/services.ts', 'type db, type config, type lib, type ports'),
 
-  layer('floor', 'src/domain/', 'db, lib, type services, type config'),
+  layer('floor', 'src/domain/', 'db, lib, type services, type config, type ports'),
   layer('notify', 'src/domain/notify/', `${DOMAIN}, type ports`),
   layer('accounts', 'src/domain/accounts/', `${DOMAIN}, notify`),
   layer('nodes', 'src/domain/nodes/', `${DOMAIN}, type ports, notify, node:, @noble/hashes`),
@@ -41,7 +41,7 @@ const LAYERS: Layer[] = [
   layer(
     'payments',
     'src/domain/payments/',
-    `${DOMAIN}, type ports, type config, notify, customers, subscriptions, type lists, valibot`,
+    `${DOMAIN}, type ports, notify, customers, subscriptions, type lists, valibot`,
   ),
   layer(
     'installation',

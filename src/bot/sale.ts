@@ -31,8 +31,9 @@ export const priceText = (v: BotRequest, { amount, currency }: Pick<Way, 'amount
 
 /** The ways by which a plan can be paid. */
 export function waysToPay(v: BotRequest, shop: Shop, plan: Plan): Way[] {
-  return shop.providers.flatMap(({ id, label }) => {
-    const price = priceAt(plan, id, v.s.config.currency)
+  return shop.providers.flatMap((provider) => {
+    const price = priceAt(plan, provider, v.s.config.currency)
+    const { id, label } = provider
     return price.amount > 0 ? [{ id, label, ...price }] : []
   })
 }

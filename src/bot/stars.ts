@@ -26,7 +26,7 @@ function isOffered(
     sold !== undefined &&
     findNode(s.db, node) !== undefined &&
     known?.enabled === true &&
-    priceAt(sold, 'stars', s.config.currency).amount === amount
+    priceAt(sold, known, s.config.currency).amount === amount
   )
 }
 

@@ -2,8 +2,9 @@
 import type { Query } from '#db/database.ts'
 import { ENV_GENERATION, PENDING_ENV } from '#db/own-settings.ts'
 import { deleteSetting, listSettings, putSetting, readAllSettings } from '#db/settings.ts'
-import type { LiveKey } from '#src/config.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import type { LiveKey } from '#src/live-keys.ts'
+import type { GatewayDescriptor, ReadSetting } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
 import { type Actor, audit } from './audit.ts'
 
@@ -13,7 +14,6 @@ const DEFAULTS: Partial<Record<LiveKey, string>> = {
   BRAND_NAME: 'Subpanel',
   BRAND_HUE: '255',
   HWID_FALLBACK_LIMIT: '5',
-  PROVIDER_B_PRESET: 'platega',
   RECEIPT_MODE: 'off',
   VAT_CODE: '1',
 }
@@ -24,17 +24,28 @@ export interface Settings {
   flag(key: LiveKey): boolean
   /** The integer of a key, or its default where the stored text is none. */
   int(key: LiveKey): number
+  gateways: readonly GatewayDescriptor[]
+  /** The same for a setting that a gateway reads: one of its own, or of the bot's. */
+  ofGateway: ReadSetting
 }
 
 const TRUE = new Set(['1', 'true', 'yes', 'on'])
 
+/** Whether the text of a switch means that it is on. */
+export const isTrue = (text: string): boolean => TRUE.has(text.toLowerCase())
+
 function settingsOf(config: Deps['config'], stored: { key: string; value: string }[]): Settings {
   const rows = new Map(stored.map((row) => [row.key, row.value]))
   config.refreshLive(rows.get(ENV_GENERATION), rows.get(PENDING_ENV))
-  const text = (key: LiveKey) => rows.get(key) ?? config.live[key] ?? DEFAULTS[key] ?? ''
+  const { gateways, live } = config
+  const text = (key: LiveKey) => rows.get(key) ?? live[key] ?? DEFAULTS[key] ?? ''
+  const fallbackOf = (key: string) =>
+    gateways.flatMap(({ settings }) => settings).find((one) => one.key === key)?.fallback
   return {
     text,
-    flag: (key) => TRUE.has(text(key).toLowerCase()),
+    gateways,
+    ofGateway: (key) => rows.get(key) ?? live[key] ?? fallbackOf(key) ?? '',
+    flag: (key) => isTrue(text(key)),
     int: (key) => (/^\d{1,9}$/.test(text(key)) ? Number(text(key)) : Number(DEFAULTS[key] ?? 0)),
   }
 }
@@ -49,9 +60,16 @@ export function* readSettingsIn(tx: Query, s: Pick<Services, 'config'>) {
 
 /** New values; null takes the row away, so that the environment's value or the default counts again. */
 export type LiveValues = Partial<Record<LiveKey, string | null>>
+/** The same of a gateway's settings. */
+export type GatewayValues = Record<string, string | null>
 
 /** Writes live settings as rows, noting their names in the audit log. */
-export function* writeSettings(tx: Query, actor: Actor, at: string, values: LiveValues) {
+export function* writeSettings(
+  tx: Query,
+  actor: Actor,
+  at: string,
+  values: LiveValues | GatewayValues,
+) {
   for (const [key, value] of Object.entries(values)) {
     if (value === null) yield* deleteSetting(tx, key)
     else yield* putSetting(tx, key, value)

@@ -1,5 +1,4 @@
 /** What strangers can have asked of a provider by their notices is bounded, for all hosts of a process together. */
-import type { ProviderName } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
@@ -28,7 +27,7 @@ export interface NoticeLimits {
   /** Whether a payment may be asked about once more: not too often by its status, and not while its provider is to be left alone. */
   mayAsk(payment: Pick<Payment, 'id' | 'status' | 'provider'>): boolean
   /** Leaves a provider alone for so long. */
-  rest(provider: ProviderName, ms: number): void
+  rest(provider: string, ms: number): void
 }
 
 /** When something was done, oldest first; what was done `inMs` ago or earlier is forgotten. */
@@ -41,7 +40,7 @@ export function createNoticeLimits(s: Pick<Http, 'clock'>): NoticeLimits {
   const looked: number[] = []
   /** By payment and status; the one that was asked about last is at the end. */
   const asked = new Map<string, number[]>()
-  const restingUntil = new Map<ProviderName, number>()
+  const restingUntil = new Map<string, number>()
 
   const forgetAsked = (now: number) => {
     for (const [key, times] of asked) {

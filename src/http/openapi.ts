@@ -14,7 +14,7 @@ import {
 import { listOperations } from './openapi/operations.ts'
 import type { Operation, RefusalStatus } from './operation.ts'
 
-type Settings = Pick<Config, 'adminPath' | 'publicScheme' | 'domains'>
+type Settings = Pick<Config, 'adminPath' | 'publicScheme' | 'domains' | 'gateways'>
 
 const DESCRIPTION = `What the panel, scripts and client apps may ask of this service.
 
@@ -181,7 +181,7 @@ function describePaths(operations: Operation[]) {
 }
 
 /** The document of a service with these settings. */
-export function createDocument({ adminPath, publicScheme, domains }: Settings) {
+export function createDocument({ adminPath, publicScheme, domains, gateways }: Settings) {
   const operations = listOperations(adminPath)
   return {
     openapi: '3.1.0',
@@ -192,7 +192,10 @@ export function createDocument({ adminPath, publicScheme, domains }: Settings) {
     components: {
       securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'panel_admin' } },
       responses: refusalResponses(),
-      schemas: componentSchemas(components),
+      schemas: {
+        ...componentSchemas(components),
+        ProviderId: { type: 'string', enum: gateways.map(({ id }) => id) },
+      },
     },
   }
 }

@@ -6,7 +6,7 @@ import type { ListedSubscription } from '#db/subscriptions.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import { deviceView, ownerName, planView } from './views.ts'
 
-type LabelOf = (provider: Payment['provider']) => string
+type LabelOf = (provider: string) => string
 
 /** A payment as admins see it. */
 export function paymentView(found: ListedPayment, labelOf: LabelOf) {

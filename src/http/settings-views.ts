@@ -5,8 +5,9 @@ import { maskToken } from '#src/domain/installation/bot-settings.ts'
 import { LEGAL_KEYS } from '#src/domain/installation/legal.ts'
 import { APP_SCHEMES, readApps } from '#src/domain/lists/apps.ts'
 import { tickedEvents } from '#src/domain/notify/events.ts'
-import { listProviders, providerB } from '#src/domain/payments/providers.ts'
-import type { Settings } from '#src/domain/settings.ts'
+import { listProviders } from '#src/domain/payments/providers.ts'
+import { currentCredentials } from '#src/domain/payments/shops.ts'
+import { isTrue, type Settings } from '#src/domain/settings.ts'
 import { botName } from '#src/lib/bot-link.ts'
 import type { Services } from '#src/services.ts'
 
@@ -72,10 +73,11 @@ export function legalView(settings: Settings) {
 }
 
 export function providerAView(settings: Settings) {
+  const { shopId, secret } = currentCredentials(settings, 'provider_a')
   return {
-    enabled: settings.flag('PROVIDER_A_ENABLED'),
-    shop_id: settings.text('PROVIDER_A_SHOP_ID'),
-    has_secret: settings.text('PROVIDER_A_SECRET_KEY') !== '',
+    enabled: isTrue(settings.ofGateway('PROVIDER_A_ENABLED')),
+    shop_id: shopId,
+    has_secret: secret !== '',
   }
 }
 
@@ -84,12 +86,12 @@ export function securityView(settings: Settings) {
 }
 
 export function providerBView(settings: Settings) {
-  const { preset, merchantId, apiUrl, secret } = providerB(settings)
+  const { preset, shopId, apiUrl, secret } = currentCredentials(settings, 'provider_b')
   return {
-    enabled: settings.flag('PROVIDER_B_ENABLED'),
-    preset,
-    merchant_id: merchantId,
-    api_url: apiUrl,
+    enabled: isTrue(settings.ofGateway('PROVIDER_B_ENABLED')),
+    preset: preset ?? '',
+    merchant_id: shopId,
+    api_url: apiUrl ?? '',
     has_secret: secret !== '',
   }
 }

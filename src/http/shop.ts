@@ -44,7 +44,7 @@ function shop(s: Http, user: User) {
     payments_enabled: open,
     nodes,
     plans: plans.map((plan) => shopPlanView(plan, s.config.currency)),
-    providers,
+    providers: providers.map(({ id, label }) => ({ id, label })),
     subscriptions: listShownOfUser(s.db, user, now).map(({ state, ...found }) =>
       ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid)),
     ),

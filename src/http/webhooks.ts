@@ -1,12 +1,12 @@
 /** Notices of the payment providers. Provider B and CryptoBot sign theirs; of the others' nothing is believed but the provider's own word. */
 import type { Hono } from 'hono'
-import { findByExternalId, findPayment, findPaymentOf, type ProviderName } from '#db/payments.ts'
+import { findByExternalId, findPayment, findPaymentOf } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payments/check.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { lookUpUnknown } from '#src/domain/payments/orphans.ts'
-import { providerB } from '#src/domain/payments/providers.ts'
 import type { PaidState } from '#src/domain/payments/rules.ts'
+import { currentCredentials } from '#src/domain/payments/shops.ts'
 import {
   isPlategaCallback,
   isSignedByCryptobot,
@@ -113,7 +113,7 @@ async function fromProviderA(s: Http, noticeLimits: NoticeLimits, c: Context): P
 const PAID = new Set(['succeeded', 'success', 'paid'])
 
 /** The first payment of a provider that one of these ids names, ours or its own. */
-function findNamed(s: Http, provider: ProviderName, ids: string[]): Payment | undefined {
+function findNamed(s: Http, provider: string, ids: string[]): Payment | undefined {
   for (const id of ids) {
     const payment = id === '' ? undefined : findPaymentOf(s.db, provider, id)
     if (payment) return payment
@@ -159,7 +159,7 @@ async function wordOfProviderB(
 
 async function fromProviderB(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
   const body = await readBody(c, LIMIT_BYTES)
-  const { secret, preset } = providerB(readSettings(s))
+  const { secret, preset } = currentCredentials(readSettings(s), 'provider_b')
   const signature = c.req.header('x-signature') || c.req.header('signature') || null
   if (!isSignedByProviderB(secret, body, signature)) throw unauthorized('bad signature')
   const notice = jsonObject(body)
@@ -182,7 +182,7 @@ async function fromProviderB(s: Http, noticeLimits: NoticeLimits, c: Context): P
 }
 
 async function fromPlatega(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
-  const shop = providerB(readSettings(s))
+  const shop = currentCredentials(readSettings(s), 'provider_b')
   if (shop.preset !== 'platega') throw notFound()
   const sent = {
     merchantId: c.req.header('x-merchantid') ?? null,
@@ -197,7 +197,7 @@ async function fromPlatega(s: Http, noticeLimits: NoticeLimits, c: Context): Pro
 
 async function fromCryptobot(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
   const body = await readBody(c, LIMIT_BYTES)
-  const token = readSettings(s).text('CRYPTOBOT_TOKEN')
+  const token = readSettings(s).ofGateway('CRYPTOBOT_TOKEN')
   const signature = c.req.header('crypto-pay-api-signature') ?? null
   if (!isSignedByCryptobot(token, body, signature)) throw unauthorized('bad signature')
   const notice = jsonObject(body)

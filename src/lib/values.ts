@@ -93,3 +93,23 @@ export const coreText = text(200)
 
 /** The number of a node program: there will never be as many. */
 export const programNumber = integer(1, 1000)
+
+/** An address that may be kept; names are looked up, and refused by what they lead to, when something is sent. */
+function isAddress(text: string, schemes: string[]): boolean {
+  const url = /^[^\s\p{Cc}]{1,2048}$/u.test(text) ? URL.parse(text) : null
+  return (
+    url !== null && schemes.includes(url.protocol) && url.username === '' && url.password === ''
+  )
+}
+/** The text of such an address with one of these schemes (`https:`); may be empty. */
+export const addressText = (schemes: string[]) =>
+  v.pipe(
+    v.string(),
+    v.check((text) => text === '' || isAddress(text, schemes)),
+  )
+
+/** What the environment's address of an outside system must be. */
+export const HTTP_ADDRESS = {
+  fits: (text: string): boolean => URL.canParse(text) && /^https?:/i.test(text),
+  need: 'an http(s) address',
+}

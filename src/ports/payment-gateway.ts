@@ -1,4 +1,5 @@
 /** What the payment rules ask of a gateway, and what it may answer. */
+import type * as v from 'valibot'
 import type { Payment } from '#db/schema.ts'
 import type { Clock } from '#src/lib/clock.ts'
 import type { Outbound } from './outbound.ts'
@@ -100,14 +101,62 @@ export interface GatewayParts {
   timeoutMs?: number | undefined
 }
 
-/** All that the service knows of a gateway; a folder of integrations/payments each. */
+/** The present value of a setting by its key, empty where there is none. */
+export type ReadSetting = (key: string) => string
+
+/** A setting of a gateway: a row of `settings`, else the environment's value, else its fallback. */
+export interface GatewaySetting {
+  /** Its name as a row and in the environment. */
+  key: string
+  /** Its name in the API. */
+  name: string
+  /** What a row may hold, whether the panel or a backup brings it. */
+  value: v.GenericSchema<unknown, string>
+  /** It says where the gateway is: an address that the panel gives is checked as every other that is asked. */
+  isAddress?: true
+  /** What a start demands of the environment's value; left out: nothing. */
+  start?: { fits: (text: string) => boolean; need: string }
+  fallback?: string
+  /** The secret that is sent where this setting says: a backup brings the one only with the other, or it would lead ours there. */
+  leads?: string
+}
+
+/** All that the service knows of a gateway; a folder of integrations/payments each (docs/gateways.md). */
 export interface GatewayDescriptor {
-  /** What rows, routes and buttons call it. */
-  id: Payment['provider']
+  /** What rows, routes and buttons call it, never to be changed: `[a-z][a-z0-9_]{0,31}`. */
+  id: string
+  /** The key of the setting that switches it on. */
+  enabledKey: string
+  /** Its settings but that one. */
+  settings: readonly GatewaySetting[]
+  /** The variable of the environment that moves its API; left out: the shop says where it is. */
+  apiUrl?: { key: string; fallback: string }
+  /** The gateways that it can be, where it can be several. */
+  presets?: readonly string[]
+  /** The only currency that it takes, where that is not the shop's. */
+  currency?: string
+  /** The shop of its settings, its secret empty where none is set. */
+  shop(read: ReadSetting): ShopCredentials
+  /**
+   * The rows that these values of its settings, by their keys, are written as; left out: as they are. `present` and `environment`
+   * read what counts now and what would without any row. Throws 400.
+   */
+  rows?(
+    values: Partial<Record<string, string>>,
+    present: ReadSetting,
+    environment: ReadSetting,
+  ): Record<string, string | null>
+  /** Whether a shop has all that taking a payment needs. */
+  isComplete(shop: ShopCredentials): boolean
+  /** What people know it as. */
+  label(shop: ShopCredentials): string
+  /** The last part of the address for the shop's notices; left out: its id. */
+  noticeName?(shop: ShopCredentials): string
   connect(parts: GatewayParts): PaymentGateway
 }
 
-export type PaymentGateways = Record<Payment['provider'], PaymentGateway>
+/** By the ids of their descriptors. A payment's provider may be one of an earlier version. */
+export type PaymentGateways = Record<string, PaymentGateway>
 
 /** What became of asking a provider for a payment: its row with the link, or why there is none. */
 export type Completion = { payment: Payment } | Exclude<Created, { outcome: 'created' }>

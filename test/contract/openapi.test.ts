@@ -4,6 +4,7 @@ import type { Http } from '#src/http/context.ts'
 import { createNoticeLimits } from '#src/http/notice-limits.ts'
 import { createDocument } from '#src/http/openapi.ts'
 import { createSubscriptionLinks } from '#src/http/sub.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import type { Answer } from '#test/support/answer.ts'
 import { expectDescribed } from '#test/support/described.ts'
 import { type JsonSchema, schemaCompiler } from '#test/support/json-schema.ts'
@@ -114,6 +115,7 @@ describe('the document', () => {
     adminPath: 'admin',
     publicScheme: 'https',
     domains: { sub: 'sub.test', site: 'site.test', panel: 'panel.test' },
+    gateways: GATEWAYS,
   })
   const entries = entriesOf(document)
   const compile = schemaCompiler(document)

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { auditProviderA } from '#src/domain/payments/audit.ts'
 import { askAgainSoon } from '#src/domain/payments/check.ts'
-import { saveProviderA } from '#src/domain/payments/credentials.ts'
+import { saveCredentials } from '#src/domain/payments/credentials.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { REVIEW } from '#src/domain/payments/rules.ts'
+import { providerA } from '#src/integrations/payments/provider-a/index.ts'
 import { addPayment, auditOf, DAY, inSeconds, nowOf, putSettings } from '#test/support/records.ts'
 import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
 
@@ -388,8 +389,10 @@ describe('the daily audit of provider A', () => {
     shop.a.pay(externalId)
     const { s } = shop.w
     const change = (shopId: string) =>
-      saveProviderA(s, { admin: 'admin', ip: 'x' }, shopId, `live_${shopId}`)
-    shop.a.credentials = { outcome: 'accepted' }
+      saveCredentials(s, { admin: 'admin', ip: 'x' }, providerA, {
+        PROVIDER_A_SHOP_ID: shopId,
+        PROVIDER_A_SECRET_KEY: `live_${shopId}`,
+      })
     await change('new')
     await change('newest')
     expect(await audit()).toBe(true)

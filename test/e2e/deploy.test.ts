@@ -15,7 +15,8 @@ import { request } from 'node:https'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LIVE_KEYS } from '#src/config.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
+import { liveKeysOf } from '#src/live-keys.ts'
 import { findCore } from '#test/support/cores.ts'
 import {
   ask,
@@ -374,7 +375,11 @@ describe('docs/deploying.md', () => {
     const read = [
       ...config.matchAll(/read\.\w+\(\s*'([A-Z_]+)'|(?:processEnv|values|fileValues)\.([A-Z_]+)/g),
     ]
-    const names = new Set([...read.map((match) => match[1] ?? match[2]), ...LIVE_KEYS])
+    const names = new Set([
+      ...read.map((match) => match[1] ?? match[2]),
+      ...liveKeysOf(GATEWAYS),
+      ...GATEWAYS.flatMap(({ apiUrl }) => apiUrl?.key ?? []),
+    ])
     expect(names.size).toBeGreaterThan(50)
     const docs = readFileSync(join(ROOT, 'docs/deploying.md'), 'utf8')
     expect([...names].filter((name) => !docs.includes(`\`${name}\``))).toEqual([])

@@ -233,6 +233,12 @@ export const BAD_ARCHIVES: [name: string, make: Make, message: RegExp][] = [
     /wrong kind/,
   ],
   [
+    'a payment of a provider that this version does not have',
+    sql(`insert into payments (id, tg_id, node, plan, provider, amount, currency, days, created_at, source)
+      values ('p', 1, 'de1', '1m', 'provider_z', 199, 'RUB', 30, '2026-01-01T00:00:00', 'bot')`),
+    /wrong kind in the column provider of payments/,
+  ],
+  [
     'removed devices that are no JSON',
     sql(`insert into users (tg_id, token, created_at, device_removals)
       values (4242, 'token', '2026-01-01T00:00:00', '[')`),

@@ -54,7 +54,7 @@ export function createFakeGateway(prefix: string, idempotent = true): FakeGatewa
     known: new Map(),
     calls: [],
     creations: [],
-    credentials: { outcome: 'unreachable', reason: 'connection refused' },
+    credentials: { outcome: 'accepted' },
     answer: null,
     listed: true,
     expiresAt: null,

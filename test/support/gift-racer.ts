@@ -6,9 +6,12 @@ import { existsSync } from 'node:fs'
 import { compose } from '#src/compose.ts'
 import { loadConfig } from '#src/config.ts'
 import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 
 const first = Number(process.argv[2])
-const { services: s } = await compose(loadConfig(process.env, process.cwd()), { init: false })
+const { services: s } = await compose(loadConfig(process.env, process.cwd(), GATEWAYS), {
+  init: false,
+})
 const codes = s.db.raw.prepare('select code from gift_codes order by code').pluck().all()
 console.log('ready')
 while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 1))

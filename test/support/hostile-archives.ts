@@ -1,7 +1,8 @@
 /** Archives of installations whose rows hold what somebody else has put there. */
 import { STORED_TABLES } from '#db/rows.ts'
 import { columnsOf, restoredTables } from '#db/upload.ts'
-import { LIVE_KEYS } from '#src/config.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
+import { liveKeysOf } from '#src/live-keys.ts'
 import type { FileWorld } from './file-world.ts'
 import { fillEveryTable } from './full-rows.ts'
 import { putSettings } from './records.ts'
@@ -27,7 +28,7 @@ export const archiveWith = (text: string) =>
     await fillEveryTable(other)
     const tables = restoredTables(other.s.db.raw).filter((table) => table !== 'settings')
     for (const table of tables) putText(other, table, text)
-    putSettings(other, Object.fromEntries(LIVE_KEYS.map((key) => [key, text])))
+    putSettings(other, Object.fromEntries(liveKeysOf(GATEWAYS).map((key) => [key, text])))
   })
 
 /** The columns of a database that hold whole numbers. */

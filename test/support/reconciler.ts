@@ -2,8 +2,11 @@
 import { compose } from '#src/compose.ts'
 import { loadConfig } from '#src/config.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 
-const { services } = await compose(loadConfig(process.env, process.cwd()), { init: false })
+const { services } = await compose(loadConfig(process.env, process.cwd(), GATEWAYS), {
+  init: false,
+})
 let over = false
 process.on('SIGTERM', () => {
   over = true

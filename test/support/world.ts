@@ -14,6 +14,7 @@ import {
 } from '#src/domain/installation/first-start.ts'
 import { createKnownHosts } from '#src/domain/nodes/known-hosts.ts'
 import { createApp } from '#src/http/app.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { createReads } from '#src/integrations/read-thread.ts'
 import { createBackground } from '#src/lib/background.ts'
 import { hashPassword, sha256Hex } from '#src/lib/crypto.ts'
@@ -174,7 +175,7 @@ async function seedAdminSession(db: Services['db'], at: string): Promise<void> {
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const clock = createHandClock(options.now ?? '2026-03-01T12:00:00')
-  const config = loadConfig({ ...ENVIRONMENT, ...options.environment }, '/nonexistent')
+  const config = loadConfig({ ...ENVIRONMENT, ...options.environment }, '/nonexistent', GATEWAYS)
   const db = openDatabase(options.path ?? ':memory:', { now: clock.now() })
   const lines: string[] = []
   const fatal: unknown[] = []

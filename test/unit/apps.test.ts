@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import type { LiveKey } from '#src/config.ts'
 import {
   type App,
   addLink,
@@ -14,6 +13,7 @@ import {
   sendsDeviceId,
   storeLabel,
 } from '#src/domain/lists/apps.ts'
+import type { LiveKey } from '#src/live-keys.ts'
 
 const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo'
 const ENCODED = encodeURIComponent(SUB_URL)
@@ -29,6 +29,8 @@ const settingsWith = (text: string) => ({
   text: (key: LiveKey) => (key === 'APP_CATALOGUE' ? text : ''),
   flag: () => false,
   int: () => 0,
+  gateways: [],
+  ofGateway: () => '',
 })
 
 describe('the catalogue that comes with the service', () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ConfigError, loadConfig } from '#src/config.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 
 let cwd: string
 beforeAll(() => {
@@ -10,7 +11,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(cwd, { recursive: true }))
 
-const load = (environment: Record<string, string | undefined> = {}) => loadConfig(environment, cwd)
+const load = (environment: Record<string, string | undefined> = {}) =>
+  loadConfig(environment, cwd, GATEWAYS)
 
 /** Loads with an env file of this text beside the process's variables. */
 function loadFile(text: string, environment: Record<string, string> = {}) {
@@ -67,8 +69,13 @@ describe('with nothing configured', () => {
       hysteriaVersion: 'app/v2.12.1',
       botLinkBase: 'https://t.me',
       telegramApiUrl: 'https://api.telegram.org',
-      providerAApiUrl: 'https://api.yookassa.ru/v3',
-      cryptobotApiUrl: 'https://pay.crypt.bot/api',
+      gateways: GATEWAYS,
+      gatewayUrls: {
+        provider_a: 'https://api.yookassa.ru/v3',
+        provider_b: '',
+        stars: 'https://api.telegram.org',
+        cryptobot: 'https://pay.crypt.bot/api',
+      },
       outboundDenyPrivate: false,
       syncIntervalMs: 90_000,
       live: {},

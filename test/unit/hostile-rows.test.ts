@@ -8,6 +8,7 @@ import { dropFactTriggers } from '#db/facts.ts'
 import { STORED_TABLES } from '#db/rows.ts'
 import { snapshotInto } from '#db/snapshot.ts'
 import { columnsOf, rebuild, restoredTables } from '#db/upload.ts'
+import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
 import { fillEveryTable, HOSTILE_TEXTS } from '#test/support/full-rows.ts'
 import { createWorld } from '#test/support/world.ts'
 
@@ -55,7 +56,7 @@ function refusalOf(table: string, column: string, value: string | number | bigin
     .run(value)
   raw.close()
   try {
-    rebuild(upload, clean)
+    rebuild(upload, clean, GATEWAY_IDS)
     return null
   } catch (error) {
     return (error as Error).message

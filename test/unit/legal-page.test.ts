@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { legalTokens } from '#src/domain/installation/legal.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { fillTemplate } from '#src/web/legal-page.ts'
 
 const tokens = new Map([
@@ -59,8 +60,14 @@ describe('a template', () => {
 describe('the templates that come with the service', () => {
   const folder = join(import.meta.dirname, '../../templates')
   const names = readdirSync(folder).filter((name) => name.endsWith('.html'))
-  const config = loadConfig({}, '/nonexistent')
-  const settings = { text: () => 'x', flag: () => true, int: () => 1 }
+  const config = loadConfig({}, '/nonexistent', GATEWAYS)
+  const settings = {
+    text: () => 'x',
+    flag: () => true,
+    int: () => 1,
+    gateways: [],
+    ofGateway: () => '',
+  }
   const known = legalTokens(config, settings)
 
   test('are two in two languages', () => {

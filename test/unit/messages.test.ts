@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import type { Alert } from '#src/domain/notify/alert-texts.ts'
 import { messageHtml, messageLang } from '#src/domain/notify/messages.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { createTelegram } from '#src/integrations/telegram.ts'
 import { silentLog } from '#src/lib/log.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'
@@ -13,7 +14,11 @@ beforeEach(() => telegram.reset())
 afterAll(() => telegram.close())
 
 const configOf = (environment: Record<string, string> = {}) =>
-  loadConfig({ SUB_DOMAIN: 'sub.test', ENV_FILE: '/nonexistent/.env', ...environment }, '/')
+  loadConfig(
+    { SUB_DOMAIN: 'sub.test', ENV_FILE: '/nonexistent/.env', ...environment },
+    '/',
+    GATEWAYS,
+  )
 
 const HOSTILE = '<b>&amp; "x" </b><script>😀 </pre>'
 const granted = (more = {}) => ({

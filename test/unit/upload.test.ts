@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { snapshotInto } from '#db/snapshot.ts'
 import { rebuild } from '#db/upload.ts'
 import { unpackArchive } from '#src/integrations/files/archive.ts'
+import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
 import { gnuTar } from '#test/support/archives.ts'
 import { BAD_ARCHIVES, type Good } from '#test/support/bad-archives.ts'
 import { createWorld } from '#test/support/world.ts'
@@ -33,7 +34,7 @@ async function examine(archive: Uint8Array): Promise<string | null> {
   number++
   writeFileSync(path('archive'), archive)
   const { env } = await unpackArchive(path('archive'), path('uploaded.db'), 1024 ** 3)
-  rebuild(path('uploaded.db'), path('clean.db'))
+  rebuild(path('uploaded.db'), path('clean.db'), GATEWAY_IDS)
   return env
 }
 

@@ -35,7 +35,8 @@ export async function saveBotToken(
     const former = audienceOf(settings)
     const before = settings.text('BOT_USERNAME')
     yield* writeSettings(tx, actor, at, { BOT_TOKEN: token, BOT_USERNAME: username })
-    yield* keepPrevious(tx, s, 'stars', settings, now)
+    // Of those that take payments through the bot.
+    for (const { id } of s.config.gateways) yield* keepPrevious(tx, s, id, settings, now)
     if (former.botToken !== token) {
       yield* alertFormer(tx, s, at, former, { about: 'bot-changed', before, username, ...actor })
     }

@@ -1,5 +1,5 @@
 /** The legal pages: what fills their templates, and the settings behind it. */
-import type { Config, LiveKey } from '#src/config.ts'
+import type { Config } from '#src/config.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import {
   type LiveValues,
@@ -9,6 +9,7 @@ import {
 } from '#src/domain/settings.ts'
 import { botName } from '#src/lib/bot-link.ts'
 import { formatDay, formatTimestamp } from '#src/lib/time.ts'
+import type { LiveKey } from '#src/live-keys.ts'
 import type { Services } from '#src/services.ts'
 
 /** What an admin edits of them. */

@@ -1,8 +1,10 @@
 /** What a restore takes over from the env file of a backup: live settings and a few named ones, never this machine's own. */
-import { acceptsSetting, LIVE_KEYS } from '#src/config.ts'
+import { acceptsSetting } from '#src/config.ts'
 import { KEPT_DAYS } from '#src/domain/payments/previous-credentials.ts'
 import { listEnvLines, parseEnvFile, removeEnvLines, setEnvLine } from '#src/lib/env-file.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
+import { liveKeysOf } from '#src/live-keys.ts'
+import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
 import { isSettingValue } from './setting-values.ts'
 
 /** These count from the next start. */
@@ -16,7 +18,8 @@ const START_KEYS = [
   'CURRENCY',
   'TIMEZONE',
 ]
-const TAKEN = new Set<string>([...LIVE_KEYS, ...START_KEYS])
+
+type Gateways = readonly GatewayDescriptor[]
 
 const MAX_VALUE = 4096
 const MAX_NAMED = 100
@@ -28,16 +31,23 @@ const INSTANCE_ID = /^[A-Za-z0-9-]{1,64}$/
 /** Whether a text can be the id of an instance: it goes into env files and to nodes. */
 export const isInstanceId = (text: string): boolean => INSTANCE_ID.test(text)
 
-/** What says where this secret is sent: taken only with the secret beside it, or it would lead another one there. */
-const SENT = 'PROVIDER_B_SECRET'
-const LEADING = new Set(['PROVIDER_B_API_URL', 'PROVIDER_B_PRESET'])
+/** Settings that say where a secret is sent, with the key of that secret. */
+const leadingOf = (gateways: Gateways): Map<string, string> =>
+  new Map(
+    gateways.flatMap(({ settings }) =>
+      settings.flatMap(({ key, leads }) => (leads === undefined ? [] : [[key, leads] as const])),
+    ),
+  )
 
 /** The rows of `settings` that come back with a restore: live ones, with values that the panel would have taken. */
-export function acceptedRows(rows: { key: string; value: string }[]): Set<string> {
+export function acceptedRows(
+  gateways: Gateways,
+  rows: { key: string; value: string }[],
+): Set<string> {
   const sound = new Set(
-    rows.filter(({ key, value }) => isSettingValue(key, value)).map(({ key }) => key),
+    rows.filter(({ key, value }) => isSettingValue(gateways, key, value)).map(({ key }) => key),
   )
-  if (!sound.has(SENT)) for (const key of LEADING) sound.delete(key)
+  for (const [key, secret] of leadingOf(gateways)) if (!sound.has(secret)) sound.delete(key)
   return sound
 }
 
@@ -46,6 +56,7 @@ export const credentialsUntil = (at: Date): string => formatTimestamp(addDays(at
 
 /** What a restore knows beside the two env files. */
 export interface Surroundings {
+  gateways: Gateways
   /** The settings that come back as rows: they win over every environment. */
   rows: ReadonlySet<string>
   /** The live keys of the process's environment: they win over the env file. */
@@ -77,15 +88,18 @@ const losesScheme = (own: Record<string, string>, given: Set<string>, taken: Map
   !given.has('PUBLIC_SCHEME') &&
   DOMAINS.some((key) => taken.get(key))
 
-/** Whether a start would take a value of the backup's env file; an address as a row would. */
-const isAcceptable = (key: string, value: string): boolean =>
-  key === 'PROVIDER_B_API_URL' ? isSettingValue(key, value.trim()) : acceptsSetting(key, value)
+/** Whether a start would take a value of the backup's env file; what leads a secret, whether a row might hold it too. */
+const isAcceptable = (gateways: Gateways, key: string, value: string): boolean =>
+  acceptsSetting(gateways, key, value) &&
+  (!leadingOf(gateways).has(key) ||
+    value.trim() === '' ||
+    isSettingValue(gateways, key, value.trim()))
 
 /** The settings of a backup's env file that are taken, and the names of those that are not. */
 function sort(
   own: Record<string, string>,
   lines: ReturnType<typeof listEnvLines>,
-  { rows, fixed }: Surroundings,
+  { gateways, rows, fixed }: Surroundings,
 ) {
   const times = new Map<string, number>()
   for (const [key] of lines) times.set(key, (times.get(key) ?? 0) + 1)
@@ -93,11 +107,18 @@ function sort(
     value !== null && times.get(key) === 1 && value.length <= MAX_VALUE && !CONTROL.test(value)
   const taken = new Map<string, string>()
   const dropped: string[] = []
-  const brings = lines.some(([key, value]) => key === SENT && isSound(key, value) && value !== '')
-  const isLed = rows.has(SENT) || (brings && !fixed.has(SENT))
+  const brings = (secret: string) =>
+    lines.some(([key, value]) => key === secret && isSound(key, value) && value !== '')
+  const isTaken = new Set([...liveKeysOf(gateways), ...START_KEYS])
+  const leading = leadingOf(gateways)
+  /** Whether nothing of ours is sent where it says. */
+  const isHarmless = (key: string) => {
+    const secret = leading.get(key)
+    return secret === undefined || rows.has(secret) || (brings(secret) && !fixed.has(secret))
+  }
   for (const [key, value] of lines) {
     if (!isSound(key, value)) dropped.push(key)
-    else if (TAKEN.has(key) && isAcceptable(key, value) && (isLed || !LEADING.has(key))) {
+    else if (isTaken.has(key) && isAcceptable(gateways, key, value) && isHarmless(key)) {
       taken.set(key, value)
     } else if (own[key] !== value && key !== 'INSTANCE_ID') dropped.push(key)
   }
@@ -120,7 +141,8 @@ export function mergeEnv(
   const { taken, dropped } = sort(own, lines, surroundings)
   const given = new Set(lines.map(([key]) => key))
   let text = present
-  for (const key of LIVE_KEYS) if (!given.has(key)) text = removeEnvLines(text, key)
+  for (const key of liveKeysOf(surroundings.gateways))
+    if (!given.has(key)) text = removeEnvLines(text, key)
   for (const [key, value] of taken) text = setEnvLine(text, key, value)
   const schemeLost = losesScheme(own, given, taken)
   if (schemeLost) text = removeEnvLines(text, 'PUBLIC_SCHEME')

@@ -1,11 +1,20 @@
 /** What the rows of live settings hold, each declared once: for the panel's forms, and for the rows that a backup brings. */
 import * as v from 'valibot'
-import type { LiveKey } from '#src/config.ts'
+import { PREVIOUS_CREDENTIALS } from '#db/own-settings.ts'
 import { appCatalogue } from '#src/domain/lists/apps.ts'
 import { OPTIONAL_EVENTS } from '#src/domain/notify/optional-events.ts'
 import { previousShop } from '#src/domain/payments/previous-credentials.ts'
-import { PRESET_IDS } from '#src/domain/payments/providers.ts'
-import { integer, line, plainLine, requiredLine, secretText, timestamp } from '#src/lib/values.ts'
+import {
+  addressText,
+  integer,
+  line,
+  plainLine,
+  requiredLine,
+  secretText,
+  timestamp,
+} from '#src/lib/values.ts'
+import type { LiveKey } from '#src/live-keys.ts'
+import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
 
 export const botToken = secretText(256)
 export const brandName = requiredLine(64)
@@ -48,34 +57,24 @@ const numberText = (schema: v.GenericSchema) =>
   v.pipe(v.string(), v.digits(), readAs(Number, schema))
 const jsonText = (schema: v.GenericSchema) => readAs(JSON.parse, schema)
 
-/** An address that may be kept; names are looked up, and refused by what they lead to, when something is sent. */
-function isAddress(text: string, schemes: string[]): boolean {
-  const url = /^[^\s\p{Cc}]{1,2048}$/u.test(text) ? URL.parse(text) : null
-  return (
-    url !== null && schemes.includes(url.protocol) && url.username === '' && url.password === ''
-  )
-}
-const addressText = (schemes: string[]) =>
-  v.pipe(
-    v.string(),
-    v.check((text) => text === '' || isAddress(text, schemes)),
-  )
-
 /** What leads a secret somewhere, and the secret: nothing that the present shop's settings could not be. */
-const restoredShops = v.array(
-  v.object({
-    ...previousShop.entries,
-    until: timestamp,
-    shopId: plainLine(256),
-    secret: secretText(512),
-    apiUrl: v.optional(addressText(['https:'])),
-  }),
-)
+const restoredShops = (gateways: readonly GatewayDescriptor[]) =>
+  v.array(
+    v.object({
+      ...previousShop.entries,
+      provider: v.picklist(gateways.map(({ id }) => id)),
+      until: timestamp,
+      shopId: plainLine(256),
+      secret: secretText(512),
+      preset: v.optional(v.picklist(gateways.flatMap(({ presets = [] }) => presets))),
+      apiUrl: v.optional(addressText(['https:'])),
+    }),
+  )
 
-type Rows = LiveKey | 'PREVIOUS_CREDENTIALS'
+type ValueSchema = v.GenericSchema<unknown, string>
 
-/** Texts, as rows are; a key that is not here is no row that comes back. */
-export const SETTING_VALUES: Record<Rows, v.GenericSchema<unknown, string>> = {
+/** Texts, as rows are. */
+const VALUES: Record<LiveKey, ValueSchema> = {
   BOT_TOKEN: botToken,
   BOT_USERNAME: v.pipe(v.string(), v.regex(/^\w{1,64}$/)),
   BRAND_NAME: brandName,
@@ -92,26 +91,28 @@ export const SETTING_VALUES: Record<Rows, v.GenericSchema<unknown, string>> = {
   SUPPORT_CONTACT: legalText,
   SUPPORT_EMAIL: legalText,
   OFFER_EFFECTIVE_DATE: v.pipe(v.string(), v.regex(/^\d{2}\.\d{2}\.\d{4}$/)),
-  PROVIDER_A_SHOP_ID: shopId,
-  PROVIDER_A_SECRET_KEY: shopSecret,
-  PROVIDER_A_ENABLED: flagText,
-  PROVIDER_B_PRESET: v.picklist(PRESET_IDS),
-  PROVIDER_B_MERCHANT_ID: merchantId,
-  PROVIDER_B_SECRET: merchantSecret,
-  PROVIDER_B_ENABLED: flagText,
-  PROVIDER_B_API_URL: addressText(['https:']),
-  STARS_ENABLED: flagText,
-  CRYPTOBOT_TOKEN: cryptobotToken,
-  CRYPTOBOT_ENABLED: flagText,
   RECEIPT_MODE: receiptMode,
   RECEIPT_EMAIL: receiptEmail,
   VAT_CODE: numberText(vatCode),
   ADMIN_TG_IDS: v.pipe(v.string(), v.regex(/^(?:\d{1,16}(?: \d{1,16}){0,99})?$/)),
   REQUIRE_2FA: flagText,
   APP_CATALOGUE: jsonText(appCatalogue),
-  PREVIOUS_CREDENTIALS: jsonText(restoredShops),
+}
+
+/** What the row of a setting may hold; undefined for a key that is no row that comes back. */
+function rowSchemaOf(gateways: readonly GatewayDescriptor[], key: string): ValueSchema | undefined {
+  if (Object.hasOwn(VALUES, key)) return VALUES[key as LiveKey]
+  if (key === PREVIOUS_CREDENTIALS) return jsonText(restoredShops(gateways))
+  if (gateways.some(({ enabledKey }) => enabledKey === key)) return flagText
+  return gateways.flatMap(({ settings }) => settings).find((one) => one.key === key)?.value
 }
 
 /** Whether a setting's row may hold this text. */
-export const isSettingValue = (key: string, text: string): boolean =>
-  Object.hasOwn(SETTING_VALUES, key) && v.is(SETTING_VALUES[key as Rows], text)
+export function isSettingValue(
+  gateways: readonly GatewayDescriptor[],
+  key: string,
+  text: string,
+): boolean {
+  const schema = rowSchemaOf(gateways, key)
+  return schema !== undefined && v.is(schema, text)
+}

@@ -27,7 +27,7 @@ const isSettled = (row: Payment, one: SucceededPayment): boolean =>
 /** False when the provider gave no answer about this shop. */
 async function auditShop(s: CheckDeps, shop: ShopCredentials): Promise<boolean> {
   const since = addDays(s.clock.now(), -LOOK_BACK_DAYS)
-  const succeeded = await s.gateways[PROVIDER].listSucceeded?.(since, shop)
+  const succeeded = await s.gateways[PROVIDER]?.listSucceeded?.(since, shop)
   if (!succeeded) {
     s.log.warn('the list of paid payments could not be read', { shop: shop.shopId })
     return false

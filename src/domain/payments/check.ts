@@ -25,11 +25,12 @@ export async function askProvider(
 ): Promise<PaymentState> {
   const { id, externalId, provider } = payment
   const shop = findShop(s, payment)
-  if (!shop) {
+  const gateway = s.gateways[provider]
+  if (!shop || !gateway) {
     const reason = 'nobody has the credentials of its shop'
     return { state: 'unknown', reason, retryAfterMs: null }
   }
-  const ask = () => limited(() => s.gateways[provider].check({ id, externalId }, shop))
+  const ask = () => limited(() => gateway.check({ id, externalId }, shop))
   const first = s.paymentChecks(id, ask)
   const found = await first.answer
   if (!first.joined || found.state !== 'pending') return found

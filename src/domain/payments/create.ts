@@ -70,7 +70,7 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
   }
   const linkUntil = formatTimestamp(new Date(at.getTime() + LINK_LEFT_MS))
   // Asked again, a provider gives the link that it gave then.
-  const begunSince = s.gateways[provider].idempotent
+  const begunSince = s.gateways[provider]?.idempotent
     ? timestampBefore(at, LINK_MS - LINK_LEFT_MS)
     : null
   const reusable = yield* readReusable(tx, same, linkUntil, begunSince)
@@ -133,12 +133,10 @@ async function askForPayment(
 ): Promise<Completion> {
   const { id, amount, currency, tgId, provider } = payment
   const order = payment.order as SaleOrder | null
-  if (!order) return lost('the order is not known any more')
+  const gateway = s.gateways[provider]
+  if (!order || !gateway) return lost('the order is not known any more')
   paymentStep(s, id, 'ordered')
-  const created = await s.gateways[provider].create(
-    { paymentId: id, amount, currency, tgId, ...order },
-    shop,
-  )
+  const created = await gateway.create({ paymentId: id, amount, currency, tgId, ...order }, shop)
   paymentStep(s, id, `order ${created.outcome}`)
   if (created.outcome === 'refused') {
     s.log.warn('a provider refused a payment', { payment: id, provider, reason: created.reason })

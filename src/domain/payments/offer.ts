@@ -1,17 +1,22 @@
 /** What is offered to a customer, on the site and in the bot: servers, plans, ways to pay. */
 import type { Plan, User } from '#db/schema.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
-import { listProviders, type Provider, type ProviderId } from './providers.ts'
+import { listProviders, type Provider } from './providers.ts'
+
+/** The currency of Telegram Stars, in which plans have a price of their own. */
+const STARS = 'XTR'
 
 /** The amount and currency of a plan at a provider; amount 0: it is not sold there. */
 export function priceAt(
   plan: Pick<Plan, 'price' | 'priceStars'>,
-  provider: ProviderId,
+  provider: Pick<Provider, 'currency'>,
   currency: string,
 ): { amount: number; currency: string } {
-  return provider === 'stars'
-    ? { amount: plan.priceStars ?? 0, currency: 'XTR' }
-    : { amount: plan.price, currency }
+  if (provider.currency === null || provider.currency === currency) {
+    return { amount: plan.price, currency }
+  }
+  const amount = provider.currency === STARS ? (plan.priceStars ?? 0) : 0
+  return { amount, currency: provider.currency }
 }
 
 export interface Shop {
@@ -19,7 +24,7 @@ export interface Shop {
   open: boolean
   nodes: { code: string; label: string }[]
   plans: Plan[]
-  providers: Pick<Provider, 'id' | 'label'>[]
+  providers: Pick<Provider, 'id' | 'label' | 'currency'>[]
 }
 
 /** What a user is offered, each list in its display order. */
@@ -35,8 +40,8 @@ export function readShop(
     plans: [...plans.values()].filter(
       (plan) => !plan.archived && (plan.price > 0 || (plan.priceStars ?? 0) > 0),
     ),
-    providers: listProviders(settings).flatMap(({ id, label, enabled, configured }) =>
-      enabled && configured ? [{ id, label }] : [],
+    providers: listProviders(settings).flatMap(({ id, label, currency, enabled, configured }) =>
+      enabled && configured ? [{ id, label, currency }] : [],
     ),
   }
 }
@@ -46,4 +51,4 @@ export const isSold = (
   { open, providers }: Shop,
   plan: Pick<Plan, 'price' | 'priceStars'>,
   currency: string,
-): boolean => open && providers.some(({ id }) => priceAt(plan, id, currency).amount > 0)
+): boolean => open && providers.some((provider) => priceAt(plan, provider, currency).amount > 0)

@@ -7,7 +7,6 @@ import { readSettings } from '#src/domain/settings.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
-import type { ProviderId } from './providers.ts'
 import { currentShopId, findShop } from './shops.ts'
 import { PROVIDER_ACTOR } from './steps.ts'
 
@@ -19,7 +18,7 @@ export const ORPHAN = 'paid, but no payment of ours'
 export async function noteOrphan(
   s: Omit<Deps, 'gateways'>,
   orphan: {
-    provider: ProviderId
+    provider: string
     externalId: string
     amount?: string | undefined
     currency?: string | undefined
@@ -49,8 +48,8 @@ export async function lookUpUnknown(s: Deps, externalId: string): Promise<void> 
   const shopId = currentShopId(readSettings(s), provider)
   const shop = findShop(s, { provider, shopId })
   if (!shop) return
-  const found = await s.gateways[provider].check({ id: '', externalId }, shop)
-  if (found.state !== 'paid' || found.refunded) return
+  const found = await s.gateways[provider]?.check({ id: '', externalId }, shop)
+  if (found?.state !== 'paid' || found.refunded) return
   // Its row may have learned the id meanwhile.
   if (findByExternalId(s.db, provider, externalId)) return
   const { amount, currency } = found

@@ -55,7 +55,7 @@ const NO_REST: Answer = { retryAfterMs: null }
 async function complete(s: ReconcilerDeps, payment: Payment, now: Date): Promise<Answer> {
   const age = now.getTime() - parseTimestamp(payment.createdAt).getTime()
   const shop = findShop(s, payment)
-  const askable = s.gateways[payment.provider].idempotent && age < ASK_AGAIN_MS
+  const askable = s.gateways[payment.provider]?.idempotent && age < ASK_AGAIN_MS
   if (!askable || !payment.order || !shop) return { over: true, retryAfterMs: null }
   const done = await completeCreation(s, payment, shop)
   if ('payment' in done || done.outcome === 'refused') return NO_REST

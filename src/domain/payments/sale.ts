@@ -10,7 +10,7 @@ import { badRequest } from '#src/lib/errors.ts'
 import type { Order } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
 import { priceAt } from './offer.ts'
-import { listProviders, PROVIDER_IDS, type ProviderId, providerB } from './providers.ts'
+import { findGateway, listProviders, type Provider } from './providers.ts'
 
 type Deps = Pick<Services, 'config'>
 
@@ -30,7 +30,7 @@ export type SaleOrder = Omit<Order, 'paymentId' | 'amount' | 'currency' | 'tgId'
 
 interface Sale {
   user: User
-  provider: ProviderId
+  provider: string
   node: { code: string; label: string }
   plan: { code: string; label: string; days: number }
   amount: number
@@ -39,13 +39,12 @@ interface Sale {
 }
 
 /** A provider that takes payments now. Throws 400. */
-function requireProvider(settings: Settings, wanted: string): ProviderId {
+function requireProvider(settings: Settings, wanted: string): Provider {
   if (!settings.flag('PAYMENTS_ENABLED')) throw badRequest('payments are switched off')
-  const id = PROVIDER_IDS.find((known) => known === wanted)
-  if (!id) throw badRequest('unknown provider')
-  const provider = listProviders(settings).find((one) => one.id === id)
-  if (!provider?.enabled || !provider.configured) throw badRequest('provider is not available')
-  return id
+  const provider = listProviders(settings).find(({ id }) => id === wanted)
+  if (!provider) throw badRequest('unknown provider')
+  if (!provider.enabled || !provider.configured) throw badRequest('provider is not available')
+  return provider
 }
 
 /** The user's own unrevoked subscription that is to be lengthened. Throws 400. */
@@ -73,7 +72,7 @@ export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: Use
   if (price.amount === 0) throw badRequest('plan is not for sale')
   const sale: Sale = {
     user,
-    provider,
+    provider: provider.id,
     node,
     plan,
     ...price,
@@ -90,9 +89,9 @@ function receiptOf(settings: Settings): SaleOrder['receipt'] {
 }
 
 /** The route that takes a provider's notices. */
-function noticePath(settings: Settings, provider: ProviderId): string {
-  const platega = provider === 'provider_b' && providerB(settings).preset === 'platega'
-  return `/payments/webhook/${platega ? 'platega' : provider}`
+function noticePath(settings: Settings, provider: string): string {
+  const gateway = findGateway(settings, provider)
+  return `/payments/webhook/${gateway?.noticeName?.(gateway.shop(settings.ofGateway)) ?? provider}`
 }
 
 /** The order as it goes to the provider, and goes again if need be. */

@@ -9,18 +9,9 @@ import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { ShopCredentials } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
 import { KEPT_DAYS, previousCredentials } from './previous-credentials.ts'
-import { type PresetId, type ProviderId, providerB } from './providers.ts'
+import { findGateway } from './providers.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
-
-export interface Credentials {
-  /** Of Stars and CryptoBot the account that the token belongs to. */
-  shopId: string
-  secret: string
-  /** Which gateway it is, and its API; only provider B has these. */
-  preset?: PresetId | undefined
-  apiUrl?: string | undefined
-}
 
 /** Of one that is changed again and again. */
 const MOST_KEPT = 100
@@ -35,43 +26,26 @@ function parsePrevious(text = '[]'): Previous[] {
   }
 }
 
-const TOKENS = { stars: 'BOT_TOKEN', cryptobot: 'CRYPTOBOT_TOKEN' } as const
-
-/** The public part of a token of Telegram or Crypto Pay: whose it is. */
-export const accountOf = (token: string) => token.split(':')[0] ?? ''
-
 /** What new payments of a provider are made with; empty where nothing is set. */
-export function currentCredentials(settings: Settings, provider: ProviderId): Credentials {
-  if (provider === 'provider_a') {
-    return {
-      shopId: settings.text('PROVIDER_A_SHOP_ID'),
-      secret: settings.text('PROVIDER_A_SECRET_KEY'),
-    }
-  }
-  if (provider === 'provider_b') {
-    const { preset, merchantId, secret, apiUrl } = providerB(settings)
-    return { shopId: merchantId, secret, preset, apiUrl }
-  }
-  const secret = settings.text(TOKENS[provider])
-  return { shopId: accountOf(secret), secret }
-}
+export const currentCredentials = (settings: Settings, provider: string): ShopCredentials =>
+  findGateway(settings, provider)?.shop(settings.ofGateway) ?? { shopId: '', secret: '' }
 
 /** Whether two are the same shop at the same gateway; its secret may have been changed. */
-const isSameShop = (one: Credentials, other: Credentials) =>
+const isSameShop = (one: ShopCredentials, other: ShopCredentials) =>
   one.shopId === other.shopId && one.preset === other.preset && one.apiUrl === other.apiUrl
 
 /** Whether two open the same account by the same key. */
-export const isSameAccess = (one: Credentials, other: Credentials) =>
+export const isSameAccess = (one: ShopCredentials, other: ShopCredentials) =>
   isSameShop(one, other) && one.secret === other.secret
 
 /** Those of a provider that were replaced within 30 days, oldest first. */
-function listPrevious(s: Deps, provider: ProviderId): Previous[] {
+function listPrevious(s: Deps, provider: string): Previous[] {
   const now = formatTimestamp(s.clock.now())
   const row = listSettings(s.db).find(({ key }) => key === PREVIOUS_CREDENTIALS)
   return parsePrevious(row?.value).filter((one) => one.provider === provider && one.until > now)
 }
 
-const toCredentials = ({ shopId, secret, preset, apiUrl }: Credentials): Credentials => ({
+const toCredentials = ({ shopId, secret, preset, apiUrl }: ShopCredentials): ShopCredentials => ({
   shopId,
   secret,
   preset,
@@ -81,8 +55,8 @@ const toCredentials = ({ shopId, secret, preset, apiUrl }: Credentials): Credent
 /** The present shop of a provider, null where none is set, and those replaced within 30 days, each once. */
 export function listShops(
   s: Deps,
-  provider: ProviderId,
-): { current: Credentials | null; former: Credentials[] } {
+  provider: string,
+): { current: ShopCredentials | null; former: ShopCredentials[] } {
   const current = currentCredentials(readSettings(s), provider)
   const previous = listPrevious(s, provider).reverse()
   const former = previous.filter(
@@ -99,12 +73,12 @@ export function listShops(
 export function findShop(
   s: Deps,
   payment: Pick<Payment, 'provider' | 'shopId'> & Partial<Pick<Payment, 'createdAt'>>,
-): Credentials | undefined {
+): ShopCredentials | undefined {
   const { provider, createdAt } = payment
   const current = currentCredentials(readSettings(s), provider)
   const shopId = payment.shopId ?? current.shopId
   const previous = listPrevious(s, provider).filter((one) => one.shopId === shopId)
-  const known: Credentials[] =
+  const known: ShopCredentials[] =
     current.shopId === shopId && current.secret !== '' ? [...previous, current] : previous
   const keptUntil =
     createdAt === undefined ? null : formatTimestamp(addDays(parseTimestamp(createdAt), KEPT_DAYS))
@@ -118,7 +92,7 @@ export function findShop(
 export function* keepPrevious(
   tx: Query,
   s: Pick<Deps, 'config'>,
-  provider: ProviderId,
+  provider: string,
   before: Settings,
   now: Date,
 ) {
@@ -134,7 +108,7 @@ export function* keepPrevious(
 }
 
 /** The shop to which new payments of a provider go, as the payment's row keeps it. */
-export const currentShopId = (settings: Settings, provider: ProviderId): string =>
+export const currentShopId = (settings: Settings, provider: string): string =>
   currentCredentials(settings, provider).shopId
 
 /** Whether payments of this shop are tests, by its secret (yookassa.ru/developers/payment-acceptance/testing-and-going-live/testing). */

@@ -34,10 +34,10 @@ export const isSignedByCryptobot = (
 
 /** Platega signs nothing: its callback carries the merchant's own id and secret (docs.platega.io, "Callback"). */
 export function isPlategaCallback(
-  shop: { merchantId: string; secret: string },
+  shop: { shopId: string; secret: string },
   headers: { merchantId: string | null; secret: string | null },
 ): boolean {
-  if (shop.merchantId === '' || shop.secret === '') return false
-  const known = equalSecrets(headers.merchantId ?? '', shop.merchantId)
+  if (shop.shopId === '' || shop.secret === '') return false
+  const known = equalSecrets(headers.merchantId ?? '', shop.shopId)
   return equalSecrets(headers.secret ?? '', shop.secret) && known
 }

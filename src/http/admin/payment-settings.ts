@@ -11,8 +11,8 @@ import {
   shopId,
   shopSecret,
 } from '#src/domain/installation/setting-values.ts'
-import { saveProvider, saveProviderA, saveProviderB } from '#src/domain/payments/credentials.ts'
-import { PRESET_IDS, PROVIDER_IDS } from '#src/domain/payments/providers.ts'
+import { saveCredentials, saveProvider } from '#src/domain/payments/credentials.ts'
+import { findGateway } from '#src/domain/payments/providers.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { savePlanSettings } from '#src/domain/subscriptions/plan-settings.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
@@ -21,6 +21,7 @@ import { flag, line } from '#src/lib/values.ts'
 import { requireConfirmed } from '../auth.ts'
 import type { Http } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
+import { providerId } from '../schemas/payment.ts'
 import {
   credentialsSaved,
   legalSaved,
@@ -87,7 +88,9 @@ const providerBBody = v.object({
   shop_id: v.optional(merchantId),
   secret: v.optional(merchantSecret),
   secret_key: v.optional(merchantSecret),
-  preset: v.optional(v.picklist(PRESET_IDS, 'must be platega, cispay or generic')),
+  preset: v.optional(
+    v.picklist(['platega', 'cispay', 'generic'], 'must be platega, cispay or generic'),
+  ),
   api_url: v.optional(line(2048)),
 })
 
@@ -105,6 +108,12 @@ const planView = (s: Http) => planSettingsView(readSettings(s), listPlans(s.db))
 
 function providerView(s: Http, id: string) {
   const found = providersView(readSettings(s)).find((one) => one.id === id)
+  if (!found) throw notFound('provider not found')
+  return found
+}
+
+function requireGateway(s: Http, id: string) {
+  const found = findGateway(s.config, id)
   if (!found) throw notFound('provider not found')
   return found
 }
@@ -185,7 +194,11 @@ export const paymentSettingsOperations = adminOperations('Payment settings', [
     },
     async ({ s, actor, body }) => {
       const { shop_id, secret_key } = await body()
-      return { ok: true, restarted_bot: await saveProviderA(s, actor, shop_id, secret_key) }
+      const restarted = await saveCredentials(s, actor, requireGateway(s, 'provider_a'), {
+        PROVIDER_A_SHOP_ID: shop_id,
+        PROVIDER_A_SECRET_KEY: secret_key,
+      })
+      return { ok: true, restarted_bot: restarted }
     },
   ),
   operation(
@@ -213,12 +226,13 @@ export const paymentSettingsOperations = adminOperations('Payment settings', [
     },
     async ({ s, actor, body }) => {
       const { merchant_id, shop_id, secret, secret_key, preset, api_url } = await body()
-      const restarted = await saveProviderB(s, actor, {
-        merchantId: requireField(merchant_id ?? shop_id, 'merchant_id'),
-        secret: requireField(secret ?? secret_key, 'secret'),
-        preset,
-        apiUrl: api_url?.replace(/\/+$/, ''),
+      const values = omitUndefined({
+        PROVIDER_B_MERCHANT_ID: requireField(merchant_id ?? shop_id, 'merchant_id'),
+        PROVIDER_B_SECRET: requireField(secret ?? secret_key, 'secret'),
+        PROVIDER_B_PRESET: preset,
+        PROVIDER_B_API_URL: api_url?.replace(/\/+$/, ''),
       })
+      const restarted = await saveCredentials(s, actor, requireGateway(s, 'provider_b'), values)
       return { ok: true, restarted_bot: restarted }
     },
   ),
@@ -238,18 +252,20 @@ export const paymentSettingsOperations = adminOperations('Payment settings', [
       path: '/payments/providers/{provider_id}',
       scope: 'providers:write',
       summary: 'Switch a provider on or off; of CryptoBot also the token',
-      params: { provider_id: v.picklist(['provider_a', 'provider_b', 'stars', 'cryptobot']) },
+      params: { provider_id: providerId },
       body: cryptobotBody,
       changes: true,
       ok: provider,
     },
     async ({ s, c, actor, params }) => {
-      const id = PROVIDER_IDS.find((known) => known === params.provider_id)
-      if (!id) throw notFound('provider not found')
+      const gateway = requireGateway(s, params.provider_id)
+      const { id } = gateway
       // Only of CryptoBot a token is taken.
-      const changes = await readChanges(c, id === 'cryptobot' ? cryptobotBody : providerSwitch)
-      if ('token' in changes) requireConfirmed(c)
-      await saveProvider(s, actor, id, omitUndefined(changes))
+      const schema = id === 'cryptobot' ? cryptobotBody : providerSwitch
+      const { enabled, token } = await readChanges<v.InferOutput<typeof cryptobotBody>>(c, schema)
+      if (token !== undefined) requireConfirmed(c)
+      const values = token === undefined ? {} : { CRYPTOBOT_TOKEN: token }
+      await saveProvider(s, actor, gateway, { enabled, values })
       return providerView(s, id)
     },
   ),

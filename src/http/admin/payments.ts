@@ -6,10 +6,10 @@ import { rowId as id, tgId } from '#db/values.ts'
 import { checkPayment } from '#src/domain/payments/check.ts'
 import { createPayment } from '#src/domain/payments/create.ts'
 import { settleOrphan } from '#src/domain/payments/orphans.ts'
-import { PROVIDER_IDS, providerLabels } from '#src/domain/payments/providers.ts'
+import { providerLabels } from '#src/domain/payments/providers.ts'
 import { grantByHand, markRefunded } from '#src/domain/payments/review.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { notFound } from '#src/lib/errors.ts'
+import { badRequest, notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { flag, plainText } from '#src/lib/values.ts'
 import { type JsonAnswer, paged } from '../answers.ts'
@@ -18,7 +18,7 @@ import { adminOperations, operation } from '../operation.ts'
 import { onePage, pageOf, pageQuery } from '../paging.ts'
 import { orphanView, paymentView } from '../payment-views.ts'
 import { ok } from '../schemas/fields.ts'
-import { orphanPayment, payLink, payment, paymentStatus } from '../schemas/payment.ts'
+import { orphanPayment, payLink, payment, paymentStatus, providerId } from '../schemas/payment.ts'
 import { queryTgId, readId, searchText } from '../validate.ts'
 
 const STATUSES = ['pending', 'paid', 'failed', 'all'] as const
@@ -26,7 +26,7 @@ const STATUSES = ['pending', 'paid', 'failed', 'all'] as const
 const listing = v.object({
   ...pageQuery,
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`), 'all'),
-  provider: v.optional(v.picklist(PROVIDER_IDS, `must be one of ${PROVIDER_IDS.join(', ')}`)),
+  provider: v.optional(providerId),
   node: v.optional(v.string()),
   plan: v.optional(v.string()),
   tg_id: v.optional(queryTgId),
@@ -59,6 +59,15 @@ const checked: JsonAnswer<typeof paymentStatus> = {
 
 const labelsOf = (s: Http) => providerLabels(readSettings(s))
 
+/** Throws 400 for what is no provider; undefined is all of them. */
+function requireProvider({ config: { gateways } }: Http, id: string | undefined) {
+  const ids = gateways.map((one) => one.id)
+  if (id !== undefined && !ids.includes(id)) {
+    throw badRequest(`provider must be one of ${ids.join(', ')}`)
+  }
+  return id
+}
+
 export const paymentOperations = adminOperations('Payments', [
   operation(
     {
@@ -72,7 +81,8 @@ export const paymentOperations = adminOperations('Payments', [
     async ({ s, c, query }) => {
       const wanted = query()
       const page = pageOf(wanted)
-      const { provider, node, plan, tg_id: tgId, q: text } = wanted
+      const { node, plan, tg_id: tgId, q: text } = wanted
+      const provider = requireProvider(s, wanted.provider)
       const status = wanted.status === 'all' ? undefined : wanted.status
       const review = wanted.review === '1' || wanted.review === 'true' ? true : undefined
       const filter = omitUndefined({ status, provider, node, plan, tgId, text, review })

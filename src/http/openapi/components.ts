@@ -4,7 +4,7 @@ import { cabinet } from '#src/http/schemas/cabinet.ts'
 import { event } from '#src/http/schemas/event.ts'
 import { ok, refusal } from '#src/http/schemas/fields.ts'
 import { node, nodeMetrics } from '#src/http/schemas/node.ts'
-import { orphanPayment, payment, shop } from '#src/http/schemas/payment.ts'
+import { orphanPayment, payment, providerId, shop } from '#src/http/schemas/payment.ts'
 import { adminPlan, gift, plan } from '#src/http/schemas/plan.ts'
 import { legalSettings, provider } from '#src/http/schemas/settings.ts'
 import { stats } from '#src/http/schemas/stats.ts'
@@ -29,6 +29,7 @@ export const components = {
   Payment: payment,
   Plan: plan,
   Provider: provider,
+  ProviderId: providerId,
   Session: session,
   Shop: shop,
   Stats: stats,

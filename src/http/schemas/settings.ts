@@ -18,6 +18,7 @@ import type {
   webhookView,
 } from '../settings-views.ts'
 import { describes } from './fields.ts'
+import { providerId } from './payment.ts'
 
 export const hwidSettings = describes<ReturnType<typeof hwidView>>()(
   v.strictObject({ enabled: v.boolean(), fallback_limit: count }),
@@ -104,7 +105,7 @@ export const providerA = describes<ReturnType<typeof providerAView>>()(
 export const providerB = describes<ReturnType<typeof providerBView>>()(
   v.strictObject({
     enabled: v.boolean(),
-    preset: v.picklist(['platega', 'cispay', 'generic']),
+    preset: v.pipe(v.string(), v.metadata({ enum: ['platega', 'cispay', 'generic'] })),
     merchant_id: v.string(),
     api_url: v.string(),
     has_secret: v.boolean(),
@@ -117,7 +118,7 @@ export const credentialsSaved = v.strictObject({
 })
 
 export const provider = v.strictObject({
-  id: v.picklist(['provider_a', 'provider_b', 'stars', 'cryptobot']),
+  id: providerId,
   label: v.string(),
   enabled: v.boolean(),
   configured: v.boolean(),

@@ -3,7 +3,6 @@ import type { Config } from '#src/config.ts'
 import type {
   GatewayDescriptor,
   GatewayParts,
-  PaymentGateway,
   PaymentGateways,
 } from '#src/ports/payment-gateway.ts'
 import { cryptobot } from './cryptobot/index.ts'
@@ -13,21 +12,17 @@ import { stars } from './stars/index.ts'
 
 export const GATEWAYS: readonly GatewayDescriptor[] = [providerA, providerB, stars, cryptobot]
 
+export const GATEWAY_IDS: readonly string[] = GATEWAYS.map(({ id }) => id)
+
 interface Options extends Omit<GatewayParts, 'apiUrl'> {
-  config: Pick<Config, 'providerAApiUrl' | 'cryptobotApiUrl' | 'telegramApiUrl'>
+  config: Pick<Config, 'gateways' | 'gatewayUrls'>
 }
 
 /** All gateways, at the addresses of the configuration; each keeps to its limits of time. */
-export function createGateways({ config, ...parts }: Options): PaymentGateways {
-  const apiUrls: Record<GatewayDescriptor['id'], string> = {
-    provider_a: config.providerAApiUrl,
-    provider_b: '',
-    stars: config.telegramApiUrl,
-    cryptobot: config.cryptobotApiUrl,
-  }
-  const connected = GATEWAYS.map(({ id, connect }): [string, PaymentGateway] => [
-    id,
-    connect({ ...parts, apiUrl: apiUrls[id] }),
-  ])
-  return Object.fromEntries(connected) as PaymentGateways
-}
+export const connectGateways = ({ config, ...parts }: Options): PaymentGateways =>
+  Object.fromEntries(
+    config.gateways.map(({ id, connect }) => [
+      id,
+      connect({ ...parts, apiUrl: config.gatewayUrls[id] ?? '' }),
+    ]),
+  )

@@ -352,7 +352,7 @@ describe('a notice', () => {
     const { headers, body } = fake.notice(externalId)
     if (fake.preset === 'platega') {
       const sent = { merchantId: headers['x-merchantid'] ?? '', secret: headers['x-secret'] ?? '' }
-      expect(isPlategaCallback(merchant, sent)).toBe(true)
+      expect(isPlategaCallback({ ...merchant, shopId: merchant.merchantId }, sent)).toBe(true)
       return
     }
     const signature = headers['x-signature'] ?? headers.signature ?? null

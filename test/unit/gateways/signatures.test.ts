@@ -86,7 +86,7 @@ describe('CryptoBot', () => {
 })
 
 describe('Platega', () => {
-  const shop = { merchantId: 'm-1', secret: 's-1' }
+  const shop = { shopId: 'm-1', secret: 's-1' }
   test.each([
     [{ merchantId: 'm-1', secret: 's-1' }, shop, true],
     [{ merchantId: 'm-1', secret: 's-2' }, shop, false],
@@ -94,10 +94,10 @@ describe('Platega', () => {
     [{ merchantId: 'm-1', secret: 's-1 ' }, shop, false],
     [{ merchantId: null, secret: 's-1' }, shop, false],
     [{ merchantId: 'm-1', secret: null }, shop, false],
-    [{ merchantId: null, secret: null }, { merchantId: '', secret: '' }, false],
-    [{ merchantId: '', secret: '' }, { merchantId: '', secret: '' }, false],
-    [{ merchantId: 'm-1', secret: '' }, { merchantId: 'm-1', secret: '' }, false],
-    [{ merchantId: '', secret: 's-1' }, { merchantId: '', secret: 's-1' }, false],
+    [{ merchantId: null, secret: null }, { shopId: '', secret: '' }, false],
+    [{ merchantId: '', secret: '' }, { shopId: '', secret: '' }, false],
+    [{ merchantId: 'm-1', secret: '' }, { shopId: 'm-1', secret: '' }, false],
+    [{ merchantId: '', secret: 's-1' }, { shopId: '', secret: 's-1' }, false],
   ])('%j of the shop %j: %s', (headers, known, expected) => {
     expect(isPlategaCallback(known, headers)).toBe(expected)
   })

@@ -1,4 +1,5 @@
 /** What can be paid with, and whether anything is sold at all. */
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type Answer, api, ok, type Row } from '#src/admin-ui/api.ts'
 import { Badge } from '#src/admin-ui/kit/badge.tsx'
@@ -53,7 +54,8 @@ const PRESETS = ['platega', 'cispay', 'generic'] as const
 
 function FormB({ data, close }: { data: DataB; close: () => void }) {
   const t = settingsTexts()
-  const { preset, merchant_id, api_url, has_secret } = data
+  const { merchant_id, api_url, has_secret } = data
+  const preset = PRESETS.find((one) => one === data.preset) ?? 'platega'
   const form = useForm({
     initial: { preset, merchant_id, api_url, secret: '' },
     send: (json) => ok(api.payments['provider-b-settings'].$post({ json })),
@@ -107,7 +109,7 @@ function SetUpCryptobot({ close }: { close: () => void }) {
 
 const StarsNote = () => <p class="t2">{settingsTexts().starsText}</p>
 
-const SET_UP = {
+const SET_UP: Record<string, (props: { close: () => void }) => ComponentChildren> = {
   provider_a: SetUpA,
   provider_b: SetUpB,
   cryptobot: SetUpCryptobot,

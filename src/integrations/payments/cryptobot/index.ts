@@ -1,5 +1,17 @@
 /** CryptoBot. */
+import { secretText } from '#src/lib/values.ts'
 import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
+import { tokenShop } from '../token-shop.ts'
 import { createCryptobotGateway } from './gateway.ts'
 
-export const cryptobot: GatewayDescriptor = { id: 'cryptobot', connect: createCryptobotGateway }
+const TOKEN = 'CRYPTOBOT_TOKEN'
+
+export const cryptobot: GatewayDescriptor = {
+  id: 'cryptobot',
+  enabledKey: 'CRYPTOBOT_ENABLED',
+  settings: [{ key: TOKEN, name: 'token', value: secretText(256) }],
+  apiUrl: { key: 'CRYPTOBOT_API_URL', fallback: 'https://pay.crypt.bot/api' },
+  ...tokenShop(TOKEN),
+  label: () => 'CryptoBot',
+  connect: createCryptobotGateway,
+}
