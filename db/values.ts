@@ -77,9 +77,10 @@ export const email = v.pipe(
 )
 
 export const tag = requiredName(24)
+export const MAX_TAGS = 10
 export const tags = v.pipe(
   v.array(tag, 'must be a list of tags'),
-  v.maxLength(10, 'must have at most 10 tags'),
+  v.maxLength(MAX_TAGS, `must have at most ${MAX_TAGS} tags`),
   v.check((list) => new Set(list).size === list.length, 'must have each tag once'),
   v.metadata({ uniqueItems: true }),
 )
@@ -97,8 +98,9 @@ export const hwidLimit = integer(0, MAX_HWID_LIMIT)
 export const language = formed(/^[A-Za-z0-9-]{1,35}$/)
 
 const NOTE = /^(?:[^\p{Cc}\p{Cs}]|[\n\r\t])*$/u
+export const MAX_NOTE = 2000
 export const note = v.pipe(
-  plainText(2000),
+  plainText(MAX_NOTE),
   v.regex(NOTE, 'must have no control characters but line breaks and tabs'),
 )
 

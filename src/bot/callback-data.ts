@@ -24,6 +24,8 @@ export type TapKind =
   | 'reset'
   /** Redeems a gift code. */
   | 'gift'
+  /** Connects the account of the site whose code it is. */
+  | 'link'
   /** Help, or the apps of a system. */
   | 'help'
   /** Chooses a language. */

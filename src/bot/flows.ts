@@ -9,6 +9,7 @@ import type { Services } from '#src/services.ts'
 import { buy, openShop, renew } from './buy.ts'
 import { qr, resetLink, subscriptions } from './cabinet.ts'
 import { parseTap, type TapKind } from './callback-data.ts'
+import { connectAccount, connectCodeIn } from './connect.ts'
 import { devices } from './devices.ts'
 import { giftCodeIn, redeem, showGift } from './gift.ts'
 import { chooseLanguage, help } from './help.ts'
@@ -19,19 +20,21 @@ import {
   type BotMemory,
   type BotRequest,
   beginRequest,
+  beginVisit,
   createBotMemory,
   endVisit,
   langOf,
   refusedAs,
   say,
   send,
+  type Visit,
   type Work,
 } from './request.ts'
 import { answerPreCheckout, noteRefund, takeStars } from './stars.ts'
 import { start } from './start.ts'
 import { BOT_LANGS, textsOf } from './texts.ts'
 
-const TAPS: Record<TapKind, Work> = {
+const TAPS: Record<Exclude<TapKind, 'link'>, Work> = {
   menu: (v) => showMenu(v),
   buy: openShop,
   b: buy,
@@ -81,7 +84,7 @@ const read = async (v: BotRequest): Promise<void> => {
 
 const tap = async (v: BotRequest): Promise<void> => {
   const { kind, args } = parseTap(v.ctx.callbackQuery?.data ?? '')
-  await (Object.hasOwn(TAPS, kind) ? TAPS[kind as TapKind](v, args) : showStale(v))
+  await (Object.hasOwn(TAPS, kind) ? TAPS[kind as keyof typeof TAPS](v, args) : showStale(v))
 }
 
 /** Telegram's own faults, which nobody can be told of through it. */
@@ -89,9 +92,13 @@ const isTelegrams = (error: unknown) =>
   error instanceof HttpError || refusedAs(error, 429) || refusedAs(error, 401)
 
 /** Begins the answer to an update. Where that fails, the sender is told in the language of their Telegram: of them nothing could be read. */
-async function begin(memory: BotMemory, ctx: Context): Promise<BotRequest | null> {
+async function begin<V>(
+  memory: BotMemory,
+  ctx: Context,
+  beginning: (memory: BotMemory, ctx: Context) => V | Promise<V>,
+): Promise<V> {
   try {
-    return await beginRequest(memory, ctx)
+    return await beginning(memory, ctx)
   } catch (error) {
     const { fault } = textsOf(langOf(memory.s, ctx.from?.language_code))
     const told: Promise<unknown> = ctx.callbackQuery ? answerTap(ctx, fault) : ctx.reply(fault)
@@ -100,21 +107,34 @@ async function begin(memory: BotMemory, ctx: Context): Promise<BotRequest | null
   }
 }
 
-/** Answers an update of a user, unless they are banned. A fault is theirs to know of, and the log's. */
-async function receive(memory: BotMemory, ctx: Context, work: (v: BotRequest) => Promise<void>) {
-  const v = await begin(memory, ctx)
-  if (!v) return
+/** Answers an update. A fault is the sender's to know of, and the log's. */
+async function answer<V extends Visit>(v: V, work: (v: V) => Promise<void>): Promise<void> {
   try {
-    if (v.user.bannedAt === null) await work(v)
-    else await send(v, [v.t.banned, supportLines(v)].join('\n\n').trim())
+    await work(v)
     await endVisit(v)
   } catch (error) {
     // They have blocked the bot since: nobody is there to be answered.
-    if (refusedAs(error, 403)) return noteBlocked(memory.s, v.telegramId, true)
+    if (refusedAs(error, 403)) return noteBlocked(v.s, v.telegramId, true)
     // What failed is for the log, whether or not they can be told.
     if (!isTelegrams(error)) await say(v, v.t.fault).catch(() => {})
     throw error
   }
+}
+
+/** The same of a user, unless they are banned; of what connects an account also where nobody is one yet. */
+async function receive(memory: BotMemory, ctx: Context, work: (v: BotRequest) => Promise<void>) {
+  const code = connectCodeIn(ctx)
+  if (code !== undefined) {
+    const visit = await begin(memory, ctx, beginVisit)
+    if (visit) await answer(visit, (v) => connectAccount(v, code))
+    return
+  }
+  const request = await begin(memory, ctx, beginRequest)
+  if (!request) return
+  await answer(request, async (v) => {
+    if (v.user.bannedAt === null) await work(v)
+    else await send(v, [v.t.banned, supportLines(v)].join('\n\n').trim())
+  })
 }
 
 /** Sends a text that Telegram can't parse once more, without its tags. */

@@ -2,6 +2,7 @@
 import { type Context, GrammyError, type InlineKeyboard, InputFile } from 'grammy/web'
 import type { User } from '#db/schema.ts'
 import { findListsRevision } from '#db/settings.ts'
+import { findUser } from '#db/users.ts'
 import { meetUser } from '#src/domain/customers/contacts.ts'
 import { type Catalogue, createCatalogue } from '#src/domain/lists/catalogue.ts'
 import { type Lang, messageLang } from '#src/domain/notify/messages.ts'
@@ -34,17 +35,21 @@ export function createBotMemory(s: Services): BotMemory {
   }
 }
 
-export interface BotRequest {
+/** Somebody who writes, and who need not be a user. */
+export interface Visit {
   s: Services
   memory: BotMemory
   ctx: Context
-  user: User
   /** Who writes, which is not always the number of the user. */
   telegramId: number
   lang: Lang
   t: Texts
   /** Whether the tap has its answer: Telegram takes one. */
   answered: boolean
+}
+
+export interface BotRequest extends Visit {
+  user: User
 }
 
 export type Work = (v: BotRequest, args: string[]) => Promise<void>
@@ -68,6 +73,15 @@ export async function beginRequest(memory: BotMemory, ctx: Context): Promise<Bot
   return { s, memory, ctx, user, telegramId: from.id, lang, t: textsOf(lang), answered: false }
 }
 
+/** Begins the answer to an update of somebody whom it does not make a user; null as above. */
+export function beginVisit(memory: BotMemory, ctx: Context): Visit | null {
+  const { s } = memory
+  const { from } = ctx
+  if (!from || from.is_bot) return null
+  const lang = langOf(s, findUser(s.db, from.id)?.lang ?? from.language_code)
+  return { s, memory, ctx, telegramId: from.id, lang, t: textsOf(lang), answered: false }
+}
+
 /** The same request in another language. */
 export const inLang = (v: BotRequest, lang: Lang): BotRequest =>
   Object.assign(v, { lang, t: textsOf(lang) })
@@ -83,16 +97,12 @@ const messageOptions = (keyboard: InlineKeyboard | undefined) => ({
 })
 
 /** Sends a new message. */
-export async function send(
-  { ctx }: BotRequest,
-  html: string,
-  keyboard?: InlineKeyboard,
-): Promise<void> {
+export async function send({ ctx }: Visit, html: string, keyboard?: InlineKeyboard): Promise<void> {
   await ctx.reply(html, messageOptions(keyboard))
 }
 
 /** Puts a text in place of the message whose button was tapped, where that is a text; else sends it. */
-export async function show(v: BotRequest, html: string, keyboard?: InlineKeyboard): Promise<void> {
+export async function show(v: Visit, html: string, keyboard?: InlineKeyboard): Promise<void> {
   const tapped = v.ctx.callbackQuery?.message
   if (!tapped || !('text' in tapped)) return send(v, html, keyboard)
   try {
@@ -118,7 +128,7 @@ export async function answerTap(ctx: Context, text?: string): Promise<boolean> {
 }
 
 /** Says something in plain text, at most 200 characters: as a notice over the chat where a button was tapped, else as a message. */
-export async function say(v: BotRequest, text: string): Promise<void> {
+export async function say(v: Visit, text: string): Promise<void> {
   if (v.ctx.callbackQuery && !v.answered) {
     v.answered = true
     if (await answerTap(v.ctx, text)) return
@@ -134,7 +144,7 @@ export function hoursToWait(error: unknown): number {
 }
 
 /** Ends the answer: no tap is left waiting. */
-export async function endVisit(v: BotRequest): Promise<void> {
+export async function endVisit(v: Visit): Promise<void> {
   if (!v.ctx.callbackQuery || v.answered) return
   v.answered = true
   await answerTap(v.ctx)

@@ -163,6 +163,20 @@ Plan: <b>${plan}</b>`,
     gone: 'The server or the plan of this gift no longer exists. Please write to support.',
   },
 
+  // Connecting an account of the site.
+  connectAsk: (name: string, both: boolean) =>
+    html`🔗 <b>Connect your account to this Telegram?</b>
+
+Account: <b>${name}</b>
+
+${both ? 'You have an account here already. The two become one, and every link and app goes on working.' : 'You will see your subscriptions here, and get messages before they end.'}
+
+⚠️ Go on only if you came here from your own page: whoever has the link of that account sees what you have here.`,
+  connectDo: '🔗 Connect',
+  connected: '✅ Your account is connected.',
+  connectStale:
+    'This link has run out or was used. Open your page and tap “Connect Telegram” again.',
+
   // Help.
   helpText: '❓ <b>Help</b>',
   support: (contact: string) => html`Support: ${contact}`,
@@ -302,6 +316,19 @@ ${count === 0 ? 'Пока не подключено ни одно устройс
     expired: 'Срок этого подарка истёк.',
     gone: 'Сервера или тарифа этого подарка больше нет. Напишите в поддержку.',
   },
+
+  connectAsk: (name, both) =>
+    html`🔗 <b>Подключить ваш аккаунт к этому Telegram?</b>
+
+Аккаунт: <b>${name}</b>
+
+${both ? 'У вас здесь уже есть аккаунт. Они станут одним, все ссылки и приложения продолжат работать.' : 'Вы увидите здесь свои подписки и получите сообщение перед их окончанием.'}
+
+⚠️ Продолжайте, только если пришли сюда со своей страницы: тот, у кого есть ссылка того аккаунта, увидит всё, что есть у вас здесь.`,
+  connectDo: '🔗 Подключить',
+  connected: '✅ Ваш аккаунт подключён.',
+  connectStale:
+    'Эта ссылка уже не действует. Откройте свою страницу и снова нажмите «Подключить Telegram».',
 
   helpText: '❓ <b>Помощь</b>',
   support: (contact) => html`Поддержка: ${contact}`,

@@ -12,6 +12,8 @@ export interface HeaderNote {
 }
 
 export interface Answer {
+  /** 200 unless it says otherwise. */
+  status?: 303
   media: Media
   headers?: Record<string, HeaderNote>
 }
@@ -27,7 +29,15 @@ const html: Media = { 'text/html': 'text' }
 export const page: Answer = { media: html }
 
 /** Whether the errors of an operation that answers so may be pages too. */
-export const isPage = (ok: v.GenericSchema | Answer) => 'media' in ok && 'text/html' in ok.media
+export const isPage = (ok: v.GenericSchema | Answer) =>
+  'media' in ok && ('text/html' in ok.media || ok.status === 303)
+
+/** The way to another page. */
+export const redirect: Answer = {
+  status: 303,
+  media: {},
+  headers: { Location: { summary: 'Where it is', schema: v.string(), always: true } },
+}
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 

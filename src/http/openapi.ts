@@ -78,6 +78,8 @@ const contentOf = (media: Media) =>
     Object.entries(media).map(([type, schema]) => [type, { schema: mediaSchema(schema) }]),
   )
 
+const statusOf = (ok: v.GenericSchema | Answer) => ('media' in ok ? ok.status : undefined) ?? 200
+
 function success(ok: v.GenericSchema | Answer) {
   const { media, headers = {} }: Answer = 'media' in ok ? ok : { media: { 'application/json': ok } }
   const notes = Object.entries(headers).map(([name, { summary, schema, always }]) => [
@@ -87,7 +89,7 @@ function success(ok: v.GenericSchema | Answer) {
   return {
     description: 'Done',
     ...(notes.length > 0 && { headers: Object.fromEntries(notes) }),
-    content: contentOf(media),
+    ...(Object.keys(media).length > 0 && { content: contentOf(media) }),
   }
 }
 
@@ -155,7 +157,7 @@ function describe(operation: Operation) {
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(operation),
     responses: {
-      200: success(operation.ok),
+      [statusOf(operation.ok)]: success(operation.ok),
       ...Object.fromEntries(
         refusalsOf(operation).map((status) => [status, { $ref: refusal(status) }]),
       ),

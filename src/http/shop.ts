@@ -1,10 +1,11 @@
-/** The cabinet's shop: what the owner of a link can buy, their pay links, the removal of their devices. */
+/** The cabinet's shop: what the owner of a link can buy, their pay links, their Telegram account, the removal of their devices. */
 import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
 import { findUserByToken } from '#db/users.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
+import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
 import { createPayment } from '#src/domain/payments/create.ts'
 import { readShop } from '#src/domain/payments/offer.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
@@ -40,7 +41,9 @@ function shop(s: Http, user: User) {
   const now = formatTimestamp(s.clock.now())
   const catalogue = currentCatalogue(s)
   const { open, nodes, plans, providers } = readShop(catalogue, user)
+  const connectable = canConnect(user, catalogue.settings)
   return {
+    ...(connectable ? { connect_telegram: true as const } : undefined),
     payments_enabled: open,
     nodes,
     plans: plans.map((plan) => shopPlanView(plan, s.config.currency)),
@@ -78,6 +81,11 @@ export function mountShop(app: Hono<AppEnv>, s: Http): void {
     })
     priv(c)
     return c.json({ id: made.id, pay_url: made.payUrl })
+  })
+  app.post(`${base}/link`, async (c) => {
+    const url = await createConnectLink(s, readOwner(s, c).tgId)
+    priv(c)
+    return c.json({ url })
   })
   app.delete(`${base}/devices/:id`, async (c) => {
     const { tgId } = readOwner(s, c)

@@ -4,6 +4,7 @@ import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
 import { findListOwner, findUser, findUserByOtherToken, type ListOwner } from '#db/users.ts'
 import { admit, deviceLimit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'
+import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
 import { findApp } from '#src/domain/lists/apps.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { createUserLists, type ListVariant } from '#src/domain/lists/list.ts'
@@ -13,7 +14,7 @@ import { cleanDeviceText } from '#src/lib/device-text.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysToGo, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
-import { transportHeaders } from '#src/web/csp.ts'
+import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import { dayInWords } from '#src/web/day.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
 import type { Lang } from '#src/web/lang.ts'
@@ -67,6 +68,17 @@ function saleTo(s: Http, catalogue: Catalogue, user: User | undefined, token: st
   return { selling, renewUrl: selling ? accountUrl(s, token) : null }
 }
 
+/**
+ * The ways to the bot of a link's owner: into it, or there to connect their Telegram account, without which it would know them as somebody
+ * else.
+ */
+function botOf(s: Http, catalogue: Catalogue, user: User | undefined, token: string) {
+  if (!user || !canConnect(user, catalogue.settings)) {
+    return { botUrl: botUrl(s, catalogue), connectUrl: null }
+  }
+  return { botUrl: null, connectUrl: `${subLink(s.config, token)}/telegram` }
+}
+
 const dayOf = (s: Http, lang: Lang, timestamp: string): string =>
   dayInWords(lang, s.config.timezone, parseTimestamp(timestamp))
 
@@ -88,7 +100,7 @@ function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Da
     const last = ended.sort().at(-1)
     return expiredPage({
       ...base,
-      botUrl: botUrl(s, catalogue),
+      ...botOf(s, catalogue, user, token),
       ...saleTo(s, catalogue, user, token),
       endedOn: last === undefined ? null : dayOf(s, base.lang, last),
       paused: shown.some(({ state }) => state === 'held'),
@@ -127,7 +139,7 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       accountUrl: accountUrl(s, token),
       subscriptions,
       paused,
-      botUrl: botUrl(s, catalogue),
+      ...botOf(s, catalogue, user, token),
       ...saleTo(s, catalogue, user, token),
       devices: limit === null ? null : { limit, count: listDevices(s.db, owner.tgId).length },
     })
@@ -163,7 +175,7 @@ export interface SubscriptionLinks {
    * refusals, faults, and what a browser's script asks, because CORS has a say in it.
    */
   answerList(request: Request): Response | null
-  /** Adds the two routes of subscription links. */
+  /** Adds the routes of subscription links. */
   mount(app: Hono<AppEnv>): void
 }
 
@@ -236,6 +248,16 @@ export function createSubscriptionLinks(s: Http): SubscriptionLinks {
         if (list) return list
         await admitNew(s, c, owner, hwid)
         return listOf(owner, token, choice, true, now)
+      })
+      app.get('/sub/:token/telegram', async (c) => {
+        const { owner } = ownerOf(s, c.req.param('token'), '', s.clock.now())
+        const headers = {
+          Location: await createConnectLink(s, owner.tgId),
+          'Cache-Control': 'private, no-store',
+          ...apiHeaders,
+          ...transportHeaders(s.config.publicScheme),
+        }
+        return new Response(null, { status: 303, headers })
       })
       app.get('/sub/:token/open/:app', (c) => {
         const { owner, token } = ownerOf(s, c.req.param('token'), '', s.clock.now())

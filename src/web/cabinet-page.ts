@@ -72,7 +72,7 @@ ${askCard(t, input.botUrl)}
 <section class="card stack ask" id="state" hidden><h1>${t.cabinet}</h1><p class="note bad" id="state-text" role="alert"></p><div class="row"><button class="btn small" id="again" type="button">${icon('refresh')}${t.cabinetAgain}</button></div></section>
 <section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>
 <div id="account" hidden><div class="row section-head"><h1 id="owner" data-title="${t.cabinet}">${t.cabinet}</h1><a class="btn small" href="#">${t.cabinetOther}</a></div>
-<div class="cols"><div class="stack main">${subscriptionsCard(t)}${buyCard(t, input)}</div>${connectCard(t)}${devicesCard(t)}</div></div>
+<div class="cols"><div class="stack main">${subscriptionsCard(t)}${buyCard(t, input)}</div>${connectCard(t)}${input.botUrl === null ? null : telegramCard(t)}${devicesCard(t)}</div></div>
 ${removeDialog(t)}${flagSheet}</div>`
   return page({
     ...input,
@@ -105,6 +105,11 @@ function buyCard(t: Strings, input: CabinetPageInput): Markup {
 
 function connectCard(t: Strings): Markup {
   return html`<section class="card stack" id="connect"><h2>${t.cabinetConnect}</h2><a class="btn pri wide" id="open-link">${icon('devices')}${t.cabinetOpen}</a><h3>${t.subLink}</h3>${linkBox(t, '')}<p class="muted">${t.keepSecret}</p></section>`
+}
+
+/** Only for who has no Telegram account yet. */
+function telegramCard(t: Strings): Markup {
+  return html`<section class="card stack" id="telegram" hidden><h2>${t.connectTelegram}</h2><p class="muted">${t.connectTelegramText}</p><a class="btn wide" id="connect-telegram">${icon('telegram')}${t.connectTelegram}</a></section>`
 }
 
 function devicesCard(t: Strings): Markup {

@@ -1,13 +1,15 @@
 /** What a browser gets at the subscription URL of a user without an active subscription. */
 
 import { html } from './markup.ts'
-import { buttonLinks, messagePage } from './message-page.ts'
+import { type Button, buttonLinks, messagePage } from './message-page.ts'
 import { inAskedLang } from './own-link.ts'
 import type { PageBase } from './page-base.ts'
 import { stringsOf } from './strings.ts'
 
 export interface ExpiredPageInput extends PageBase {
   botUrl: string | null
+  /** Where the owner connects their Telegram account, if there is one to connect. */
+  connectUrl?: string | null
   /** Whether the owner of the link can buy anything now. */
   selling: boolean
   /** Where the owner pays without the bot; null while nothing is sold there. */
@@ -22,13 +24,18 @@ export interface ExpiredPageInput extends PageBase {
 export function expiredPage(input: ExpiredPageInput): string {
   const t = stringsOf(input.lang)
   const { botUrl, endedOn } = input
+  const connect: Button = [input.connectUrl ?? null, 'telegram', t.connectTelegram]
   const renewUrl = input.renewUrl && inAskedLang(input, input.renewUrl)
   if (input.paused) {
     return messagePage(input, {
       badge: 'pause',
       title: t.pausedTitle,
       text: t.pausedText,
-      actions: buttonLinks([botUrl, 'telegram', t.openBot], [input.helpUrl, 'help', t.askSupport]),
+      actions: buttonLinks([botUrl, 'telegram', t.openBot], connect, [
+        input.helpUrl,
+        'help',
+        t.askSupport,
+      ]),
     })
   }
   if (endedOn === null) {
@@ -39,6 +46,7 @@ export function expiredPage(input: ExpiredPageInput): string {
       actions: buttonLinks(
         [botUrl, 'telegram', t.openBot],
         [renewUrl, 'card', t.buyOnSite],
+        connect,
         [input.helpUrl, 'help', t.askSupport],
       ),
     })
@@ -50,6 +58,7 @@ export function expiredPage(input: ExpiredPageInput): string {
     actions: buttonLinks(
       [botUrl, 'telegram', input.selling ? t.renew : t.openBot],
       [renewUrl, 'card', t.renewOnSite],
+      connect,
       [input.helpUrl, 'help', t.askSupport],
     ),
   })

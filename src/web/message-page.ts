@@ -23,7 +23,7 @@ export function messagePage(base: PageBase, message: Message): string {
   return page({ ...base, narrow: true, title, body })
 }
 
-type Button = [url: string | null, name: Icon, label: string]
+export type Button = [url: string | null, name: Icon, label: string]
 
 /** The buttons that lead somewhere, of which the first is filled. */
 export const buttonLinks = (...buttons: Button[]): (Markup | null)[] =>

@@ -39,6 +39,8 @@ export interface SubPageInput extends PageBase {
   subscriptions: SubPageSubscription[]
   paused: PausedSubscription[]
   botUrl: string | null
+  /** Where the owner connects their Telegram account, if there is one to connect. */
+  connectUrl?: string | null
   /** Whether the owner of the link can pay for anything now. */
   selling: boolean
   /** Where the owner pays without the bot; null while nothing is sold there. */
@@ -176,7 +178,7 @@ function factsCard(t: Strings, input: SubPageInput): Markup {
   const deviceRow =
     devices &&
     html`<li><span><strong>${t.devices}</strong>${full && html`<span class="muted">${t.devicesFull} <a href="${accountUrl}">${t.devicesFullLink}</a>.</span>`}</span><span class="${full ? 'pill warn' : 'pill'}">${t.devicesOf(devices.count, devices.limit)}</span></li>`
-  return html`<section class="card stack facts"><h2 class="sr">${t.subList}</h2><ul class="rows">${rows}${pausedRows}${deviceRow}</ul>${input.selling ? buttonLink(botUrl, 'refresh', t.renew) : buttonLink(botUrl, 'telegram', t.openBot)}${buttonLink(renewUrl, 'card', t.renewOnSite)}</section>`
+  return html`<section class="card stack facts"><h2 class="sr">${t.subList}</h2><ul class="rows">${rows}${pausedRows}${deviceRow}</ul>${input.selling ? buttonLink(botUrl, 'refresh', t.renew) : buttonLink(botUrl, 'telegram', t.openBot)}${buttonLink(renewUrl, 'card', t.renewOnSite)}${buttonLink(input.connectUrl ?? null, 'telegram', t.connectTelegram)}</section>`
 }
 
 function qrCard(t: Strings, subUrl: string): Markup {

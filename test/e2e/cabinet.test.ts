@@ -192,6 +192,28 @@ describe('what there is to renew', () => {
     expect(await page.getByText('How to connect').isVisible()).toBe(true)
   })
 
+  test('offers to connect Telegram to who has none, by the link that asks the bot', async () => {
+    const page = await openAccount('one')
+    expect(await page.getByText('Connect Telegram').first().isVisible()).toBe(false)
+    const token = 'without-telegram-'.padEnd(43, 'x')
+    site.area.write(
+      "insert into users (tg_id, token, created_at) values (-1, ?, '2026-01-01T00:00:00')",
+      token,
+    )
+    try {
+      await page.goto(`${site.site}/cabinet.html#${token}`)
+      const link = page.getByRole('link', { name: 'Connect Telegram' })
+      await link.waitFor()
+      expect(await axeFindings(page)).toEqual([])
+      await screenshot(page, 'public/account-connect')
+      expect(await link.getAttribute('href')).toMatch(
+        new RegExp(`^http://sub\\.[^/]+/sub/${token}/telegram$`),
+      )
+    } finally {
+      site.area.write('delete from users where tg_id = -1')
+    }
+  })
+
   test('asks nobody to choose a plan while nothing is sold', async () => {
     const page = await openAccount('none')
     await page.getByText('Choose a plan').waitFor()

@@ -7,7 +7,8 @@ import { type Check, type JsonSchema, schemaCompiler } from './json-schema.ts'
 interface DescribedResponse {
   $ref?: string
   headers?: Record<string, { required: boolean; schema: JsonSchema }>
-  content: Record<string, { schema: JsonSchema }>
+  /** None of an answer without a body. */
+  content?: Record<string, { schema: JsonSchema }>
 }
 
 interface DescribedOperation {
@@ -41,7 +42,7 @@ const textValue = (text: string, schema: JsonSchema) =>
 function compileDocument(document: ReturnType<typeof createDocument>): Route[] {
   const compile = schemaCompiler(document)
   const responseOf = (described: DescribedResponse): Response => {
-    const { headers = {}, content } = described.$ref
+    const { headers = {}, content = {} } = described.$ref
       ? (document.components.responses[
           described.$ref.split('/').at(-1) as string
         ] as DescribedResponse)
@@ -113,7 +114,8 @@ function pathOf(target: string): string {
 function faultOf(response: Response, answer: Answer): string | null {
   const [type = ''] = (answer.headers.get('content-type') ?? '').split(';')
   const body = response.bodies.get(type)
-  if (body === undefined) return `its media type ${type}`
+  const bodiless = response.bodies.size === 0 && answer.text === ''
+  if (body === undefined && !bodiless) return `its media type ${type}`
   for (const { name, required, check } of response.headers) {
     const text = answer.headers.get(name)
     if (text === null && required) return `that ${name} is missing`

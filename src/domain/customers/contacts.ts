@@ -19,7 +19,7 @@ export interface Contact {
 }
 
 /** What a contact makes different in a user's row; undefined: nothing. */
-function changesBy({ username, lang }: Contact, user: User) {
+export function changesBy({ username, lang }: Contact, user: User) {
   const changes = omitUndefined({
     username: username === user.username ? undefined : username,
     lang: user.lang === null ? lang : undefined,
@@ -40,7 +40,7 @@ export async function meetUser(s: Deps, contact: Contact): Promise<User> {
   return s.db.tx(function* (tx) {
     const user = yield* ensureUser(tx, tgId, randomToken(), now)
     const changes = changesBy(contact, user)
-    if (changes) yield* updateUser(tx, tgId, changes)
+    if (changes) yield* updateUser(tx, user.tgId, changes)
     return { ...user, ...changes }
   })
 }

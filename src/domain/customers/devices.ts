@@ -57,7 +57,11 @@ export async function admit(
   }
   const now = formatTimestamp(s.clock.now())
   const device = { tgId: owner.tgId, ...claim, createdAt: now, lastSeenAt: now }
-  const admitted = await s.db.tx((tx) => admitDevice(tx, device, limit))
+  const admitted = await s.db.tx(function* (tx) {
+    // Deleted or merged since the list was asked for: asked again, it is whoever has the link now.
+    if (!(yield* readUser(tx, owner.tgId))) throw notFound('not found')
+    return yield* admitDevice(tx, device, limit)
+  })
   if (!admitted) throw limitReached()
 }
 

@@ -1,5 +1,6 @@
-/** The job's housekeeping: sessions, pending logins and attempts that ran out, and history past its time. */
+/** The job's housekeeping: sessions, pending logins, codes and attempts that ran out, and history past its time. */
 import { deleteOld } from '#db/history.ts'
+import { deleteExpiredLinkCodes } from '#db/link-codes.ts'
 import { deleteExpiredLogins } from '#db/logins.ts'
 import { DEVICE_TTL_SECONDS } from '#src/domain/accounts/admin-devices.ts'
 import { pause } from '#src/lib/pause.ts'
@@ -20,6 +21,7 @@ export async function cleanUp(s: Deps): Promise<void> {
     attempts: before(1),
     devices: timestampBefore(now, DEVICE_TTL_SECONDS * SECOND_MS),
   })
+  await deleteExpiredLinkCodes(s.db, formatTimestamp(now))
   const limits = {
     events: before(RETENTION_DAYS.events),
     outbox: before(RETENTION_DAYS.outbox),

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { token } from '#db/values.ts'
 import { LIST_FORMATS } from '#src/domain/lists/formats.ts'
+import { redirect } from '#src/http/answers.ts'
 import { coreProgram, coreQuery, registration } from '#src/http/install.ts'
 import { cabinet } from '#src/http/schemas/cabinet.ts'
 import { ok } from '#src/http/schemas/fields.ts'
@@ -51,6 +52,13 @@ const links = openOperations('Links', [
     params: { token, app: v.string() },
     query: lang,
     ok: page,
+  },
+  {
+    path: '/sub/{token}/telegram',
+    summary: 'Sends a customer without Telegram to the bot, which connects their account',
+    params: { token },
+    ok: redirect,
+    refusals: [400, 429],
   },
   {
     path: '/api/cabinet/{token}',

@@ -1,7 +1,7 @@
 /** The cabinet's shop. */
 import { rowId as id, token } from '#db/values.ts'
 import { ok } from '#src/http/schemas/fields.ts'
-import { payLink, shop } from '#src/http/schemas/payment.ts'
+import { connectLink, payLink, shop } from '#src/http/schemas/payment.ts'
 import { openOperations } from '../operation.ts'
 import { purchase } from '../shop.ts'
 
@@ -20,6 +20,14 @@ export const shopOperations = openOperations('Shop', [
     body: purchase,
     ok: payLink,
     refusals: [429],
+  },
+  {
+    method: 'post',
+    path: '/api/cabinet/{token}/link',
+    summary: 'Make the link into the bot that connects a Telegram account; for 15 minutes, once',
+    params: { token },
+    ok: connectLink,
+    refusals: [400, 429],
   },
   {
     method: 'delete',

@@ -87,7 +87,11 @@ const { tg_id: _owner, hwid: _hwid, ...deviceEntries } = device.entries
 
 const ownDevice = describes<ReturnType<typeof ownDeviceView>>()(v.strictObject(deviceEntries))
 
+export const connectLink = v.strictObject({ url })
+
 export const shop = v.strictObject({
+  /** Only where the owner has no Telegram account and may connect one. */
+  connect_telegram: v.exactOptional(v.literal(true)),
   payments_enabled: v.boolean(),
   nodes: v.array(v.strictObject({ code: v.string(), label: v.string() })),
   plans: v.array(shopPlan),

@@ -347,6 +347,11 @@ function render(account) {
   byId('connect').hidden = !shop.subscriptions.some(({ state }) => state === 'active')
   byId('sub-link').textContent = account.sub_link
   if (/^https?:\/\//.test(account.sub_link)) byId('open-link').href = account.sub_link
+  const telegram = byId('telegram')
+  if (telegram) {
+    telegram.hidden = !shop.connect_telegram
+    byId('connect-telegram').href = `${account.sub_link}/telegram`
+  }
   note('device-note', '')
   note('buy-fault', '')
   showShop()

@@ -9,6 +9,9 @@ export const en = {
   language: 'English',
   languageNav: 'Language',
   openBot: 'Open the bot',
+  connectTelegram: 'Connect Telegram',
+  connectTelegramText:
+    'You will get a message before a subscription ends, and can renew it in the bot.',
   support: 'Support',
   copy: 'Copy',
   copied: 'Copied',

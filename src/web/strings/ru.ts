@@ -10,6 +10,9 @@ export const ru: Strings = {
   language: 'Русский',
   languageNav: 'Язык',
   openBot: 'Открыть бот',
+  connectTelegram: 'Подключить Telegram',
+  connectTelegramText:
+    'Вы получите сообщение перед окончанием подписки и сможете продлить её в боте.',
   support: 'Поддержка',
   copy: 'Скопировать',
   copied: 'Скопировано',

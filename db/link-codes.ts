@@ -1,0 +1,46 @@
+/** Codes by which customers connect their Telegram account, kept as digests; one at a time for each. */
+import { linkCodes } from './customer-schema.ts'
+import { type Database, type Query, run } from './database.ts'
+import { and, eq, gt, lte } from './orm.ts'
+import { type User, users } from './schema.ts'
+
+export type LinkCode = typeof linkCodes.$inferSelect
+
+/** A customer's present code, also one that has run out. */
+export function* readLinkCode(tx: Query, tgId: number) {
+  const [row] = yield* run(tx.select().from(linkCodes).where(eq(linkCodes.tgId, tgId)))
+  return row as LinkCode | undefined
+}
+
+/** Gives a customer another code in place of the one before it. */
+export function* storeLinkCode(tx: Query, row: LinkCode) {
+  yield* run(
+    tx.insert(linkCodes).values(row).onConflictDoUpdate({ target: linkCodes.tgId, set: row }),
+  )
+}
+
+const isGood = (code: string, now: string) =>
+  and(eq(linkCodes.code, code), gt(linkCodes.expiresAt, now))
+
+/** Whose code it is; undefined for one that nobody has at `now`. */
+export function findLinkOwner(db: Database, code: string, now: string): User | undefined {
+  return db.q
+    .select({ user: users })
+    .from(linkCodes)
+    .innerJoin(users, eq(users.tgId, linkCodes.tgId))
+    .where(isGood(code, now))
+    .get()?.user
+}
+
+/** Uses a code up; the number of the customer whose it was, undefined for one that nobody has. */
+export function* takeLinkCode(tx: Query, code: string, now: string) {
+  const [row] = yield* run(
+    tx.delete(linkCodes).where(isGood(code, now)).returning({ tgId: linkCodes.tgId }),
+  )
+  return row?.tgId as number | undefined
+}
+
+/** Deletes the codes that have run out. */
+export async function deleteExpiredLinkCodes(db: Database, now: string): Promise<void> {
+  await db.tx((tx) => run(tx.delete(linkCodes).where(lte(linkCodes.expiresAt, now))))
+}

@@ -1,0 +1,42 @@
+/** All that belongs to one customer, given to another. */
+import { userTokens } from './customer-schema.ts'
+import { type Query, run } from './database.ts'
+import { and, eq, inArray, isNotNull } from './orm.ts'
+import { devices, giftCodes, payments, subscriptions, type User, users } from './schema.ts'
+
+/** A device that both have is the one that stays. */
+function* moveDevices(tx: Query, from: number, to: number) {
+  const known = tx.select({ hwid: devices.hwid }).from(devices).where(eq(devices.tgId, to))
+  yield* run(tx.delete(devices).where(and(eq(devices.tgId, from), inArray(devices.hwid, known))))
+  yield* run(tx.update(devices).set({ tgId: to }).where(eq(devices.tgId, from)))
+}
+
+/** Who redeemed a code: looked for by the subscriptions that came of them. */
+function* moveGifts(tx: Query, from: number, to: number) {
+  const redeemed = tx
+    .select({ code: subscriptions.giftCode })
+    .from(subscriptions)
+    .where(and(eq(subscriptions.tgId, from), isNotNull(subscriptions.giftCode)))
+  yield* run(
+    tx
+      .update(giftCodes)
+      .set({ usedBy: to })
+      .where(and(inArray(giftCodes.code, redeemed), eq(giftCodes.usedBy, from))),
+  )
+}
+
+/**
+ * Gives a customer's subscriptions, payments, gifts, devices and links to another one and deletes their row. The link that was the present
+ * one goes on as a former link.
+ */
+export function* moveCustomer(tx: Query, from: User, to: number, now: string) {
+  const { tgId } = from
+  yield* moveGifts(tx, tgId, to)
+  yield* run(tx.update(subscriptions).set({ tgId: to }).where(eq(subscriptions.tgId, tgId)))
+  yield* run(tx.update(payments).set({ tgId: to }).where(eq(payments.tgId, tgId)))
+  yield* moveDevices(tx, tgId, to)
+  yield* run(tx.update(userTokens).set({ tgId: to }).where(eq(userTokens.tgId, tgId)))
+  yield* run(tx.delete(users).where(eq(users.tgId, tgId)))
+  const former = { token: from.token, tgId: to, kind: 'former' as const, createdAt: now }
+  yield* run(tx.insert(userTokens).values(former))
+}

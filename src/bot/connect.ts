@@ -1,0 +1,48 @@
+/**
+ * Connecting an account of the site, by the link that its page gives. Neither the link nor the tap makes who follows it a user: who has no
+ * account here gets the one that they connect.
+ */
+import type { Context } from 'grammy/web'
+import type { User } from '#db/schema.ts'
+import { BOT_ACTOR } from '#src/domain/audit.ts'
+import { connectTelegram, findConnection } from '#src/domain/customers/linking.ts'
+import { single } from './keyboards.ts'
+import { showMenu } from './menu.ts'
+import { beginRequest, langOf, say, send, show, type Visit } from './request.ts'
+
+const START = /^\/start(?:@\w+)?\s+link_([\w-]{1,43})\s*$/
+const TAP = /^link:([\w-]{1,43})$/
+
+/** The code that an update would connect an account by; undefined where it is about something else. */
+export const connectCodeIn = ({ message, callbackQuery }: Context): string | undefined =>
+  (START.exec(message?.text ?? '') ?? TAP.exec(callbackQuery?.data ?? ''))?.[1]
+
+const nameOf = ({ name, email, username, tgId }: User): string =>
+  name ?? email ?? username ?? String(tgId)
+
+/** Asks whether the account of a code is to be connected: a link that somebody sends connects nothing by itself. */
+async function ask(v: Visit, code: string): Promise<void> {
+  const found = findConnection(v.s, code, v.telegramId)
+  if (!found) return show(v, v.t.connectStale)
+  const text = v.t.connectAsk(nameOf(found.customer), found.known !== undefined)
+  await show(v, text, single(v.t.connectDo, 'link', code))
+}
+
+/** Connects the account; null where the code is none any more. */
+function connect({ s, ctx, telegramId }: Visit, code: string): Promise<User | null> {
+  return connectTelegram(s, BOT_ACTOR, code, {
+    tgId: telegramId,
+    username: ctx.from?.username ?? null,
+    lang: langOf(s, ctx.from?.language_code),
+  })
+}
+
+/** Shows what a code connects, or connects it where the button under that was tapped. */
+export async function connectAccount(v: Visit, code: string): Promise<void> {
+  if (!v.ctx.callbackQuery) return ask(v, code)
+  const user = await connect(v, code)
+  if (!user) return say(v, v.t.connectStale)
+  const request = user.bannedAt === null ? await beginRequest(v.memory, v.ctx) : null
+  if (request) await showMenu(request, v.t.connected)
+  else await send(v, v.t.banned)
+}

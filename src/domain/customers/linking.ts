@@ -1,0 +1,156 @@
+/** Customers without Telegram connect their account there: by a code that their page gives, told to the bot. */
+import type { Query } from '#db/database.ts'
+import { findLinkOwner, readLinkCode, storeLinkCode, takeLinkCode } from '#db/link-codes.ts'
+import { moveCustomer } from '#db/merge.ts'
+import type { User } from '#db/schema.ts'
+import { readUnexpiredOfUser } from '#db/subscriptions.ts'
+import { findUser, readUser, updateUser } from '#db/users.ts'
+import { MAX_NOTE, MAX_TAGS } from '#db/values.ts'
+import { type Actor, audit } from '#src/domain/audit.ts'
+import { readSettings, type Settings } from '#src/domain/settings.ts'
+import { botLink } from '#src/lib/bot-link.ts'
+import { sha256Hex } from '#src/lib/crypto.ts'
+import { base64url } from '#src/lib/encoding.ts'
+import { badRequest, tooMany } from '#src/lib/errors.ts'
+import { randomBytes } from '#src/lib/random.ts'
+import { formatTimestamp, MINUTE_MS, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+import { type Contact, changesBy } from './contacts.ts'
+import { type NodeClient, readKnownUser } from './users.ts'
+
+type Deps = Pick<Services, 'db' | 'clock' | 'config'>
+
+const CODE_BYTES = 24
+const CODE_MS = 15 * MINUTE_MS
+/** A page that is opened again and again makes no more codes than this. */
+const EVERY_MS = 2 * SECOND_MS
+
+/** Whether a customer has a Telegram account to connect, and a bot to connect it with. */
+export const canConnect = (user: Pick<User, 'telegramId'>, settings: Settings): boolean =>
+  user.telegramId === null && settings.text('BOT_USERNAME') !== ''
+
+/**
+ * The link into the bot that connects a customer's Telegram account: for 15 minutes, once, and in place of the one before it. Throws 400
+ * where there is nothing to connect, 429 for a second one within 2 seconds.
+ */
+export async function createConnectLink(s: Deps, number: number): Promise<string> {
+  const settings = readSettings(s)
+  const code = base64url(randomBytes(CODE_BYTES))
+  const link = botLink(s.config.botLinkBase, settings.text('BOT_USERNAME'), `link_${code}`)
+  if (link === null) throw badRequest('Telegram is not available')
+  const at = s.clock.now()
+  await s.db.tx(function* (tx) {
+    const { tgId, telegramId } = yield* readKnownUser(tx, number)
+    if (telegramId !== null) throw badRequest('Telegram is connected already')
+    const present = yield* readLinkCode(tx, tgId)
+    const since = present ? parseTimestamp(present.expiresAt).getTime() - CODE_MS : 0
+    const waitMs = since + EVERY_MS - at.getTime()
+    if (waitMs > 0 && waitMs <= EVERY_MS) throw tooMany(waitMs / SECOND_MS)
+    const expiresAt = formatTimestamp(new Date(at.getTime() + CODE_MS))
+    yield* storeLinkCode(tx, { tgId, code: sha256Hex(code), expiresAt })
+  })
+  return link
+}
+
+/** What a code would connect. */
+export interface Connection {
+  /** Whose code it is. */
+  customer: User
+  /** Who has this Telegram account already: both would be one. */
+  known: User | undefined
+}
+
+/** What a code would connect to a Telegram account; null for a code that has run out, was used, or never was one. */
+export function findConnection(
+  s: Pick<Deps, 'db' | 'clock'>,
+  code: string,
+  telegramId: number,
+): Connection | null {
+  const customer = findLinkOwner(s.db, sha256Hex(code), formatTimestamp(s.clock.now()))
+  return customer ? { customer, known: findUser(s.db, telegramId) } : null
+}
+
+/** The first of two times; null where there is none. */
+const earlier = (a: string | null, b: string | null) =>
+  a === null || (b !== null && b < a) ? b : a
+
+/** The smaller of two limits; null where there is none. */
+const stricter = (a: number | null, b: number | null) =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)
+
+const newestFirst = (a: string[] | null, b: string[] | null) => {
+  const all = [...(a ?? []), ...(b ?? [])].sort().reverse()
+  return all.length > 0 ? all : null
+}
+
+/** What two customers are as one: the ban and the limits of the stricter, the words of both. */
+function mergedProfile(from: User, to: User) {
+  const notes = [to.note, from.note].filter((note) => note !== null && note !== '')
+  return {
+    bannedAt: earlier(to.bannedAt, from.bannedAt),
+    hwidLimit: stricter(to.hwidLimit, from.hwidLimit),
+    deviceRemovals: newestFirst(to.deviceRemovals, from.deviceRemovals),
+    linkResets: newestFirst(to.linkResets, from.linkResets),
+    name: to.name ?? from.name,
+    email: to.email ?? from.email,
+    tags: [...new Set([...to.tags, ...from.tags])].slice(0, MAX_TAGS),
+    note: notes.length > 0 ? notes.join('\n').slice(0, MAX_NOTE).toWellFormed() : null,
+  }
+}
+
+/**
+ * Makes one customer of two: all of `from` is `to`'s from now on, and the link of `from` goes on as a former one. The clients whose nodes
+ * must be told: those of whoever is banned by it; to all others nothing happens.
+ */
+function* mergeIn(tx: Query, actor: Actor, now: string, from: User, to: User) {
+  const banned = to.bannedAt ?? from.bannedAt
+  const unbanned = banned === null ? [] : [from, to].filter((user) => user.bannedAt === null)
+  const clients: NodeClient[] = []
+  for (const { tgId } of unbanned) clients.push(...(yield* readUnexpiredOfUser(tx, tgId, now)))
+  yield* moveCustomer(tx, from, to.tgId, now)
+  yield* updateUser(tx, to.tgId, mergedProfile(from, to))
+  yield* audit(tx, actor, now, {
+    action: 'user.merge',
+    object: `${to.tgId}`,
+    detail: `from=${from.tgId}`,
+  })
+  return clients
+}
+
+/**
+ * Uses a code up: the customer whose it is has this Telegram account from now on, and who had it already gets all that they have. The
+ * customer as they are then; null for a code that is none any more.
+ */
+export async function connectTelegram(
+  s: Pick<Services, 'db' | 'clock' | 'nodeSync'>,
+  actor: Actor,
+  code: string,
+  contact: Contact,
+): Promise<User | null> {
+  const telegramId = contact.tgId
+  const now = formatTimestamp(s.clock.now())
+  const done = await s.db.tx(function* (tx) {
+    const owner = yield* takeLinkCode(tx, sha256Hex(code), now)
+    const customer = owner === undefined ? undefined : yield* readUser(tx, owner)
+    // Who was connected meanwhile by an admin has nothing to connect.
+    if (!customer || customer.telegramId !== null) return null
+    const known = yield* readUser(tx, telegramId)
+    const user = known ?? customer
+    const contacted = changesBy(contact, user)
+    let clients: NodeClient[] = []
+    if (known) clients = yield* mergeIn(tx, actor, now, customer, known)
+    else {
+      yield* updateUser(tx, customer.tgId, { telegramId })
+      yield* audit(tx, actor, now, {
+        action: 'user.connect',
+        object: `${customer.tgId}`,
+        detail: `telegram_id=${telegramId}`,
+      })
+    }
+    if (contacted) yield* updateUser(tx, user.tgId, contacted)
+    return { user: (yield* readUser(tx, telegramId)) as User, clients }
+  })
+  if (!done) return null
+  await s.nodeSync.touch(done.clients)
+  return done.user
+}
