@@ -159,8 +159,8 @@ export const adminOperations = <const L extends readonly Declaration[]>(
 type OpenTerms = Omit<Terms, 'method'> & Partial<Pick<Terms, 'method'>>
 
 /** Operations without a session that share a subject; `get` unless they say otherwise. */
-export const openOperations = (tag: Tag, list: OpenTerms[]): Operation[] =>
-  list.map((one) => ({ method: 'get', ...one, open: true, tag }))
+export const openOperations = <T extends OpenTerms>(tag: Tag, list: T[]) =>
+  list.map((one) => ({ method: 'get' as const, ...one, open: true as const, tag }))
 
 type Body = v.GenericSchema<unknown, object>
 

@@ -1,9 +1,9 @@
 /** The cabinet's shop: what the owner of a link can buy, their pay links, their Telegram account, the removal of their devices. */
-import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
 import { findUserByToken } from '#db/users.ts'
+import { rowId as id, token } from '#db/values.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
 import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
 import { createPayment } from '#src/domain/payments/create.ts'
@@ -13,12 +13,15 @@ import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions/subs
 import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { plainText } from '#src/lib/values.ts'
-import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
+import { type Context, type Http, ipOf } from './context.ts'
+import { openOperations, operation } from './operation.ts'
 import { currentCatalogue } from './pages.ts'
 import { ownDeviceView, ownSubscriptionView, shopPlanView } from './payment-views.ts'
-import { readId, readJson } from './validate.ts'
+import { ok } from './schemas/fields.ts'
+import { connectLink, payLink, shop } from './schemas/payment.ts'
+import { readId } from './validate.ts'
 
-export const purchase = v.object({
+const purchase = v.object({
   node: v.optional(v.nullable(plainText(64))),
   plan: plainText(64),
   provider: plainText(64),
@@ -26,8 +29,8 @@ export const purchase = v.object({
 })
 
 /** The owner of the link token of a path. Throws 404. */
-function readOwner(s: Http, c: Context): User {
-  const user = findUserByToken(s.db, c.req.param('token') ?? '')
+function readOwner(s: Http, params: { token: string }): User {
+  const user = findUserByToken(s.db, params.token)
   if (!user) throw notFound()
   return user
 }
@@ -37,7 +40,7 @@ function uuidOf(s: Http, user: User, id: string): string {
   return findShownOfUser(s, user, id, formatTimestamp(s.clock.now()))?.row.uuid ?? id
 }
 
-function shop(s: Http, user: User) {
+function shopView(s: Http, user: User) {
   const now = formatTimestamp(s.clock.now())
   const catalogue = currentCatalogue(s)
   const { open, nodes, plans, providers } = readShop(catalogue, user)
@@ -58,39 +61,85 @@ function shop(s: Http, user: User) {
   }
 }
 
-/** Adds the shop's routes. */
-export function mountShop(app: Hono<AppEnv>, s: Http): void {
-  const base = '/api/cabinet/:token'
-  const priv = (c: Context) => c.header('Cache-Control', 'private, no-store')
-  app.get(`${base}/shop`, (c) => {
-    const user = readOwner(s, c)
-    priv(c)
-    return c.json(shop(s, user))
-  })
-  app.post(`${base}/payments`, async (c) => {
-    const user = readOwner(s, c)
-    const { node, plan, provider, renews } = await readJson(c, purchase)
-    const actor = { admin: null, ip: ipOf(s, c) }
-    const made = await createPayment(s, actor, {
-      tgId: user.tgId,
-      node: node ?? undefined,
-      plan,
-      provider,
-      renews: typeof renews === 'string' ? uuidOf(s, user, renews) : undefined,
-      source: 'site',
-    })
-    priv(c)
-    return c.json({ id: made.id, pay_url: made.payUrl })
-  })
-  app.post(`${base}/link`, async (c) => {
-    const url = await createConnectLink(s, readOwner(s, c).tgId)
-    priv(c)
-    return c.json({ url })
-  })
-  app.delete(`${base}/devices/:id`, async (c) => {
-    const { tgId } = readOwner(s, c)
-    await removeOwnDevice(s, { admin: null, ip: ipOf(s, c) }, tgId, readId(c.req.param('id')))
-    priv(c)
-    return c.json({ ok: true })
-  })
-}
+/** The answer is the owner's alone: no cache keeps it. */
+const keepPrivate = (c: Context) => c.header('Cache-Control', 'private, no-store')
+
+const ownPath = '/api/cabinet/{token}'
+
+export const shopOperations = openOperations('Shop', [
+  operation(
+    {
+      method: 'get',
+      path: `${ownPath}/shop`,
+      summary: 'What the owner of a link can buy, with their subscriptions and devices',
+      open: true,
+      params: { token },
+      ok: shop,
+    },
+    ({ s, c, params }) => {
+      const user = readOwner(s, params)
+      keepPrivate(c)
+      return shopView(s, user)
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: `${ownPath}/payments`,
+      summary: 'Make a pay link; the same order again gets the same one',
+      open: true,
+      params: { token },
+      body: purchase,
+      ok: payLink,
+      refusals: [429],
+    },
+    async ({ s, c, params, body }) => {
+      const user = readOwner(s, params)
+      const { node, plan, provider, renews } = await body()
+      const actor = { admin: null, ip: ipOf(s, c) }
+      const made = await createPayment(s, actor, {
+        tgId: user.tgId,
+        node: node ?? undefined,
+        plan,
+        provider,
+        renews: typeof renews === 'string' ? uuidOf(s, user, renews) : undefined,
+        source: 'site',
+      })
+      keepPrivate(c)
+      return { id: made.id, pay_url: made.payUrl }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: `${ownPath}/link`,
+      summary: 'Make the link into the bot that connects a Telegram account; for 15 minutes, once',
+      open: true,
+      params: { token },
+      ok: connectLink,
+      refusals: [400, 429],
+    },
+    async ({ s, c, params }) => {
+      const url = await createConnectLink(s, readOwner(s, params).tgId)
+      keepPrivate(c)
+      return { url }
+    },
+  ),
+  operation(
+    {
+      method: 'delete',
+      path: `${ownPath}/devices/{device_id}`,
+      summary: 'Forget an own device, 3 a day; an unknown one is forgotten already',
+      open: true,
+      params: { token, device_id: id },
+      ok,
+      refusals: [429],
+    },
+    async ({ s, c, params }) => {
+      const { tgId } = readOwner(s, params)
+      await removeOwnDevice(s, { admin: null, ip: ipOf(s, c) }, tgId, readId(params.device_id))
+      keepPrivate(c)
+      return { ok: true }
+    },
+  ),
+])

@@ -16,8 +16,9 @@ import { type LegalDocument, legalPage } from '#src/web/legal-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
 import { encoded } from './compression.ts'
 import type { AppEnv, Context, Http } from './context.ts'
+import { routesOf } from './operation.ts'
 import { botUrl, currentCatalogue, renderPage } from './pages.ts'
-import { mountShop } from './shop.ts'
+import { shopOperations } from './shop.ts'
 import { planView } from './views.ts'
 
 /** The landing page, as `GET /` answers it. */
@@ -86,7 +87,7 @@ export function mountSite(app: Hono<AppEnv>, s: Http): void {
       nodes_available: enabledLabels(catalogue.nodes.values()),
     })
   })
-  mountShop(app, s)
+  app.route('/', routesOf(s, shopOperations))
 }
 
 /** Adds the scripts of public pages: named by their content, so kept for ever. */

@@ -1,9 +1,9 @@
 /** Every operation of the service. */
 import { operations as adminOperations } from '../admin/operations.ts'
 import { type Operation, TAGS } from '../operation.ts'
+import { shopOperations } from '../shop.ts'
 import { noticeOperations } from './notices.ts'
 import { listPublicOperations } from './public.ts'
-import { shopOperations } from './shop.ts'
 
 /** All of them by tag, where the admin page is at `/{adminPath}`. */
 export function listOperations(adminPath: string): Operation[] {
