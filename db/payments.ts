@@ -2,7 +2,21 @@
 
 import { type Database, type Query, run } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
-import { and, asc, eq, gt, inArray, isNull, lte, ne, or, type SQL, sql } from './orm.ts'
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNull,
+  lte,
+  ne,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from './orm.ts'
 import { field, input, preparedStep } from './prepared.ts'
 import { nodes, type Payment, payments, plans } from './schema.ts'
 
@@ -245,18 +259,53 @@ export function* readReusable(
   return found as Payment | undefined
 }
 
-const due = (q: Query) =>
-  q
-    .select()
+/** Of more that are due, those that have waited longest are put in order. To have so many takes one customer three days of buying. */
+const MOST_ORDERED = 2000
+
+const isNoneOf = (column: SQLWrapper, list: string) =>
+  sql`${column} not in (select value from json_each(${sql.placeholder(list)}))`
+
+const due = (q: Query) => {
+  const waiting = q
+    .select({ id: payments.id, tgId: payments.tgId, nextCheckAt: payments.nextCheckAt })
     .from(payments)
-    .where(and(eq(payments.status, 'pending'), lte(payments.nextCheckAt, sql.placeholder('now'))))
+    .where(
+      and(
+        eq(payments.status, 'pending'),
+        lte(payments.nextCheckAt, sql.placeholder('now')),
+        isNoneOf(payments.provider, 'resting'),
+        isNoneOf(payments.tgId, 'served'),
+      ),
+    )
     .orderBy(asc(payments.nextCheckAt))
+    .limit(MOST_ORDERED)
+    .as('waiting')
+  const turn = sql<number>`row_number() over (partition by ${waiting.tgId} order by ${waiting.nextCheckAt})`
+  const ordered = q
+    .select({ id: waiting.id, turn: turn.as('turn') })
+    .from(waiting)
+    .as('ordered')
+  return q
+    .select(getTableColumns(payments))
+    .from(ordered)
+    .innerJoin(payments, eq(payments.id, ordered.id))
+    .orderBy(asc(ordered.turn), asc(payments.nextCheckAt))
     .limit(sql.placeholder('limit'))
     .prepare()
+}
 
-/** Pending payments whose next check is due, those that wait longest first. */
-export function listDuePayments(db: Database, now: string, limit: number): Payment[] {
-  return db.prepared(due).all({ now, limit })
+/**
+ * Pending payments whose next check is due: the one of each customer that waits longest, then everyone's second, and so on, so that
+ * nobody's many stand before another's. Not those of providers in `resting` and of customers in `served`.
+ */
+export function listDuePayments(
+  db: Database,
+  now: string,
+  limit: number,
+  { resting, served }: { resting: string[]; served: number[] },
+): Payment[] {
+  const except = { resting: JSON.stringify(resting), served: JSON.stringify(served) }
+  return db.prepared(due).all({ now, limit, ...except })
 }
 
 /** Pending payments in review for one of these reasons whose node and plan are there, and that have been asked about. */
@@ -281,16 +330,20 @@ export async function listReturnedPayments(
     .limit(limit)
 }
 
-/** Moves the next check of a payment that is still pending, unless somebody else has moved it since the payment was read. */
+/**
+ * Moves the next check of a payment that is still pending, unless somebody else has moved it since the payment was read. `asked`: how
+ * often it was asked about since.
+ */
 export function* postponeCheck(
   tx: Query,
   { id, nextCheckAt: read }: Pick<Payment, 'id' | 'nextCheckAt'>,
   nextCheckAt: string | null,
+  asked: 0 | 1,
 ) {
   yield* run(
     tx
       .update(payments)
-      .set({ nextCheckAt, checks: sql`${payments.checks} + 1` })
+      .set({ nextCheckAt, checks: sql`${payments.checks} + ${asked}` })
       .where(
         and(
           eq(payments.id, id),
@@ -313,22 +366,6 @@ export function* checkSoon(tx: Query, id: string, now: string) {
           eq(payments.id, id),
           eq(payments.status, 'pending'),
           sql`${payments.nextCheckAt} is not ${now}`,
-        ),
-      ),
-  )
-}
-
-/** Lets a provider rest: no payment of it is due before `until`. */
-export function* postponeProvider(tx: Query, provider: string, until: string) {
-  yield* run(
-    tx
-      .update(payments)
-      .set({ nextCheckAt: until })
-      .where(
-        and(
-          eq(payments.status, 'pending'),
-          eq(payments.provider, provider),
-          lte(payments.nextCheckAt, until),
         ),
       ),
   )

@@ -46,7 +46,10 @@ import { errorMessage } from './lib/errors.ts'
 import { createLimiter, lineBefore } from './lib/limiter.ts'
 import { createLog } from './lib/log.ts'
 import { omitUndefined } from './lib/omit-undefined.ts'
+import { createRests } from './lib/rests.ts'
 import { createSingleFlight } from './lib/single-flight.ts'
+import { MINUTE_MS } from './lib/time.ts'
+import { createTurns } from './lib/turns.ts'
 import type { Core, Cores } from './ports/cores.ts'
 import type { Services } from './services.ts'
 
@@ -152,6 +155,8 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
     seenDevices: createSeenDevices(made, seenDelayMs),
     paymentChecks: createSingleFlight(),
     paymentCreations: createSingleFlight(),
+    gatewayRests: createRests(parts.clock),
+    creationTurns: createTurns(parts.clock, MINUTE_MS),
     hashing,
     strangersHashing: lineBefore(hashing, HASHES_AT_A_TIME, HASHES_WAITING),
     nodeSync: createNodeSync(made),

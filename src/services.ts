@@ -6,7 +6,9 @@ import type { Batch } from './lib/batch.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Limiter } from './lib/limiter.ts'
 import type { Log } from './lib/log.ts'
+import type { Rests } from './lib/rests.ts'
 import type { SingleFlight } from './lib/single-flight.ts'
+import type { Turns } from './lib/turns.ts'
 import type { Cores } from './ports/cores.ts'
 import type { DataFiles } from './ports/data-files.ts'
 import type { EventSender } from './ports/event-sender.ts'
@@ -42,10 +44,14 @@ export interface Services {
   /** The share of the data folder's disk that is free, 0 to 1. */
   freeDiskShare(): number
   gateways: PaymentGateways
+  /** Payment providers that want to be left alone, by whatever of this process they were asked: ask them by domain/payments/gateways.ts. */
+  gatewayRests: Rests
   /** Questions about payments that are under way, by payment: who asks meanwhile shares the answer. */
   paymentChecks: SingleFlight<PaymentState>
   /** Payments that are being asked of a provider, in the same way. */
   paymentCreations: SingleFlight<Completion>
+  /** How often they are asked of it, by payment and customer. */
+  creationTurns: Turns
   /** Password hashes: as many at a time as there are cores but one, at most 4. */
   hashing: Limiter
   /** The same for logins of whom nobody knows, who wait in a line of their own. */

@@ -33,12 +33,18 @@ export interface Order {
   receipt?: { email: string; vatCode: number } | undefined
 }
 
+/** Why there is no answer, and after how long (null: whenever) to ask again: a gateway that says it wants to be left alone until then. */
+export interface Unanswered {
+  reason: string
+  retryAfterMs: number | null
+}
+
 export type Created =
   | { outcome: 'created'; externalId: string; payUrl: string; expiresAt: Date | null }
   /** The gateway said no: it won't by asking again. `reason` is for the admin. */
   | { outcome: 'refused'; reason: string }
-  /** Nobody knows whether it exists: ask again with the same order after `retryAfterMs` (null: whenever). */
-  | { outcome: 'unknown'; reason: string; retryAfterMs: number | null }
+  /** Nobody knows whether it exists: ask again with the same order. */
+  | ({ outcome: 'unknown' } & Unanswered)
 
 export interface Refund {
   /** The whole amount went back. */
@@ -60,7 +66,7 @@ export type PaymentState =
     } & Refund)
   | { state: 'failed'; reason: string }
   /** No answer, an error, or one that can't be read: never a reason to fail a payment. */
-  | { state: 'unknown'; reason: string; retryAfterMs: number | null }
+  | ({ state: 'unknown' } & Unanswered)
 
 /** Whether a gateway knows credentials. `unreachable`: no connection, no answer in time, or none that it would itself give. */
 export type CredentialCheck =
@@ -76,10 +82,10 @@ export interface PaymentGateway {
   /** Whether it takes these credentials; only of a gateway that can be asked. */
   verify?(shop: ShopCredentials): Promise<CredentialCheck>
   /**
-   * All payments made since then that succeeded; null when the gateway gave no usable answer to any part of the question. Only of a
-   * gateway that lists them.
+   * All payments made since then that succeeded; why there are none when the gateway gave no usable answer to any part of the
+   * question. Only of a gateway that lists them.
    */
-  listSucceeded?(since: Date, shop: ShopCredentials): Promise<SucceededPayment[] | null>
+  listSucceeded?(since: Date, shop: ShopCredentials): Promise<SucceededPayment[] | Unanswered>
 }
 
 /** A payment that a gateway counts as paid. */

@@ -110,7 +110,8 @@ describe('the reconciler', () => {
 
   test('goes through all that are due in one run', async () => {
     for (let i = 0; i < 130; i++) {
-      addPayment(shop.w, { external_id: `x${i}`, shop_id: '100500', next_check_at: nowOf(shop.w) })
+      const row = { shop_id: '100500', next_check_at: nowOf(shop.w), tg_id: i % 10 }
+      addPayment(shop.w, { ...row, external_id: `x${i}` })
     }
     await run()
     expect(checks()).toBe(130)
@@ -242,10 +243,13 @@ describe('the reconciler', () => {
     await askAgainSoon(shop.w.s, id)
     open()
     await under
-    // Asked once more by the same run.
-    expect(checks()).toBe(2)
-    expect(shop.payment(id).next_check_at).toBe(inSeconds(shop.w, DAY))
-    expect(externalId).toBe('yoo-1')
+    // Not again so soon by the same run.
+    expect(checks()).toBe(1)
+    expect(shop.payment(id)).toMatchObject({ next_check_at: inSeconds(shop.w, 10) })
+    shop.a.pay(externalId)
+    shop.w.clock.advance(MINUTE)
+    await run()
+    expect(shop.payment(id).status).toBe('paid')
   })
 
   test('does not let unclear answers of its own shorten the way back', async () => {
@@ -406,7 +410,7 @@ describe('the daily audit of provider A', () => {
     // A former shop that answers no more does not have the present one asked each hour.
     const { listSucceeded } = shop.a
     shop.a.listSucceeded = async (since, of) =>
-      of.shopId === 'newest' ? listSucceeded(since, of) : null
+      of.shopId === 'newest' ? listSucceeded(since, of) : { reason: 'x', retryAfterMs: null }
     expect(await audit()).toBe(true)
     shop.a.listSucceeded = listSucceeded
     shop.w.clock.advance(30 * DAY * 1000)

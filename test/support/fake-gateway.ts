@@ -31,6 +31,8 @@ export interface FakeGateway extends Required<PaymentGateway> {
   answer: PaymentState | null
   /** Whether the list of succeeded payments is to be had. */
   listed: boolean
+  /** For how long it wants to be left alone where it is not. */
+  listRestMs: number | null
   /** When the links that it gives end. */
   expiresAt: Date | null
   /** Holds creations and checks back until the function that it gives is called. */
@@ -57,6 +59,7 @@ export function createFakeGateway(prefix: string, idempotent = true): FakeGatewa
     credentials: { outcome: 'accepted' },
     answer: null,
     listed: true,
+    listRestMs: null,
     expiresAt: null,
     hold() {
       let open = () => {}
@@ -103,7 +106,7 @@ export function createFakeGateway(prefix: string, idempotent = true): FakeGatewa
     verify: async () => fake.credentials,
     async listSucceeded(_since, shop) {
       fake.calls.push({ method: 'list', id: '', shop })
-      if (!fake.listed) return null
+      if (!fake.listed) return { reason: 'no answer', retryAfterMs: fake.listRestMs }
       return [...fake.known.values()].flatMap(
         ({ order, externalId, state }): SucceededPayment[] => {
           if (state.state !== 'paid') return []

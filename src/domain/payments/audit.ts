@@ -5,6 +5,7 @@ import { isUuid } from '#db/users.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
 import type { ShopCredentials, SucceededPayment } from '#src/ports/payment-gateway.ts'
 import { type CheckDeps, recheckPayment } from './check.ts'
+import { gatewayOf } from './gateways.ts'
 import { noteOrphan } from './orphans.ts'
 import { listShops } from './shops.ts'
 
@@ -27,8 +28,8 @@ const isSettled = (row: Payment, one: SucceededPayment): boolean =>
 /** False when the provider gave no answer about this shop. */
 async function auditShop(s: CheckDeps, shop: ShopCredentials): Promise<boolean> {
   const since = addDays(s.clock.now(), -LOOK_BACK_DAYS)
-  const succeeded = await s.gateways[PROVIDER]?.listSucceeded?.(since, shop)
-  if (!succeeded) {
+  const succeeded = await gatewayOf(s, PROVIDER)?.listSucceeded(since, shop)
+  if (!Array.isArray(succeeded)) {
     s.log.warn('the list of paid payments could not be read', { shop: shop.shopId })
     return false
   }

@@ -8,11 +8,12 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
 import { type Confirmation, confirmPayment } from './confirm.ts'
+import { type GatewayDeps, gatewayOf } from './gateways.ts'
 import type { ConfirmDeps } from './grant.ts'
 import { findShop } from './shops.ts'
 import { paymentStep } from './steps.ts'
 
-export type CheckDeps = ConfirmDeps & Pick<Services, 'gateways' | 'paymentChecks'>
+export type CheckDeps = ConfirmDeps & GatewayDeps & Pick<Services, 'paymentChecks'>
 
 /**
  * The provider's word on a payment, and nothing is done about it. Who asks while the same question is under way shares its answer; unless that is
@@ -25,7 +26,7 @@ export async function askProvider(
 ): Promise<PaymentState> {
   const { id, externalId, provider } = payment
   const shop = findShop(s, payment)
-  const gateway = s.gateways[provider]
+  const gateway = gatewayOf(s, provider)
   if (!shop || !gateway) {
     const reason = 'nobody has the credentials of its shop'
     return { state: 'unknown', reason, retryAfterMs: null }

@@ -15,22 +15,33 @@ import { type Actor, audit } from '#src/domain/audit.ts'
 import { ensureCustomer, readKnownUser } from '#src/domain/customers/users.ts'
 import { badRequest, tooMany, unavailable } from '#src/lib/errors.ts'
 import { randomUuid } from '#src/lib/random.ts'
-import { formatTimestamp, MINUTE_MS, parseTimestamp, timestampBefore } from '#src/lib/time.ts'
+import {
+  formatTimestamp,
+  MINUTE_MS,
+  parseTimestamp,
+  SECOND_MS,
+  timestampBefore,
+} from '#src/lib/time.ts'
 import type { Completion, Created, ShopCredentials } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
-import { nextCheckAt } from './rules.ts'
+import { type GatewayDeps, gatewayOf } from './gateways.ts'
+import { customerShare, nextCheckAt } from './rules.ts'
 import { orderOf, type PaymentRequest, readSale, type SaleOrder } from './sale.ts'
 import { currentShopId, findShop } from './shops.ts'
 import { PROVIDER_ACTOR, paymentStep } from './steps.ts'
 
 export type CreationDeps = Pick<
   Services,
-  'db' | 'config' | 'clock' | 'log' | 'gateways' | 'paymentCreations'
->
+  'db' | 'config' | 'clock' | 'log' | 'paymentCreations' | 'creationTurns'
+> &
+  GatewayDeps
 
 /** New payments of one user in `WINDOW_MS`. */
 const MOST_NEW = 5
 const WINDOW_MS = 10 * MINUTE_MS
+
+/** Between two times that a provider is asked for the same payment. */
+const ASK_EVERY_MS = 5 * SECOND_MS
 
 /** How long a link is good whose provider does not say it. YooKassa: an hour (yookassa.ru/developers/payment-acceptance). */
 const LINK_MS = 50 * MINUTE_MS
@@ -40,6 +51,10 @@ export const PROVIDER_REFUSED = 'the provider refused the payment'
 /** A link that ends sooner would die in the hands of the buyer who is given it: they get a new one. */
 const LINK_LEFT_MS = MINUTE_MS
 
+/** 503: there is no link yet. */
+const noAnswer = (waitMs: number) =>
+  unavailable('the provider gives no answer, try again', Math.max(1, Math.ceil(waitMs / SECOND_MS)))
+
 /** Throws 429 when the user has made enough payments of late. */
 function* requireTurn(tx: Query, tgId: number, at: Date) {
   const recent = yield* readRecentPayments(tx, tgId, timestampBefore(at, WINDOW_MS))
@@ -48,7 +63,10 @@ function* requireTurn(tx: Query, tgId: number, at: Date) {
   throw tooMany((parseTimestamp(first).getTime() + WINDOW_MS - at.getTime()) / 1000)
 }
 
-/** Writes the row of a new payment, or gives the one that serves as well. */
+/**
+ * Writes the row of a new payment, or gives the one that serves as well. While the provider wants to be left alone there are no new
+ * rows: nobody could ask for their payments, and at some providers each tap would leave one.
+ */
 function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentRequest, at: Date) {
   const now = formatTimestamp(at)
   const user =
@@ -76,6 +94,8 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
   const reusable = yield* readReusable(tx, same, linkUntil, begunSince)
   if (reusable) return reusable
   yield* requireTurn(tx, user.tgId, at)
+  const restMs = s.gatewayRests.leftMs(provider)
+  if (restMs > 0) throw noAnswer(restMs)
   const payment = yield* insertPayment(tx, {
     ...same,
     id: randomUuid(),
@@ -133,7 +153,7 @@ async function askForPayment(
 ): Promise<Completion> {
   const { id, amount, currency, tgId, provider } = payment
   const order = payment.order as SaleOrder | null
-  const gateway = s.gateways[provider]
+  const gateway = gatewayOf(s, provider)
   if (!order || !gateway) return lost('the order is not known any more')
   paymentStep(s, id, 'ordered')
   const created = await gateway.create({ paymentId: id, amount, currency, tgId, ...order }, shop)
@@ -159,16 +179,25 @@ async function askForPayment(
   }
 }
 
+/** Milliseconds until a provider may be asked for this payment; 0: now, and that counts. */
+const takeTurn = (s: CreationDeps, payment: Payment): number =>
+  s.gatewayRests.leftMs(payment.provider) ||
+  s.creationTurns.take([payment.id, { most: 1, inMs: ASK_EVERY_MS }], customerShare(payment))
+
 /**
  * Asks the provider for a payment whose row is written, and stores its link. Who wants the same payment meanwhile shares the
- * answer.
+ * answer; who comes too soon after one is told when to come again.
  */
 export const completeCreation = (
   s: CreationDeps,
   payment: Payment,
   shop: ShopCredentials,
 ): Promise<Completion> =>
-  s.paymentCreations(payment.id, () => askForPayment(s, payment, shop)).answer
+  s.paymentCreations(payment.id, async () => {
+    const retryAfterMs = takeTurn(s, payment)
+    if (retryAfterMs === 0) return askForPayment(s, payment, shop)
+    return { outcome: 'unknown', reason: 'asked for a moment ago', retryAfterMs }
+  }).answer
 
 export interface NewPayment {
   id: string
@@ -178,7 +207,7 @@ export interface NewPayment {
 /**
  * Makes a payment and gives the link by which it is paid; an order that can still be paid by its link gets that one. Throws 400
  * for what is not sold and where the provider refuses, 404 for an unknown user, 429 after 5 new ones in 10 minutes, 503 while the
- * provider gives no answer.
+ * provider gives no answer or wants to be left alone, and to who asks for the same again within 5 seconds.
  */
 export async function createPayment(
   s: CreationDeps,
@@ -198,6 +227,5 @@ export async function createPayment(
   if (!('outcome' in done) || done.outcome === 'refused') {
     throw badRequest(PROVIDER_REFUSED)
   }
-  const wait = done.retryAfterMs === null ? 5 : done.retryAfterMs / 1000
-  throw unavailable('the provider gives no answer, try again', Math.max(1, Math.ceil(wait)))
+  throw noAnswer(done.retryAfterMs ?? ASK_EVERY_MS)
 }

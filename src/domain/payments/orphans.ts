@@ -7,16 +7,17 @@ import { readSettings } from '#src/domain/settings.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { type GatewayDeps, gatewayOf } from './gateways.ts'
 import { currentShopId, findShop } from './shops.ts'
 import { PROVIDER_ACTOR } from './steps.ts'
 
-type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'log' | 'nudge' | 'gateways'>
+type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'log' | 'nudge'>
 
 export const ORPHAN = 'paid, but no payment of ours'
 
 /** Notes an orphan once, and tells the admins. */
 export async function noteOrphan(
-  s: Omit<Deps, 'gateways'>,
+  s: Deps,
   orphan: {
     provider: string
     externalId: string
@@ -43,12 +44,12 @@ export async function noteOrphan(
 }
 
 /** Asks provider A about a payment of which a notice told and no row does; an orphan is noted when it is truly paid. */
-export async function lookUpUnknown(s: Deps, externalId: string): Promise<void> {
+export async function lookUpUnknown(s: Deps & GatewayDeps, externalId: string): Promise<void> {
   const provider = 'provider_a'
   const shopId = currentShopId(readSettings(s), provider)
   const shop = findShop(s, { provider, shopId })
   if (!shop) return
-  const found = await s.gateways[provider]?.check({ id: '', externalId }, shop)
+  const found = await gatewayOf(s, provider)?.check({ id: '', externalId }, shop)
   if (found?.state !== 'paid' || found.refunded) return
   // Its row may have learned the id meanwhile.
   if (findByExternalId(s.db, provider, externalId)) return

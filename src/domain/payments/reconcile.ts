@@ -1,13 +1,7 @@
 /** Asks about pending payments by itself: what no webhook told, what a crash left half made, what waits for its node or plan. */
 
 import { ENV_GENERATION, PAYMENTS_GENERATION } from '#db/own-settings.ts'
-import {
-  listDuePayments,
-  listReturnedPayments,
-  makeAllDue,
-  postponeCheck,
-  postponeProvider,
-} from '#db/payments.ts'
+import { listDuePayments, listReturnedPayments, makeAllDue, postponeCheck } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { putSetting, readSetting } from '#db/settings.ts'
 import type { Actor } from '#src/domain/audit.ts'
@@ -16,11 +10,11 @@ import { createLimiter } from '#src/lib/limiter.ts'
 import { addDays, formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type CheckDeps, recheckPayment } from './check.ts'
-import { completeCreation } from './create.ts'
+import { type CreationDeps, completeCreation } from './create.ts'
 import { ASK_AGAIN_MS, GONE, nextCheckAt } from './rules.ts'
 import { findShop } from './shops.ts'
 
-export type ReconcilerDeps = CheckDeps & Pick<Services, 'fatal' | 'paymentCreations'>
+export type ReconcilerDeps = CheckDeps & CreationDeps & Pick<Services, 'fatal'>
 
 const RECONCILER: Actor = { admin: null, ip: 'reconciler' }
 
@@ -28,6 +22,10 @@ const BATCH = 20
 const AT_A_TIME = 3
 /** A run that finds more than it can do in this time leaves the rest to the next. */
 const RUN_MS = 50 * SECOND_MS
+/** Questions of one run about payments of one customer. What is over it is due at the next. */
+const MOST_OF_ONE = 20
+/** Between two questions about a payment, however often it is made due meanwhile. */
+const ASK_EVERY_MS = 10 * SECOND_MS
 
 /** Makes every pending payment due after a restore: what it knew may be old. */
 async function followRestore(s: ReconcilerDeps, now: string): Promise<void> {
@@ -83,49 +81,67 @@ async function bringForward(s: ReconcilerDeps, payment: Payment): Promise<Answer
 }
 
 /** Brings one payment forward and says when it comes next. */
-async function reconcile(s: ReconcilerDeps, payment: Payment): Promise<Answer> {
+async function reconcile(s: ReconcilerDeps, payment: Payment): Promise<void> {
   const answer = await bringForward(s, payment)
   const at = s.clock.now()
   const regular = nextCheckAt(payment.createdAt, at, answer.retryAfterMs ?? 0)
   const next = answer.over
     ? null
     : (regular ?? (answer.unclear ? formatTimestamp(addDays(at, 1)) : null))
-  await s.db.tx((tx) => postponeCheck(tx, payment, next))
-  return answer
+  await s.db.tx((tx) => postponeCheck(tx, payment, next, 1))
 }
 
-/** Reconciles payments, a few at a time; those of a provider that wants to be left alone wait as long as it says. */
-async function reconcileAll(s: ReconcilerDeps, payments: Payment[]): Promise<void> {
+/** What a run has asked so far. */
+interface Run {
+  /** When, by payment. */
+  askedMs: Map<string, number>
+  /** How often, by customer. */
+  questions: Map<number, number>
+}
+
+/** Brings a payment forward unless it has had its share of this run, or its provider wants to be left alone: then it stays due. */
+async function reconcileFairly(s: ReconcilerDeps, run: Run, payment: Payment): Promise<void> {
+  const { id, tgId, provider } = payment
+  const questions = run.questions.get(tgId) ?? 0
+  if (s.gatewayRests.leftMs(provider) > 0 || questions === MOST_OF_ONE) return
+  const nowMs = s.clock.monotonicMs()
+  const waitMs = (run.askedMs.get(id) ?? nowMs - ASK_EVERY_MS) + ASK_EVERY_MS - nowMs
+  if (waitMs > 0) {
+    // Its former answer may be older than the notice that has made it due.
+    const then = formatTimestamp(new Date(s.clock.now().getTime() + waitMs + SECOND_MS))
+    return s.db.tx((tx) => postponeCheck(tx, payment, then, 0))
+  }
+  run.askedMs.set(id, nowMs)
+  run.questions.set(tgId, questions + 1)
+  await reconcile(s, payment)
+}
+
+/** Reconciles payments, a few at a time. */
+async function reconcileAll(s: ReconcilerDeps, run: Run, payments: Payment[]): Promise<void> {
   const limiter = createLimiter(AT_A_TIME)
-  const resting = new Set<Payment['provider']>()
-  await Promise.all(
-    payments.map((payment) =>
-      limiter(async () => {
-        const { provider } = payment
-        if (resting.has(provider)) return
-        const { retryAfterMs } = await reconcile(s, payment)
-        if (retryAfterMs === null || resting.has(provider)) return
-        resting.add(provider)
-        const until = formatTimestamp(new Date(s.clock.now().getTime() + retryAfterMs + SECOND_MS))
-        await s.db.tx((tx) => postponeProvider(tx, provider, until))
-      }),
-    ),
-  )
+  await Promise.all(payments.map((payment) => limiter(() => reconcileFairly(s, run, payment))))
+}
+
+/** The next payments that are due and may be asked about in this run, customers in turns. */
+function listNext(s: ReconcilerDeps, { questions }: Run): Payment[] {
+  const resting = Object.keys(s.gateways).filter((id) => s.gatewayRests.leftMs(id) > 0)
+  const served = [...questions].filter(([, asked]) => asked === MOST_OF_ONE).map(([tgId]) => tgId)
+  return listDuePayments(s.db, formatTimestamp(s.clock.now()), BATCH, { resting, served })
 }
 
 /**
  * One run: every payment that is due, then those whose node or plan is back. Payments are asked about whatever is switched off: the
- * switches stop new ones.
+ * switches stop new ones. What has no turn, because its provider rests or its customer has had theirs, stays due as long as before.
  */
 export async function reconcilePayments(s: ReconcilerDeps): Promise<void> {
   const startedMs = s.clock.monotonicMs()
-  const now = () => formatTimestamp(s.clock.now())
-  await followRestore(s, now())
+  const run: Run = { askedMs: new Map(), questions: new Map() }
+  await followRestore(s, formatTimestamp(s.clock.now()))
   for (;;) {
-    const due = listDuePayments(s.db, now(), BATCH)
+    const due = listNext(s, run)
     if (due.length === 0) break
-    await reconcileAll(s, due)
+    await reconcileAll(s, run, due)
     if (s.clock.monotonicMs() - startedMs > RUN_MS) return
   }
-  await reconcileAll(s, await listReturnedPayments(s.db, GONE, BATCH))
+  await reconcileAll(s, run, await listReturnedPayments(s.db, GONE, BATCH))
 }

@@ -1,6 +1,14 @@
 /** When a paid payment is not to be granted by itself, and when a pending one is asked about. */
 import type { Payment } from '#db/schema.ts'
-import { DAY_MS, formatTimestamp, HOUR_MS, MINUTE_MS, parseTimestamp } from '#src/lib/time.ts'
+import {
+  DAY_MS,
+  formatTimestamp,
+  HOUR_MS,
+  MINUTE_MS,
+  parseTimestamp,
+  SECOND_MS,
+} from '#src/lib/time.ts'
+import type { Share } from '#src/lib/turns.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
 
 export type PaidState = Extract<PaymentState, { state: 'paid' }>
@@ -43,6 +51,16 @@ export function objectionTo(payment: Payment, found: PaidState, testShop: boolea
 
 /** Whether an objection is that a part of the money went back: the rest was earned, so the payment does not count as refunded. */
 export const isPartialRefund = (objection: string): boolean => objection.startsWith(REVIEW.partly)
+
+/**
+ * What of a provider's time one customer may take up for one kind of question, however many payments they have: 6 in 10 seconds, 20 a
+ * minute. True notices come in twos and threes, and nobody makes more than 5 payments in 10 minutes.
+ */
+export const customerShare = ({ provider, tgId }: Pick<Payment, 'provider' | 'tgId'>): Share => [
+  `${provider} of ${tgId}`,
+  { most: 6, inMs: 10 * SECOND_MS },
+  { most: 20, inMs: MINUTE_MS },
+]
 
 /** YooKassa keeps an Idempotence-Key for 24 hours; after that the same key makes another payment. */
 export const ASK_AGAIN_MS = 23 * HOUR_MS

@@ -5,6 +5,7 @@ import { cut } from '#src/lib/format.ts'
 import { type JsonObject, jsonObject } from '#src/lib/json.ts'
 import { HOUR_MS, LAST_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import type { Outbound } from '#src/ports/outbound.ts'
+import type { Unanswered } from '#src/ports/payment-gateway.ts'
 import { failureReason } from '../outbound.ts'
 
 const ANSWER_LIMIT_BYTES = 256 * 1024
@@ -71,12 +72,6 @@ export function readAnswer<T extends v.GenericSchema>(
 ): v.InferOutput<T> | null {
   const parsed = answer.status === 200 ? v.safeParse(schema, answer.body) : null
   return parsed?.success ? parsed.output : null
-}
-
-/** Why nobody knows, of a creation or of a payment. */
-export interface Unanswered {
-  reason: string
-  retryAfterMs: number | null
 }
 
 /** The reason when an answer says neither yes nor no. `retryAfterMs`: the rest that its body asks for. */

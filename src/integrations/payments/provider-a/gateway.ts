@@ -144,16 +144,14 @@ export function createProviderAGateway({
           limit: String(PAGE_SIZE),
           ...(cursor === undefined ? {} : { cursor }),
         })
-        const list = readAnswer(
-          listSchema,
-          await get(`/payments?${query}`, shop, { maxBytes: LIST_LIMIT_BYTES }),
-        )
-        if (!list) return null
+        const answer = await get(`/payments?${query}`, shop, { maxBytes: LIST_LIMIT_BYTES })
+        const list = readAnswer(listSchema, answer)
+        if (!list) return unanswered(answer, retryAfterMs(answer))
         found.push(...list.items.map(toSucceeded))
         if (list.next_cursor == null) return found
         cursor = list.next_cursor
       }
-      return null
+      return { reason: 'the list has no end', retryAfterMs: null }
     },
   }
 }

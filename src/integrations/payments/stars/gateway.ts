@@ -11,6 +11,7 @@ import type {
   Order,
   PaymentGateway,
   PaymentState,
+  Unanswered,
 } from '#src/ports/payment-gateway.ts'
 import { callBotApi, retryAfterMs } from '../../bot-api.ts'
 import { failureReason } from '../../outbound.ts'
@@ -21,7 +22,6 @@ import {
   LIST_LIMIT_BYTES,
   REJECTED,
   readAnswer,
-  type Unanswered,
   unanswered,
   wholeUnits,
 } from '../gateway-call.ts'

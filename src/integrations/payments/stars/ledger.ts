@@ -1,6 +1,6 @@
 /** A bot's Star transactions, as far as they were read: Telegram can't be asked for one, only for the list from the oldest on. */
 import * as v from 'valibot'
-import type { Unanswered } from '../gateway-call.ts'
+import type { Unanswered } from '#src/ports/payment-gateway.ts'
 
 /** The most that one call gives. */
 export const PAGE_SIZE = 100
