@@ -1,16 +1,14 @@
 /** What strangers can have asked of a provider by their notices is bounded, for all hosts of a process together. */
 import type { Payment } from '#db/schema.ts'
+import { customerShare } from '#src/domain/payments/rules.ts'
+import { attemptKey } from '#src/lib/ip.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
+import { createTurns, type Rate, type Share } from '#src/lib/turns.ts'
 import type { Http } from './context.ts'
 
-const LOOK_UP_EVERY_MS = 2 * SECOND_MS
-const LOOK_UPS_PER_HOUR = 60
-
-interface Rate {
-  most: number
-  inMs: number
-}
+const LOOK_UPS: Share = ['all', { most: 1, inMs: 2 * SECOND_MS }, { most: 60, inMs: HOUR_MS }]
+const LOOK_UPS_OF_ONE: Rate = { most: 20, inMs: HOUR_MS }
 
 /** A buyer's notices come in twos and threes, so those are heard at once. What is left of a settled payment is a late word or a refund. */
 const RATES: Record<Payment['status'], Rate> = {
@@ -22,60 +20,30 @@ const RATES: Record<Payment['status'], Rate> = {
 export interface NoticeLimits {
   /** At most 16 questions at a time; 503 for one more. */
   limited: Limiter
-  /** Whether a notice that nothing is known of may be looked up: one in 2 seconds, 60 an hour. */
-  mayLookUp(): boolean
-  /** Whether a payment may be asked about once more: not too often by its status, and not while its provider is to be left alone. */
-  mayAsk(payment: Pick<Payment, 'id' | 'status' | 'provider'>): boolean
-  /** Leaves a provider alone for so long. */
-  rest(provider: string, ms: number): void
-}
-
-/** When something was done, oldest first; what was done `inMs` ago or earlier is forgotten. */
-function forgetOld(times: number[], now: number, inMs: number): void {
-  while (times[0] !== undefined && times[0] <= now - inMs) times.shift()
+  /**
+   * Whether a notice that nothing is known of may be looked up: one in 2 seconds, 60 an hour, 20 of them for an address (IPv6: /64).
+   * Strangers at many addresses can use these up. A true one comes again for a day, as it was refused, and the daily list of what
+   * was paid has its payment too.
+   */
+  mayLookUp(ip: string): boolean
+  /**
+   * Whether a payment may be asked about once more: not too often by its status, nor by what was asked about others of its customer,
+   * and not while its provider wants to be left alone.
+   */
+  mayAsk(payment: Pick<Payment, 'id' | 'status' | 'provider' | 'tgId'>): boolean
 }
 
 /** The bounds of a process that begins. Their memory is of the last minute, of payments that exist, and of the last hour's look-ups. */
-export function createNoticeLimits(s: Pick<Http, 'clock'>): NoticeLimits {
-  const looked: number[] = []
-  /** By payment and status; the one that was asked about last is at the end. */
-  const asked = new Map<string, number[]>()
-  const restingUntil = new Map<string, number>()
-
-  const forgetAsked = (now: number) => {
-    for (const [key, times] of asked) {
-      if ((times.at(-1) as number) > now - MINUTE_MS) return
-      asked.delete(key)
-    }
-  }
+export function createNoticeLimits(s: Pick<Http, 'clock' | 'gatewayRests'>): NoticeLimits {
+  const looked = createTurns(s.clock, HOUR_MS)
+  const asked = createTurns(s.clock, MINUTE_MS)
   return {
     limited: createLimiter(16, 0),
-    mayLookUp() {
-      const now = s.clock.monotonicMs()
-      forgetOld(looked, now, HOUR_MS)
-      const last = looked.at(-1)
-      if (last !== undefined && now - last < LOOK_UP_EVERY_MS) return false
-      if (looked.length >= LOOK_UPS_PER_HOUR) return false
-      looked.push(now)
-      return true
-    },
-    mayAsk({ id, status, provider }) {
-      const now = s.clock.monotonicMs()
-      if ((restingUntil.get(provider) ?? now) > now) return false
-      forgetAsked(now)
-      const key = `${status} ${id}`
-      const times = asked.get(key) ?? []
-      const { most, inMs } = RATES[status]
-      forgetOld(times, now, inMs)
-      if (times.length >= most) return false
-      times.push(now)
-      asked.delete(key)
-      asked.set(key, times)
-      return true
-    },
-    rest(provider, ms) {
-      const until = s.clock.monotonicMs() + ms
-      restingUntil.set(provider, Math.max(until, restingUntil.get(provider) ?? until))
+    mayLookUp: (ip) => looked.take(LOOK_UPS, [`of ${attemptKey(ip)}`, LOOK_UPS_OF_ONE]) === 0,
+    mayAsk(payment) {
+      const { id, status, provider } = payment
+      if (s.gatewayRests.leftMs(provider) > 0) return false
+      return asked.take([`${status} ${id}`, RATES[status]], customerShare(payment)) === 0
     },
   }
 }

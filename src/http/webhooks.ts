@@ -16,7 +16,7 @@ import { readSettings } from '#src/domain/settings.ts'
 import { ApiError, badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
 import { isJsonObject, type JsonObject, jsonObject } from '#src/lib/json.ts'
 import { inTime } from '#src/lib/pause.ts'
-import type { AppEnv, Context, Http } from './context.ts'
+import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
 import type { NoticeLimits } from './notice-limits.ts'
 import { readBody } from './validate.ts'
 
@@ -39,15 +39,13 @@ const ACCEPTED = new Set(['payment.succeeded', 'payment.waiting_for_capture', 'p
 /** Asks the provider of a payment; while enough is asked, that of a pending one is left to the reconciler. */
 async function recheck(s: Http, noticeLimits: NoticeLimits, payment: Payment): Promise<void> {
   if (payment.externalId === '') return
-  const { id, provider } = payment
+  const { id } = payment
   if (!noticeLimits.mayAsk(payment)) {
     if (payment.status === 'pending') await askAgainSoon(s, id)
     return
   }
   try {
-    const { found } = await recheckPayment(s, payment, { limited: noticeLimits.limited })
-    const restMs = found.state === 'unknown' ? found.retryAfterMs : null
-    if (restMs !== null) noticeLimits.rest(provider, restMs)
+    await recheckPayment(s, payment, { limited: noticeLimits.limited })
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 503)) throw error
     await askAgainSoon(s, id)
@@ -65,13 +63,14 @@ function followUp(
   noticeLimits: NoticeLimits,
   payment: Payment | undefined,
   externalId: string,
+  ip: string,
 ): void {
-  if (!EXTERNAL_ID.test(externalId) || !noticeLimits.mayLookUp()) return
+  if (!EXTERNAL_ID.test(externalId)) return
   s.background.run('look up a payment', async () => {
     const known = payment ?? findByExternalId(s.db, 'provider_a', externalId)
-    if (!known) return lookUpUnknown(s, externalId)
     // The reconciler asks for it, or for its creation once more, and so learns what the provider calls it.
-    await askAgainSoon(s, known.id)
+    if (known?.status === 'pending') await askAgainSoon(s, known.id)
+    if (!known && noticeLimits.mayLookUp(ip)) await lookUpUnknown(s, externalId)
   })
 }
 
@@ -103,7 +102,7 @@ async function fromProviderA(s: Http, noticeLimits: NoticeLimits, c: Context): P
   const found = findPayment(s.db, id)
   const payment = found?.provider === 'provider_a' ? found : undefined
   if (!payment || payment.externalId === '') {
-    if (!found || payment) followUp(s, noticeLimits, payment, idText(object.id))
+    if (!found || payment) followUp(s, noticeLimits, payment, idText(object.id), ipOf(s, c))
     throw badRequest('unknown payment')
   }
   await recheckOpen(s, noticeLimits, payment)

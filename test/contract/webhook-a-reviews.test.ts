@@ -136,11 +136,12 @@ describe('provider A', () => {
     expect(shop.w.rows('select * from orphan_payments')).toEqual([])
   })
 
-  test('unknown payments are looked up once in 2 seconds and 60 times an hour, and only by proper ids', async () => {
+  test('unknown payments are looked up once in 2 seconds and 60 times an hour, 20 of them for an address, and only by proper ids', async () => {
     const lookUps = () => shop.a.calls.length
-    const notice = async (externalId: string) => {
-      await shop.noticeA('nobody', { externalId })
-      await idle()
+    const notice = async (externalId: string, address = '192.0.2.1') => {
+      const object = { id: externalId, metadata: { payment_id: 'nobody' } }
+      const headers = { 'x-real-ip': address }
+      await send('provider_a', { headers, body: { event: 'payment.succeeded', object } })
     }
     for (const bad of ['', '../me', 'x'.repeat(65), 'a b', 'ä']) await notice(bad)
     expect(lookUps()).toBe(0)
@@ -149,9 +150,14 @@ describe('provider A', () => {
     shop.w.clock.advance(1999)
     await notice('three')
     expect(lookUps()).toBe(1)
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < 40; i++) {
       shop.w.clock.advance(2000)
       await notice(`id-${i}`)
+    }
+    expect(lookUps()).toBe(20)
+    for (let i = 0; i < 100; i++) {
+      shop.w.clock.advance(2000)
+      await notice(`id-${i}`, ['192.0.2.2', '2001:db8::1', '2001:db8::2', '192.0.2.4'][i % 4])
     }
     expect(lookUps()).toBe(60)
     shop.w.clock.advance(3_600_000)

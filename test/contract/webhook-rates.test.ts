@@ -94,6 +94,46 @@ describe('notices of one payment', () => {
   })
 })
 
+describe('notices of many payments of one customer', () => {
+  const add = (id: string, tgId: number) =>
+    addPayment(shop.w, { id, external_id: `x-${id}`, shop_id: '100500', tg_id: tgId })
+
+  test('are asked about six times in ten seconds and twenty times a minute, and others are heard at once', async () => {
+    shop.a.answer = { state: 'pending' }
+    for (let i = 0; i < 5; i++) add(`p${i}`, 1)
+    add('other', 2)
+    const all = async () => {
+      for (let i = 0; i < 50; i++) await shop.noticeA(`p${i % 5}`)
+    }
+    await all()
+    expect(checks()).toBe(6)
+    // What was not asked about is due.
+    expect(shop.payment('p4').next_check_at).toBe(nowOf(shop.w))
+    await shop.noticeA('other')
+    expect(shop.a.calls.at(-1)?.id).toBe('x-other')
+    expect(checks()).toBe(7)
+    for (let i = 0; i < 5; i++) {
+      shop.w.clock.advance(10 * SECOND)
+      await all()
+    }
+    expect(checks()).toBe(1 + 20)
+    shop.w.clock.advance(10 * SECOND)
+    await all()
+    expect(checks()).toBe(1 + 20 + 6)
+  })
+
+  test('use up nothing of what the same customer has at another provider', async () => {
+    putSettings(shop.w, { PROVIDER_B_PRESET: 'platega' })
+    const { externalId } = await shop.buy({ provider: 'provider_b' })
+    for (let i = 0; i < 5; i++) add(`p${i}`, 1)
+    for (let i = 0; i < 50; i++) await shop.noticeA(`p${i % 5}`)
+    shop.b.pay(externalId)
+    const raw = JSON.stringify({ id: externalId, status: 'CONFIRMED' })
+    await shop.send('platega', { raw, headers: signedFor('platega', raw) })
+    expect(shop.w.rows("select id from payments where status = 'paid'")).toHaveLength(1)
+  })
+})
+
 describe('a provider that wants to be left alone', () => {
   test('is not asked because of notices until its time is over', async () => {
     const one = await shop.buy()
@@ -131,9 +171,9 @@ describe('refunds', () => {
     shop.send('provider_a', {
       body: { event: 'refund.succeeded', object: { id: 'r1', payment_id: externalId } },
     })
-  const paid = (externalId: string) =>
+  const paid = (externalId: string, tgId = 2) =>
     addPayment(shop.w, {
-      ...{ id: `id-${externalId}`, external_id: externalId, shop_id: '100500' },
+      ...{ id: `id-${externalId}`, external_id: externalId, shop_id: '100500', tg_id: tgId },
       ...{ status: 'paid', paid_at: nowOf(shop.w), deleted_user: 1 },
     })
 
@@ -167,7 +207,7 @@ describe('refunds', () => {
   })
 
   test('that come while 16 questions are under way break nothing', async () => {
-    for (let i = 0; i < 20; i++) paid(`x${i}`)
+    for (let i = 0; i < 20; i++) paid(`x${i}`, 2 + i)
     const open = shop.a.hold()
     const notices = Array.from({ length: 20 }, (_, i) => refund(`x${i}`))
     await vi.waitFor(() => expect(checks()).toBe(16))
