@@ -63,7 +63,7 @@ const LAYERS: Layer[] = [
   layer(
     'http',
     'src/http/',
-    'db, lib, type services, type config, floor, notify, accounts, nodes, customers, subscriptions, lists, payments, installation, web, http schemas, node:, hono, valibot, @valibot/to-json-schema',
+    'db, lib, type services, type config, type ports, floor, notify, accounts, nodes, customers, subscriptions, lists, payments, installation, web, http schemas, node:, hono, valibot, @valibot/to-json-schema',
   ),
   // As `grammy` it hangs on Node.
   layer(

@@ -184,7 +184,7 @@ function describePaths(operations: Operation[]) {
 
 /** The document of a service with these settings. */
 export function createDocument({ adminPath, publicScheme, domains, gateways }: Settings) {
-  const operations = listOperations(adminPath)
+  const operations = listOperations(adminPath, gateways)
   return {
     openapi: '3.1.0',
     info: { title: 'Subpanel', version: VERSION, description: DESCRIPTION },

@@ -9,7 +9,7 @@ import { findLang, pickLang } from '#src/web/lang.ts'
 import { PANEL_LANGS, type Panel, type PanelFile, readPanel } from '#src/web/panel-files.ts'
 import { panelCsp, panelPage } from '#src/web/panel-page.ts'
 import { panelUnbuiltPage } from '#src/web/panel-unbuilt-page.ts'
-import { operations } from './admin/operations.ts'
+import { allOperations } from './admin/operations.ts'
 import {
   ADMIN_API,
   currentAdmin,
@@ -18,7 +18,7 @@ import {
   requireAdmin,
 } from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
-import { routesOf, type ServedOperation } from './operation.ts'
+import { routesOf } from './operation.ts'
 import { currentCatalogue, renderPage, siteUrl } from './pages.ts'
 
 const THEMES = ['light', 'dark'] as const
@@ -116,7 +116,7 @@ export function createPanel(folder: string): Http['panel'] {
 /** The API under /admin/api: the open operations, then the session check before everything else, unknown paths included. */
 export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
   const own = { origins, scheme: s.config.publicScheme }
-  const all: readonly ServedOperation[] = operations
+  const all = allOperations(s.config.gateways)
   const api = new Hono<AppEnv>()
   const everything = `${ADMIN_API}/*`
   api.use(everything, async (c, next) => {

@@ -6,9 +6,9 @@ import { LEGAL_KEYS } from '#src/domain/installation/legal.ts'
 import { APP_SCHEMES, readApps } from '#src/domain/lists/apps.ts'
 import { tickedEvents } from '#src/domain/notify/events.ts'
 import { listProviders } from '#src/domain/payments/providers.ts'
-import { currentCredentials } from '#src/domain/payments/shops.ts'
 import { isTrue, type Settings } from '#src/domain/settings.ts'
 import { botName } from '#src/lib/bot-link.ts'
+import type { GatewayDescriptor, GatewaySetting } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
 
 export function hwidView(settings: Settings) {
@@ -72,27 +72,42 @@ export function legalView(settings: Settings) {
   return view as Record<(typeof keys)[number], string>
 }
 
-export function providerAView(settings: Settings) {
-  const { shopId, secret } = currentCredentials(settings, 'provider_a')
-  return {
-    enabled: isTrue(settings.ofGateway('PROVIDER_A_ENABLED')),
-    shop_id: shopId,
-    has_secret: secret !== '',
-  }
-}
-
 export function securityView(settings: Settings) {
   return { require_2fa: settings.flag('REQUIRE_2FA') }
 }
 
-export function providerBView(settings: Settings) {
-  const { preset, shopId, apiUrl, secret } = currentCredentials(settings, 'provider_b')
+/** What counts of a setting that is no secret. */
+const shownOf = ({ ofGateway }: Settings, { key, shown }: GatewaySetting): string =>
+  shown?.(ofGateway) ?? ofGateway(key)
+
+const isSet = ({ ofGateway }: Settings, { key }: GatewaySetting) => ofGateway(key) !== ''
+
+/** Settings of a gateway as its own route has them. */
+export function ownRouteView(settings: Settings, { enabledKey, settings: all }: GatewayDescriptor) {
+  const open = all.filter(({ secret }) => !secret)
+  const secrets = all.filter(({ secret }) => secret)
   return {
-    enabled: isTrue(settings.ofGateway('PROVIDER_B_ENABLED')),
-    preset: preset ?? '',
-    merchant_id: shopId,
-    api_url: apiUrl ?? '',
-    has_secret: secret !== '',
+    enabled: isTrue(settings.ofGateway(enabledKey)),
+    ...Object.fromEntries(open.map((one) => [one.name, shownOf(settings, one)])),
+    has_secret: secrets.every((one) => isSet(settings, one)),
+  }
+}
+
+/** The same for a form that knows nothing of the gateway. */
+export function providerSettingsView(settings: Settings, gateway: GatewayDescriptor) {
+  return {
+    id: gateway.id,
+    note: gateway.note ?? null,
+    fields: gateway.settings.map((one) => ({
+      name: one.name,
+      label: one.label,
+      secret: one.secret ?? false,
+      optional: one.optional ?? false,
+      is_address: one.isAddress ?? false,
+      is_set: isSet(settings, one),
+      value: one.secret ? '' : shownOf(settings, one),
+      options: one.options?.map(({ value, label }) => ({ value, label })) ?? null,
+    })),
   }
 }
 

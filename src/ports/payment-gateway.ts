@@ -110,14 +110,32 @@ export interface GatewayParts {
 /** The present value of a setting by its key, empty where there is none. */
 export type ReadSetting = (key: string) => string
 
+/** A text of the panel in its languages. */
+export interface Words {
+  en: string
+  ru: string
+}
+
 /** A setting of a gateway: a row of `settings`, else the environment's value, else its fallback. */
 export interface GatewaySetting {
   /** Its name as a row and in the environment. */
   key: string
-  /** Its name in the API. */
+  /** Its name in the API, and others that requests may have for it. */
   name: string
+  aliases?: readonly string[]
+  label: Words
+  /** Never shown: answers say only whether there is one. */
+  secret?: true
+  /** A request that sets all of them may leave it out. */
+  optional?: true
+  /** Where it is one of a few. */
+  options?: readonly { value: string; label: Words }[]
   /** What a row may hold, whether the panel or a backup brings it. */
   value: v.GenericSchema<unknown, string>
+  /** What a request may bring, where that is more. */
+  given?: v.GenericSchema<unknown, string>
+  /** What counts of it, where that may be something else than its value. */
+  shown?(read: ReadSetting): string
   /** It says where the gateway is: an address that the panel gives is checked as every other that is asked. */
   isAddress?: true
   /** What a start demands of the environment's value; left out: nothing. */
@@ -133,8 +151,15 @@ export interface GatewayDescriptor {
   id: string
   /** The key of the setting that switches it on. */
   enabledKey: string
-  /** Its settings but that one. */
+  /** Its settings but that one, as forms have them. */
   settings: readonly GatewaySetting[]
+  /** What the panel says in place of a form, where there is nothing to set. */
+  note?: Words
+  /**
+   * The route that it has for its settings, which also switches it and sales on; `reading` and `saving` say so in the description of the
+   * API. Gateways without one have them set by `providers/{id}`, which switches nothing that it is not told to.
+   */
+  ownRoute?: { name: string; reading: string; saving: string }
   /** The variable of the environment that moves its API; left out: the shop says where it is. */
   apiUrl?: { key: string; fallback: string }
   /** The gateways that it can be, where it can be several. */

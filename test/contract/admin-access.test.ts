@@ -77,6 +77,8 @@ const ROUTES: [method: string, path: string][] = [
   ['POST', '/payments/provider-b-settings'],
   ['GET', '/payments/providers'],
   ['POST', '/payments/providers/stars'],
+  ['GET', '/payments/providers/stars/settings'],
+  ['POST', '/payments/providers/stars/settings'],
   ['GET', '/subscriptions'],
   ['PATCH', `/subscriptions/${UUID}`],
   ['POST', `/subscriptions/${UUID}/extend`],

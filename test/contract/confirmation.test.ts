@@ -48,6 +48,7 @@ const GUARDED: [method: string, path: string, body: unknown, status: number][] =
   ['POST', '/payments/provider-a-settings', {}, 400],
   ['POST', '/payments/provider-b-settings', { merchant_id: 'm', secret: 's' }, 200],
   ['POST', '/payments/providers/cryptobot', { token: '' }, 400],
+  ['POST', '/payments/providers/cryptobot/settings', { token: '' }, 400],
   ['POST', '/settings/bot', {}, 400],
   ['POST', '/settings/alerts', { admin_tg_ids: [7] }, 200],
   ['POST', '/settings/security', { require_2fa: false }, 200],

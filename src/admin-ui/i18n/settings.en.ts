@@ -28,16 +28,7 @@ export const settingsEn = {
   notConfigured: 'Not set up',
   setUp: (name: string) => `Set up ${name}`,
   switchOn: (name: string) => `${name}: offered to buyers`,
-  shopId: 'Shop id',
-  secretKey: 'Secret key',
   secretKept: 'A secret is kept. Enter it again to change anything.',
-  preset: 'Gateway',
-  presets: { platega: 'Platega', cispay: 'CisPay', generic: 'Another one' },
-  merchantId: 'Merchant id',
-  apiUrl: 'Address of the API',
-  cryptoToken: 'Token from @CryptoBot',
-  starsText:
-    'Stars need no credentials: the bot takes them as soon as it is on. Plans need a price in Stars.',
   receiptsSub: 'What YooKassa is told for the fiscal receipt',
   receiptMode: 'Receipts',
   receiptModes: {

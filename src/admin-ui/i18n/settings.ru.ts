@@ -30,16 +30,7 @@ export const settingsRu: SettingsTexts = {
   notConfigured: 'Не настроено',
   setUp: (name) => `Настроить ${name}`,
   switchOn: (name) => `${name}: предлагается покупателям`,
-  shopId: 'Id магазина',
-  secretKey: 'Секретный ключ',
   secretKept: 'Секрет сохранён. Чтобы что-то изменить, введите его снова.',
-  preset: 'Шлюз',
-  presets: { platega: 'Platega', cispay: 'CisPay', generic: 'Другой' },
-  merchantId: 'Id продавца',
-  apiUrl: 'Адрес API',
-  cryptoToken: 'Токен от @CryptoBot',
-  starsText:
-    'Для Stars не нужны ключи: бот принимает их, как только они включены. У тарифов должна быть цена в Stars.',
   receiptsSub: 'Что сообщается YooKassa для фискального чека',
   receiptMode: 'Чеки',
   receiptModes: {

@@ -27,12 +27,6 @@ export const receiptEmail = v.pipe(
 )
 export const receiptMode = v.picklist(['off', 'auto', 'on'], 'must be off, auto or on')
 export const vatCode = integer(1, 12)
-/** A colon would end the name in Basic authentication (RFC 7617). */
-export const shopId = v.pipe(secretText(64), v.regex(/^[^:]+$/, 'must not hold a colon'))
-export const shopSecret = secretText(256)
-export const merchantId = secretText(128)
-export const merchantSecret = secretText(512)
-export const cryptobotToken = secretText(256)
 
 export const optionalEvents = v.array(
   v.picklist(OPTIONAL_EVENTS, 'must be an optional event'),

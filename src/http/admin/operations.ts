@@ -1,4 +1,6 @@
 /** What the panel and scripts may ask of the service, under /admin/api. */
+import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
+import type { ServedOperation } from '../operation.ts'
 import { accountOperations } from './admins.ts'
 import { backupOperations } from './backup.ts'
 import { customerSettingsOperations } from './customer-settings.ts'
@@ -13,6 +15,7 @@ import { operatorSettingsOperations } from './operator-settings.ts'
 import { paymentSettingsOperations } from './payment-settings.ts'
 import { paymentOperations } from './payments.ts'
 import { planOperations } from './plans.ts'
+import { ownRoutes, providerOperations } from './providers.ts'
 import { provisioningOperations } from './provisioning.ts'
 import { qrOperations } from './qr.ts'
 import { statsOperations } from './stats.ts'
@@ -43,9 +46,16 @@ export const operations = [
   ...webhookSettingsOperations,
   ...operatorSettingsOperations,
   ...paymentSettingsOperations,
+  ...providerOperations,
   ...statsOperations,
   ...eventOperations,
   ...backupOperations,
   ...qrOperations,
   ...descriptionOperations,
+]
+
+/** Those and what gateways have of their own. */
+export const allOperations = (gateways: readonly GatewayDescriptor[]): ServedOperation[] => [
+  ...operations,
+  ...ownRoutes(gateways),
 ]

@@ -12,8 +12,7 @@ import type {
   hwidView,
   legalView,
   planSettingsView,
-  providerAView,
-  providerBView,
+  providerSettingsView,
   receiptsView,
   webhookView,
 } from '../settings-views.ts'
@@ -98,17 +97,25 @@ export const planSettings = describes<ReturnType<typeof planSettingsView>>()(
   v.strictObject({ payments_enabled: v.boolean(), prices: v.record(v.string(), count) }),
 )
 
-export const providerA = describes<ReturnType<typeof providerAView>>()(
-  v.strictObject({ enabled: v.boolean(), shop_id: v.string(), has_secret: v.boolean() }),
-)
+const words = v.strictObject({ en: v.string(), ru: v.string() })
 
-export const providerB = describes<ReturnType<typeof providerBView>>()(
+/** What a form for a gateway's settings is made of. */
+export const providerSettings = describes<ReturnType<typeof providerSettingsView>>()(
   v.strictObject({
-    enabled: v.boolean(),
-    preset: v.pipe(v.string(), v.metadata({ enum: ['platega', 'cispay', 'generic'] })),
-    merchant_id: v.string(),
-    api_url: v.string(),
-    has_secret: v.boolean(),
+    id: providerId,
+    note: v.nullable(words),
+    fields: v.array(
+      v.strictObject({
+        name: v.string(),
+        label: words,
+        secret: v.boolean(),
+        optional: v.boolean(),
+        is_address: v.boolean(),
+        is_set: v.boolean(),
+        value: v.string(),
+        options: v.nullable(v.array(v.strictObject({ value: v.string(), label: words }))),
+      }),
+    ),
   }),
 )
 

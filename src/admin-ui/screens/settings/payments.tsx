@@ -1,7 +1,7 @@
 /** What can be paid with, and whether anything is sold at all. */
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type Answer, api, ok, type Row } from '#src/admin-ui/api.ts'
+import { lang } from '#src/admin-ui/i18n.ts'
 import { Badge } from '#src/admin-ui/kit/badge.tsx'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
@@ -23,17 +23,17 @@ const refresh = () => {
   invalidate('payment providers', 'provider ', 'plan-settings', 'bot')
 }
 
-function FormA({
-  data,
-  close,
-}: {
-  data: { shop_id: string; has_secret: boolean }
-  close: () => void
-}) {
-  const t = settingsTexts()
+type Settings = Answer<(typeof api)['payments']['providers'][':provider_id']['settings']['$get']>
+
+/** The form that a provider says it has. */
+function SettingsForm({ data, close }: { data: Settings; close: () => void }) {
+  const { id, fields } = data
   const form = useForm({
-    initial: { shop_id: data.shop_id, secret_key: '' },
-    send: (json) => ok(api.payments['provider-a-settings'].$post({ json })),
+    initial: Object.fromEntries(fields.map(({ name, value }) => [name, value])),
+    send: (json) =>
+      ok(
+        api.payments.providers[':provider_id'].settings.$post({ param: { provider_id: id }, json }),
+      ),
     done: () => {
       refresh()
       close()
@@ -41,79 +41,42 @@ function FormA({
   })
   return (
     <FormBox form={form}>
-      {data.has_secret && <Note>{t.secretKept}</Note>}
-      <TextField label={t.shopId} focus {...form.field('shop_id')} />
-      <SecretField label={t.secretKey} {...form.field('secret_key')} />
+      {fields.length > 1 && fields.some(({ secret, is_set }) => secret && is_set) && (
+        <Note>{settingsTexts().secretKept}</Note>
+      )}
+      {fields.map(({ name, label, secret, options, is_address }, i) => {
+        const shared = { key: name, label: label[lang()], ...form.field(name) }
+        if (options) {
+          const choices = options.map((one) => ({ value: one.value, label: one.label[lang()] }))
+          return <SelectField {...shared} options={choices} />
+        }
+        if (secret) return <SecretField {...shared} focus={i === 0} />
+        return is_address ? (
+          <TextField {...shared} mono inputMode="url" />
+        ) : (
+          <TextField {...shared} focus={i === 0} />
+        )
+      })}
     </FormBox>
   )
 }
 
-type DataB = Answer<(typeof api)['payments']['provider-b-settings']['$get']>
-
-const PRESETS = ['platega', 'cispay', 'generic'] as const
-
-function FormB({ data, close }: { data: DataB; close: () => void }) {
-  const t = settingsTexts()
-  const { merchant_id, api_url, has_secret } = data
-  const preset = PRESETS.find((one) => one === data.preset) ?? 'platega'
-  const form = useForm({
-    initial: { preset, merchant_id, api_url, secret: '' },
-    send: (json) => ok(api.payments['provider-b-settings'].$post({ json })),
-    done: () => {
-      refresh()
-      close()
-    },
-  })
+function SetUp({ id, close }: { id: string; close: () => void }) {
+  const param = { provider_id: id }
+  const query = useQuery(`provider ${id}`, () =>
+    ok(api.payments.providers[':provider_id'].settings.$get({ param })),
+  )
   return (
-    <FormBox form={form}>
-      {has_secret && <Note>{t.secretKept}</Note>}
-      <SelectField
-        label={t.preset}
-        options={PRESETS.map((value) => ({ value, label: t.presets[value] }))}
-        {...form.field('preset')}
-      />
-      <TextField label={t.merchantId} {...form.field('merchant_id')} />
-      <TextField label={t.apiUrl} mono inputMode="url" {...form.field('api_url')} />
-      <SecretField label={t.secretKey} {...form.field('secret')} />
-    </FormBox>
+    <Loaded query={query}>
+      {(data) =>
+        data.note ? (
+          <p class="t2">{data.note[lang()]}</p>
+        ) : (
+          <SettingsForm data={data} close={close} />
+        )
+      }
+    </Loaded>
   )
-}
-
-const SetUpA = ({ close }: { close: () => void }) => {
-  const query = useQuery('provider a', () => ok(api.payments['provider-a-settings'].$get()))
-  return <Loaded query={query}>{(data) => <FormA data={data} close={close} />}</Loaded>
-}
-
-const SetUpB = ({ close }: { close: () => void }) => {
-  const query = useQuery('provider b', () => ok(api.payments['provider-b-settings'].$get()))
-  return <Loaded query={query}>{(data) => <FormB data={data} close={close} />}</Loaded>
-}
-
-function SetUpCryptobot({ close }: { close: () => void }) {
-  const t = settingsTexts()
-  const param = { provider_id: 'cryptobot' }
-  const form = useForm({
-    initial: { token: '' },
-    send: (json) => ok(api.payments.providers[':provider_id'].$post({ param, json })),
-    done: () => {
-      refresh()
-      close()
-    },
-  })
-  return (
-    <FormBox form={form}>
-      <SecretField label={t.cryptoToken} focus {...form.field('token')} />
-    </FormBox>
-  )
-}
-
-const StarsNote = () => <p class="t2">{settingsTexts().starsText}</p>
-
-const SET_UP: Record<string, (props: { close: () => void }) => ComponentChildren> = {
-  provider_a: SetUpA,
-  provider_b: SetUpB,
-  cryptobot: SetUpCryptobot,
-  stars: StarsNote,
 }
 
 function ProviderLine({ provider, setUp }: { provider: Provider; setUp: () => void }) {
@@ -186,7 +149,6 @@ export function PaymentSettings() {
   const providers = useProviders()
   const unpayable = useUnpayable()
   const [open, setOpen] = useState<Provider | null>(null)
-  const SetUp = open && SET_UP[open.id]
   const close = () => setOpen(null)
   return (
     <>
@@ -207,9 +169,9 @@ export function PaymentSettings() {
           )}
         </Loaded>
       </Card>
-      {open && SetUp && (
+      {open && (
         <Dialog title={t.setUp(open.label)} onClose={close}>
-          <SetUp close={close} />
+          <SetUp id={open.id} close={close} />
         </Dialog>
       )}
     </>

@@ -9,7 +9,15 @@ const TOKEN = 'CRYPTOBOT_TOKEN'
 export const cryptobot: GatewayDescriptor = {
   id: 'cryptobot',
   enabledKey: 'CRYPTOBOT_ENABLED',
-  settings: [{ key: TOKEN, name: 'token', value: secretText(256) }],
+  settings: [
+    {
+      key: TOKEN,
+      name: 'token',
+      label: { en: 'Token from @CryptoBot', ru: 'Токен от @CryptoBot' },
+      secret: true,
+      value: secretText(256),
+    },
+  ],
   apiUrl: { key: 'CRYPTOBOT_API_URL', fallback: 'https://pay.crypt.bot/api' },
   ...tokenShop(TOKEN),
   label: () => 'CryptoBot',

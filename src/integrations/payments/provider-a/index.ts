@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { secretText } from '#src/lib/values.ts'
 import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
+import { SECRET_KEY } from '../labels.ts'
 import { createProviderAGateway } from './gateway.ts'
 
 /** A colon would end the name in Basic authentication (RFC 7617). */
@@ -11,9 +12,25 @@ export const providerA: GatewayDescriptor = {
   id: 'provider_a',
   enabledKey: 'PROVIDER_A_ENABLED',
   settings: [
-    { key: 'PROVIDER_A_SHOP_ID', name: 'shop_id', value: shopId },
-    { key: 'PROVIDER_A_SECRET_KEY', name: 'secret_key', value: secretText(256) },
+    {
+      key: 'PROVIDER_A_SHOP_ID',
+      name: 'shop_id',
+      label: { en: 'Shop id', ru: 'Id магазина' },
+      value: shopId,
+    },
+    {
+      key: 'PROVIDER_A_SECRET_KEY',
+      name: 'secret_key',
+      label: SECRET_KEY,
+      secret: true,
+      value: secretText(256),
+    },
   ],
+  ownRoute: {
+    name: 'provider-a-settings',
+    reading: 'Credentials of YooKassa, without the secret',
+    saving: 'Set the credentials of YooKassa; it is asked whether they are right',
+  },
   apiUrl: { key: 'PROVIDER_A_API_URL', fallback: 'https://api.yookassa.ru/v3' },
   shop: (read) => ({ shopId: read('PROVIDER_A_SHOP_ID'), secret: read('PROVIDER_A_SECRET_KEY') }),
   isComplete: ({ shopId, secret }) => shopId !== '' && secret !== '',

@@ -1,8 +1,9 @@
 /** The gateway that a preset names: Platega, cisPay, or one that speaks the API of docs/gateways.md. */
 import * as v from 'valibot'
 import { badRequest } from '#src/lib/errors.ts'
-import { addressText, HTTP_ADDRESS, secretText } from '#src/lib/values.ts'
+import { addressText, HTTP_ADDRESS, line, secretText } from '#src/lib/values.ts'
 import type { GatewayDescriptor, ReadSetting } from '#src/ports/payment-gateway.ts'
+import { SECRET_KEY } from '../labels.ts'
 import { createProviderB } from './gateway.ts'
 
 /** The generic one is wherever the admin says. */
@@ -14,14 +15,16 @@ const PRESETS = {
 const PRESET_IDS = ['platega', 'cispay', 'generic'] as const
 const presetOf = (text: string | undefined) => PRESET_IDS.find((id) => id === text) ?? 'platega'
 
+/** Paths are appended to it. */
+const withoutSlashes = (address: string) => address.replace(/\/+$/, '')
+
 const PRESET = 'PROVIDER_B_PRESET'
 const API_URL = 'PROVIDER_B_API_URL'
 const SECRET = 'PROVIDER_B_SECRET'
 
 function shop(read: ReadSetting) {
   const preset = presetOf(read(PRESET))
-  // Paths are appended to it.
-  const apiUrl = read(API_URL).replace(/\/+$/, '') || PRESETS[preset].apiUrl
+  const apiUrl = withoutSlashes(read(API_URL)) || PRESETS[preset].apiUrl
   return { shopId: read('PROVIDER_B_MERCHANT_ID'), secret: read(SECRET), preset, apiUrl }
 }
 
@@ -45,7 +48,15 @@ export const providerB: GatewayDescriptor = {
     {
       key: PRESET,
       name: 'preset',
-      value: v.picklist(PRESET_IDS),
+      label: { en: 'Gateway', ru: 'Шлюз' },
+      optional: true,
+      options: [
+        { value: 'platega', label: { en: 'Platega', ru: 'Platega' } },
+        { value: 'cispay', label: { en: 'CisPay', ru: 'CisPay' } },
+        { value: 'generic', label: { en: 'Another one', ru: 'Другой' } },
+      ],
+      value: v.picklist(PRESET_IDS, 'must be platega, cispay or generic'),
+      shown: (read) => shop(read).preset,
       start: {
         fits: (text) => PRESET_IDS.some((id) => id === text),
         need: 'platega, cispay or generic',
@@ -53,17 +64,39 @@ export const providerB: GatewayDescriptor = {
       fallback: 'platega',
       leads: SECRET,
     },
-    { key: 'PROVIDER_B_MERCHANT_ID', name: 'merchant_id', value: secretText(128) },
+    {
+      key: 'PROVIDER_B_MERCHANT_ID',
+      name: 'merchant_id',
+      aliases: ['shop_id'],
+      label: { en: 'Merchant id', ru: 'Id продавца' },
+      value: secretText(128),
+    },
     {
       key: API_URL,
       name: 'api_url',
+      label: { en: 'Address of the API', ru: 'Адрес API' },
+      optional: true,
       isAddress: true,
       value: addressText(['https:']),
+      given: v.pipe(line(2048), v.transform(withoutSlashes)),
+      shown: (read) => shop(read).apiUrl,
       start: HTTP_ADDRESS,
       leads: SECRET,
     },
-    { key: SECRET, name: 'secret', value: secretText(512) },
+    {
+      key: SECRET,
+      name: 'secret',
+      aliases: ['secret_key'],
+      label: SECRET_KEY,
+      secret: true,
+      value: secretText(512),
+    },
   ],
+  ownRoute: {
+    name: 'provider-b-settings',
+    reading: 'Credentials of the second gateway, without the secret',
+    saving: 'Set the second gateway and its credentials',
+  },
   presets: PRESET_IDS,
   shop,
   rows(values, present, environment) {

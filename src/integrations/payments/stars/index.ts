@@ -7,6 +7,10 @@ export const stars: GatewayDescriptor = {
   id: 'stars',
   enabledKey: 'STARS_ENABLED',
   settings: [],
+  note: {
+    en: 'Stars need no credentials: the bot takes them as soon as it is on. Plans need a price in Stars.',
+    ru: 'Для Stars не нужны ключи: бот принимает их, как только они включены. У тарифов должна быть цена в Stars.',
+  },
   apiUrl: { key: 'TELEGRAM_API_URL', fallback: 'https://api.telegram.org' },
   currency: 'XTR',
   ...tokenShop('BOT_TOKEN'),
