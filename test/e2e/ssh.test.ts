@@ -1,64 +1,18 @@
 /** The connection to managed nodes against a real sshd: answers, limits, faults, host keys. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { pause } from '#src/lib/pause.ts'
 import { until } from '#test/support/lab.ts'
-import { ROOT, RUNTIMES, type Runtime, runtimeBinary } from '#test/support/process.ts'
-import type { Order } from '#test/support/ssh-driver.ts'
-import { createSshServer, SSH_USER, type SshServer } from '#test/support/ssh-server.ts'
-
-interface Outcome {
-  ms: number
-  answer?: string
-  length?: number
-  sha?: string
-  failure?: string
-  message?: string
-  pinned: string[]
-  refused: string[]
-  loaded: boolean
-}
+import { ROOT, RUNTIMES, type Runtime } from '#test/support/process.ts'
+import { type Driver, startDriver } from '#test/support/ssh-drivers.ts'
+import { createSshServer, type SshServer } from '#test/support/ssh-server.ts'
 
 const management = await generateManagementKey()
 const stranger = await generateManagementKey()
-
-function startDriver(runtime: Runtime, port: number, privateKey: string) {
-  const program = join(ROOT, 'test/support/ssh-driver.ts')
-  const child: ChildProcess = spawn(runtimeBinary(runtime), [program, String(port), SSH_USER], {
-    cwd: ROOT,
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH, SSH_KEY: privateKey },
-  })
-  const waiting = new Map<number, (outcome: Outcome) => void>()
-  let orders = 0
-  if (child.stdout) {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const { id, ...outcome } = JSON.parse(line)
-      waiting.get(id)?.(outcome)
-    })
-  }
-  const order = (what: Partial<Order>) =>
-    new Promise<Outcome>((resolve) => {
-      waiting.set(++orders, resolve)
-      child.stdin?.write(`${JSON.stringify({ id: orders, ...what })}\n`)
-    })
-  return {
-    run: (command: string, { input = 0, timeoutMs = 10_000 } = {}) =>
-      order({ do: 'run', words: command.split(' '), input, timeoutMs }),
-    pin: (...keys: string[]) => order({ do: 'pin', keys }),
-    state: () => order({ do: 'state' }),
-    shut: () => order({ do: 'close' }),
-    end: () => child.kill('SIGKILL'),
-  }
-}
-
-type Driver = ReturnType<typeof startDriver>
 
 const times = <T>(count: number, make: () => Promise<T>) =>
   Promise.all(Array.from({ length: count }, make))

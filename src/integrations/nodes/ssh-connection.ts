@@ -1,10 +1,11 @@
 /** One SSH connection to a node: opened within 5 s, its host key proven and admitted before anything is asked. */
 import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
-import type { Client, ServerHostKeyAlgorithm } from 'ssh2'
+import type { Client, CompressionAlgorithm, KexAlgorithm, ServerHostKeyAlgorithm } from 'ssh2'
 import { ADDRESS_REFUSED, type Connect } from '#src/integrations/outbound-connect.ts'
 import { errorMessage, NodeError } from '#src/lib/errors.ts'
 import { fingerprintOf, hostKeyOf } from '#src/lib/host-key.ts'
+import { limitChatter, type SshBudget } from './ssh-budget.ts'
 
 const load = createRequire(import.meta.url)
 /** Loaded with the first server that answers: it takes 15 MB, and nobody needs it for nodes out of reach. */
@@ -42,6 +43,7 @@ export interface SshConnection {
   client: Client
   socket: Socket
   hostKey: string
+  budget: SshBudget
   /** Calls under way. */
   calls: number
   /** Takes no more calls: it ends with the last one under way. */
@@ -56,6 +58,22 @@ const ALGORITHMS: Record<string, ServerHostKeyAlgorithm[]> = {
   'ecdsa-sha2-nistp521': ['ecdsa-sha2-nistp521'],
   'ssh-rsa': ['rsa-sha2-512', 'rsa-sha2-256'],
 }
+
+/**
+ * Fixed groups only: where a server may choose the group, it sends a number that OpenSSL proves prime, for minutes, before anybody knows whose
+ * server it is. Each sshd since OpenSSH 6.5 has the first of them.
+ */
+const KEY_EXCHANGES: KexAlgorithm[] = [
+  'curve25519-sha256',
+  'curve25519-sha256@libssh.org',
+  'ecdh-sha2-nistp256',
+  'ecdh-sha2-nistp384',
+  'ecdh-sha2-nistp521',
+  'diffie-hellman-group14-sha256',
+  'diffie-hellman-group16-sha512',
+]
+/** A packet of 35 KB would be one of 35 MB. */
+const COMPRESSIONS: CompressionAlgorithm[] = ['none']
 
 /**
  * The pinned types first, because a server shows one key only, that of the first type both know: asked for another type than
@@ -134,6 +152,7 @@ export async function openConnection(access: SshAccess): Promise<SshConnection> 
     const unreached = (error: Error) => failWith(Object.assign(error, { level: 'client-socket' }))
     const greet = () => {
       socket.off('error', unreached)
+      const budget = limitChatter(socket)
       const client = new (loadSsh2().Client)()
       // Both stay after `ready`, when they concern nobody: without a listener an error would end the process.
       client.on('error', failWith)
@@ -145,7 +164,7 @@ export async function openConnection(access: SshAccess): Promise<SshConnection> 
         void isAdmitted().then((admitted) => {
           if (!admitted) return
           clearTimeout(timer)
-          resolve({ client, socket, hostKey, calls: 0, isWorn: false })
+          resolve({ client, socket, hostKey, budget, calls: 0, isWorn: false })
         })
       })
       try {
@@ -157,7 +176,11 @@ export async function openConnection(access: SshAccess): Promise<SshConnection> 
           readyTimeout: 0,
           keepaliveInterval: KEEPALIVE_MS,
           keepaliveCountMax: KEEPALIVES,
-          algorithms: { serverHostKey: hostKeyAlgorithms(pinned) },
+          algorithms: {
+            kex: KEY_EXCHANGES,
+            compress: COMPRESSIONS,
+            serverHostKey: hostKeyAlgorithms(pinned),
+          },
           hostVerifier: (blob: Buffer, verify: (permitted: boolean) => void) => {
             hostKey = hostKeyOf(blob)
             if (pinned.length === 0 || pinned.includes(hostKey)) verify(true)

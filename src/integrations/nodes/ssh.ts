@@ -40,18 +40,24 @@ class ConnectionLost extends Error {}
 /** The same, because it opens no more channels on this one for now. */
 class ChannelRefused extends Error {}
 
-function collect(channel: ClientChannel, tooLong: (limit: number) => void) {
+function collect(
+  channel: ClientChannel,
+  heard: (bytes: number) => void,
+  tooLong: (limit: number) => void,
+) {
   const chunks: Buffer[] = []
   let size = 0
   let asideSize = 0
   let complaint = ''
   let ended: number | string | null = null
   channel.on('data', (chunk: Buffer) => {
+    heard(chunk.length)
     size += chunk.length
     if (size > LONGEST_ANSWER) tooLong(LONGEST_ANSWER)
     else chunks.push(chunk)
   })
   channel.stderr.on('data', (chunk: Buffer) => {
+    heard(chunk.length)
     asideSize += chunk.length
     if (asideSize > LONGEST_COMPLAINT) tooLong(LONGEST_COMPLAINT)
     if (complaint.length < MAX_COMPLAINT) complaint += chunk.toString('utf8', 0, MAX_COMPLAINT)
@@ -78,7 +84,7 @@ function execute(
   signal: AbortSignal,
 ): Promise<string> {
   if (signal.aborted) return Promise.reject(signal.reason)
-  const { client, socket } = connection
+  const { client, socket, budget } = connection
   const heard = socket.bytesRead
   const isSilent = () => socket.bytesRead === heard
   return new Promise((resolve, reject) => {
@@ -110,7 +116,7 @@ function execute(
         return
       }
       channel = opened
-      const collected = collect(opened, (limit) => {
+      const collected = collect(opened, budget.heard, (limit) => {
         socket.destroy()
         fail(new NodeError('garbage', `the answer is longer than ${limit} bytes`))
       })
@@ -127,6 +133,7 @@ function execute(
     const life = setTimeout(() => {
       if (isAlone && isSilent()) socket.destroy()
     }, SIGN_OF_LIFE_MS)
+    budget.called()
     client.once('close', lost)
     signal.addEventListener('abort', abort, { once: true })
     try {

@@ -1,0 +1,144 @@
+/** SSH servers that no node should be: what they offer or send is meant to hold up who connects to them. */
+import { createServer, type Server, type Socket } from 'node:net'
+import { type Connection, Server as Ssh2Server } from 'ssh2'
+
+const text = (value: string) => {
+  const bytes = Buffer.from(value)
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(bytes.length)
+  return Buffer.concat([length, bytes])
+}
+
+/** An unencrypted packet (RFC 4253, section 6). */
+function packet(payload: Buffer): Buffer {
+  const short = 8 - ((5 + payload.length) % 8)
+  const padding = short < 4 ? short + 8 : short
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(1 + payload.length + padding)
+  head[4] = padding
+  return Buffer.concat([head, payload, Buffer.alloc(padding)])
+}
+
+const listening = async (server: Server | Ssh2Server): Promise<number> => {
+  await new Promise<void>((resolve) => (server as Server).listen(0, '127.0.0.1', resolve))
+  return ((server as Server).address() as { port: number }).port
+}
+
+export interface HostileServer {
+  port: number
+  /** What it got to do of its mischief. */
+  sent(): number
+  close(): void
+}
+
+/** SSH_MSG_KEXINIT of a server with one key exchange (RFC 4253, section 7.1). */
+const kexInit = (exchange: string) =>
+  packet(
+    Buffer.concat([
+      Buffer.from([20]),
+      Buffer.alloc(16),
+      ...[
+        exchange,
+        'ssh-ed25519',
+        'aes128-ctr',
+        'aes128-ctr',
+        'hmac-sha2-256',
+        'hmac-sha2-256',
+      ].map(text),
+      ...['none', 'none', '', ''].map(text),
+      Buffer.alloc(5),
+    ]),
+  )
+
+/** 2^4423 - 1 is prime, and takes seconds to be proven so. */
+const PRIME = Buffer.concat([Buffer.from([0x7f]), Buffer.alloc(552, 0xff)])
+
+/**
+ * Knows no key exchange but the one whose group the server chooses (RFC 4419), and sends a prime that takes long to look at, whatever it is
+ * asked for.
+ */
+export async function startGroupServer(): Promise<HostileServer> {
+  let sent = 0
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.write('SSH-2.0-OpenSSH_9.6\r\n')
+    socket.write(kexInit('diffie-hellman-group-exchange-sha256'))
+    socket.once('data', () => {
+      setTimeout(() => {
+        if (socket.destroyed) return
+        const length = Buffer.alloc(4)
+        length.writeUInt32BE(PRIME.length)
+        const group = Buffer.concat([Buffer.from([31]), length, PRIME, text('\x02')])
+        socket.write(packet(group))
+        sent++
+      }, 100)
+    })
+  })
+  const port = await listening(server)
+  return {
+    port,
+    sent: () => sent,
+    close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
+
+/** What ssh2 keeps to itself. */
+interface Inside {
+  _sock: Socket
+  _protocol: {
+    _packetRW: {
+      write: { alloc(n: number): Buffer; allocStart: number; finalize(p: Buffer): Buffer }
+    }
+    _cipher: { encrypt(p: Buffer): void }
+  }
+}
+
+/** SSH_MSG_GLOBAL_REQUEST "x" that wants a reply (RFC 4254, section 4). */
+const REQUEST = Buffer.from([80, 0, 0, 0, 1, 0x78, 1])
+
+/** Lets everybody in, then asks as fast as it can, and reads no answer. `compress`: the only compression that it knows. */
+export async function startFloodServer(
+  hostKey: string,
+  compress: 'none' | 'zlib' = 'none',
+): Promise<HostileServer> {
+  let sent = 0
+  const timers = new Set<ReturnType<typeof setInterval>>()
+  const flood = (client: Connection) => {
+    const { _sock: socket, _protocol: protocol } = client as unknown as Inside
+    socket.pause()
+    socket.removeAllListeners('data')
+    const timer = setInterval(() => {
+      if (socket.destroyed) return clearInterval(timer)
+      for (let i = 0; i < 2000 && socket.writableLength < 4e6; i++) {
+        const { write } = protocol._packetRW
+        const bytes = write.alloc(REQUEST.length)
+        REQUEST.copy(bytes, write.allocStart)
+        protocol._cipher.encrypt(write.finalize(bytes))
+        sent++
+      }
+    }, 5)
+    timers.add(timer)
+  }
+  const server = new Ssh2Server(
+    { hostKeys: [hostKey], algorithms: { compress: [compress] } },
+    (client) => {
+      client.on('error', () => {})
+      client.on('authentication', (context) => context.accept())
+      client.on('ready', () => flood(client))
+    },
+  )
+  const port = await listening(server)
+  return {
+    port,
+    sent: () => sent,
+    close() {
+      for (const timer of timers) clearInterval(timer)
+      server.close()
+    },
+  }
+}
