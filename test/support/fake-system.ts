@@ -12,6 +12,7 @@ export interface Asked {
 export interface Reply {
   status: number
   json?: unknown
+  headers?: Record<string, string>
   /** How long the answer takes. */
   delayMs?: number
   /** What is wrong with this answer alone. */
@@ -106,12 +107,15 @@ export async function startFakeSystem(
     system.asked.push(asked)
     const gone = new AbortController()
     response.on('close', () => gone.abort())
-    const { status, json, delayMs, mood } = await reply(asked, { bytes, gone: gone.signal })
+    const { status, json, headers, delayMs, mood } = await reply(asked, {
+      bytes,
+      gone: gone.signal,
+    })
     if (delayMs) await new Promise((resolve) => setTimeout(resolve, delayMs))
     const text = json === undefined ? '' : JSON.stringify(json)
     const wrong = mood ?? system.mood
     if (wrong) return MISBEHAVIOURS[wrong](response, text)
-    response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', () => done()))
   const system: FakeSystem = {
