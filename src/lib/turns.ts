@@ -31,7 +31,10 @@ export function createTurns({ monotonicMs }: Clock, longestMs: number): Turns {
   }
   const waitMs = (now: number, [key, ...rates]: Share): number => {
     const times = taken.get(key) ?? []
-    const waits = rates.map(({ most, inMs }) => (times.at(-most) ?? now - inMs) + inMs - now)
+    const waits = rates.map(({ most, inMs }) => {
+      const before = times.at(-most)
+      return before === undefined ? 0 : before + inMs - now
+    })
     return Math.max(0, ...waits)
   }
   const note = (now: number, key: string) => {

@@ -35,6 +35,15 @@ describe('turns', () => {
     expect(turns.take(one('c'))).toBe(0)
   })
 
+  test('are there for a new key whatever fractions of a millisecond the clock has', () => {
+    const turns = createTurns(clock, 60_000)
+    for (let i = 0; i < 1000; i++) {
+      clock.advance(Math.SQRT2 * i)
+      const rates = [5000, 60_000].map((inMs) => ({ most: 1, inMs }))
+      expect(turns.take([`key ${i}`, ...rates])).toBe(0)
+    }
+  })
+
   test('do not follow the wall clock', () => {
     const turns = createTurns(clock, 5000)
     turns.take(['a', { most: 1, inMs: 1000 }])

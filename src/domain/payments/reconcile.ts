@@ -105,7 +105,8 @@ async function reconcileFairly(s: ReconcilerDeps, run: Run, payment: Payment): P
   const questions = run.questions.get(tgId) ?? 0
   if (s.gatewayRests.leftMs(provider) > 0 || questions === MOST_OF_ONE) return
   const nowMs = s.clock.monotonicMs()
-  const waitMs = (run.askedMs.get(id) ?? nowMs - ASK_EVERY_MS) + ASK_EVERY_MS - nowMs
+  const askedMs = run.askedMs.get(id)
+  const waitMs = askedMs === undefined ? 0 : askedMs + ASK_EVERY_MS - nowMs
   if (waitMs > 0) {
     // Its former answer may be older than the notice that has made it due.
     const then = formatTimestamp(new Date(s.clock.now().getTime() + waitMs + SECOND_MS))
