@@ -1,4 +1,4 @@
-/** Builds src/admin-ui; `scripts/build-panel.ts` puts the result into place. Tests have vitest.config.ts. */
+/** Builds src/admin-ui; `scripts/build.ts` puts the result into place, with the scripts of the pages. Tests have vitest.config.ts. */
 import { join } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
 

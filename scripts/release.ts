@@ -1,4 +1,4 @@
-/** `npm run release`: this version as one archive with the panel built in it, so that a server needs no tools to build one. */
+/** `npm run release`: this version as one archive with panel and pages built in it, so that a server needs no tools to build one. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -6,10 +6,11 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { ConfigError } from '#src/config.ts'
 import {
   builtStamp,
-  ensurePanel,
+  ensureBuild,
+  PAGES_FOLDER,
   PANEL_FOLDER,
   sourcesStamp,
-} from '#src/integrations/panel-build.ts'
+} from '#src/integrations/browser-build.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { formatBytes } from '#src/lib/format.ts'
 import { createLog } from '#src/lib/log.ts'
@@ -17,7 +18,7 @@ import { readArguments, runCommand } from './operator.ts'
 
 const USAGE = `usage: npm run release [-- FOLDER]
   FOLDER   where subpanel-VERSION.tar.gz goes; by default this one
-Packs the files that git does not ignore and the built panel. The same commit gives the same archive. Needs git, GNU tar and gzip.
+Packs the files that git does not ignore and the build. The same commit gives the same archive. Needs git, GNU tar and gzip.
 `
 
 const ROOT = join(import.meta.dirname, '..')
@@ -36,7 +37,8 @@ function git(...args: string[]): string {
 
 /** The files of the build as they are named from the project's folder. */
 const filesOfBuild = () =>
-  readdirSync(PANEL_FOLDER, { recursive: true, withFileTypes: true })
+  [PANEL_FOLDER, PAGES_FOLDER]
+    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
 
@@ -73,8 +75,8 @@ await runCommand(async () => {
     .split('\0')
     .filter((name) => name !== '' && existsSync(join(ROOT, name)))
   if (git('status', '--porcelain') !== '') log.warn('it has changes that are not committed')
-  await ensurePanel(log)
-  if (builtStamp() !== sourcesStamp()) throw new ConfigError('a release needs the built panel')
+  await ensureBuild(log)
+  if (builtStamp() !== sourcesStamp()) throw new ConfigError('a release needs the build')
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const folder = `subpanel-${version}`
   const path = resolve(word, `${folder}.tar.gz`)

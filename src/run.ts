@@ -8,9 +8,9 @@ import { LOCAL_NODE } from './domain/nodes/local-node.ts'
 import { createApp } from './http/app.ts'
 import { isProxy } from './http/client-ip.ts'
 import { completeRestore, explainFailure, makeFolders } from './instance.ts'
+import { ensureBuild } from './integrations/browser-build.ts'
 import { superviseCore } from './integrations/nodes/local-core.ts'
 import { localCorePaths } from './integrations/nodes/local-node.ts'
-import { ensurePanel } from './integrations/panel-build.ts'
 import { GATEWAYS } from './integrations/payments/index.ts'
 import { holdRole, type Runner, startJobs } from './jobs.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'
@@ -172,7 +172,7 @@ async function start(roles: Role[]): Promise<void> {
     s.db.close()
   })
   if (roles.includes('web')) {
-    await ensurePanel(s.log)
+    await ensureBuild(s.log)
     listening = await listen(s)
     s.log.info('listening', { host: config.host, port: listening.port })
   }

@@ -55,6 +55,7 @@ const LAYERS: Layer[] = [
     'db/failures.ts, db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, type services, type ports, node:, valibot, ssh2',
   ),
   layer('web', 'src/web/', 'lib, lists, node:, hono, @noble/hashes'),
+  layer('page scripts', 'src/web/assets/', 'type http schemas, type web'),
   layer(
     'http schemas',
     'src/http/schemas/',

@@ -6,13 +6,15 @@ import { createCatalogue } from '#src/domain/lists/catalogue.ts'
 import { ApiError, notFound } from '#src/lib/errors.ts'
 import type { Services } from '#src/services.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
+import { readPageScripts } from '#src/web/page-scripts.ts'
+import { readPanel } from '#src/web/panel-files.ts'
 import { createClientIp } from './client-ip.ts'
 import type { AppEnv, Connection, Context, Http } from './context.ts'
 import { createDescription } from './description.ts'
 import { errorResponse } from './errors.ts'
 import { mountInstall } from './install.ts'
 import { createNoticeLimits, type NoticeLimits } from './notice-limits.ts'
-import { adminApi, adminHtml, createPanel, mountAdminPage } from './panel.ts'
+import { adminApi, adminHtml, mountAdminPage } from './panel.ts'
 import { landing, mountAssets, mountSite } from './site.ts'
 import { createSubscriptionLinks, type SubscriptionLinks } from './sub.ts'
 import { mountWebhooks } from './webhooks.ts'
@@ -70,7 +72,7 @@ export function hostApp(
   // Where names coincide PANEL wins over SITE over SUB.
   const home = kinds.has('panel') && s.config.adminPath === 'admin' ? adminHtml : landing
   app.get('/', (c) => home(s, c))
-  mountAssets(app)
+  mountAssets(app, s)
   mountWebhooks(app, s, noticeLimits)
   if (groups.site) mountSite(app, s)
   if (groups.panel) {
@@ -101,17 +103,31 @@ function hostName(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 }
 
-/** Where `npm run build` puts the panel. */
-const PANEL_FOLDER = join(import.meta.dirname, '..', '..', 'dist', 'admin')
+/** Where `npm run build` puts what browsers load. */
+const DIST = join(import.meta.dirname, '..', '..', 'dist')
+
+/** Reads a build when it is first asked for; while there is none, each time. */
+function readOnce<T>(folder: string, read: (folder: string) => T | null): () => T | null {
+  let found: T | null = null
+  return () => {
+    found ??= read(folder)
+    return found
+  }
+}
 
 /** Builds the app of a process. Three names reach the same service; an unknown one gets the site. */
-export function createApp(services: Services, panelFolder = PANEL_FOLDER) {
+export function createApp(
+  services: Services,
+  panelFolder = join(DIST, 'admin'),
+  pagesFolder = join(DIST, 'pages'),
+) {
   const { config } = services
   const s: Http = {
     ...services,
     clientIp: createClientIp(config, services.log),
     catalogue: createCatalogue(services),
-    panel: createPanel(panelFolder),
+    panel: readOnce(panelFolder, readPanel),
+    pageScripts: readOnce(pagesFolder, readPageScripts),
     description: createDescription(config),
   }
   const { site, panel } = config.domains

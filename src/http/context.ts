@@ -3,6 +3,7 @@ import type { Context as HonoContext } from 'hono'
 import type { Login } from '#src/domain/accounts/sessions.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import type { Services } from '#src/services.ts'
+import type { PageScripts } from '#src/web/page-scripts.ts'
 import type { Panel } from '#src/web/panel-files.ts'
 
 /** How a request came, and what the server that took it can do about it. */
@@ -33,6 +34,8 @@ export interface Http extends Services {
   catalogue: (revision: number) => Catalogue
   /** The built panel; null while there is none. */
   panel: () => Panel | null
+  /** The built scripts of the pages; null while there are none. */
+  pageScripts: () => PageScripts | null
   /** The description of the API, as JSON. */
   description: () => Promise<string>
 }

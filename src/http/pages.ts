@@ -37,6 +37,7 @@ function pageBase(s: Http, c: Context, catalogue: Catalogue): PageBase {
     siteUrl: siteUrl(s),
     year: Number(dayIn(s.config.timezone, s.clock.now()).slice(0, 4)),
     query: os ? `os=${os}` : '',
+    scriptUrls: s.pageScripts()?.urls ?? null,
   }
 }
 

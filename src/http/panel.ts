@@ -4,9 +4,9 @@ import { getCookie } from 'hono/cookie'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { apiHeaders, pageHeaders, transportHeaders } from '#src/web/csp.ts'
+import { pageHeaders, transportHeaders } from '#src/web/csp.ts'
 import { findLang, pickLang } from '#src/web/lang.ts'
-import { PANEL_LANGS, type Panel, type PanelFile, readPanel } from '#src/web/panel-files.ts'
+import { PANEL_LANGS } from '#src/web/panel-files.ts'
 import { panelCsp, panelPage } from '#src/web/panel-page.ts'
 import { panelUnbuiltPage } from '#src/web/panel-unbuilt-page.ts'
 import { allOperations } from './admin/operations.ts'
@@ -17,6 +17,7 @@ import {
   refuseUnsafeCrossSite,
   requireAdmin,
 } from './auth.ts'
+import { builtFile } from './compression.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { routesOf } from './operation.ts'
 import { currentCatalogue, renderPage, siteUrl } from './pages.ts'
@@ -73,27 +74,11 @@ export function adminHtml(s: Http, c: Context): Response {
   })
 }
 
-/** The form of a file that a client takes, smallest first. */
-function encodingOf(file: PanelFile, accepted: string): [body: PanelFile['body'], name?: string] {
-  if (file.br && /\bbr\b/.test(accepted)) return [file.br, 'br']
-  if (file.gzip && /\bgzip\b/.test(accepted)) return [file.gzip, 'gzip']
-  return [file.body]
-}
-
-/** A file of the build, which never changes under its name. */
+/** A file of the build. */
 function panelFile(s: Http, c: Context): Response {
   const file = s.panel()?.files.get(c.req.param('name') ?? '')
   if (!file) throw notFound()
-  const [body, encoding] = encodingOf(file, c.req.header('accept-encoding') ?? '')
-  return new Response(body, {
-    headers: {
-      ...apiHeaders,
-      'Content-Type': file.type,
-      'Cache-Control': 'public, max-age=31536000, immutable',
-      Vary: 'Accept-Encoding',
-      ...(encoding && { 'Content-Encoding': encoding }),
-    },
-  })
+  return builtFile(c, file)
 }
 
 /** Adds the admin page under ADMIN_PATH, with and without a slash at the end. */
@@ -102,15 +87,6 @@ export function mountAdminPage(app: Hono<AppEnv>, s: Http): void {
   app.get(base, (c) => adminHtml(s, c))
   app.get(`${base}/`, (c) => adminHtml(s, c))
   app.get(`${base}/assets/:name`, (c) => panelFile(s, c))
-}
-
-/** Reads the build of the panel when it is first asked for; while there is none, each time. */
-export function createPanel(folder: string): Http['panel'] {
-  let panel: Panel | null = null
-  return () => {
-    panel ??= readPanel(folder)
-    return panel
-  }
 }
 
 /** The API under /admin/api: the open operations, then the session check before everything else, unknown paths included. */

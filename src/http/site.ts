@@ -8,13 +8,11 @@ import { isSold, readShop } from '#src/domain/payments/offer.ts'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, formatTimestamp } from '#src/lib/time.ts'
-import { type Asset, assets } from '#src/web/assets.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'
-import { apiHeaders } from '#src/web/csp.ts'
 import { landingPage } from '#src/web/landing-page.ts'
 import { type LegalDocument, legalPage } from '#src/web/legal-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
-import { encoded } from './compression.ts'
+import { builtFile } from './compression.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { routesOf } from './operation.ts'
 import { botUrl, currentCatalogue, renderPage } from './pages.ts'
@@ -90,25 +88,11 @@ export function mountSite(app: Hono<AppEnv>, s: Http): void {
   app.route('/', routesOf(s, shopOperations))
 }
 
-/** Adds the scripts of public pages: named by their content, so kept for ever. */
-export function mountAssets(app: Hono<AppEnv>): void {
+/** Adds the scripts of public pages. */
+export function mountAssets(app: Hono<AppEnv>, s: Http): void {
   app.get('/assets/:name', (c) => {
-    const asset = assets.get(c.req.path)
-    if (!asset) throw notFound()
-    return assetResponse(c, asset)
-  })
-}
-
-/** A file that never changes under its name. */
-function assetResponse(c: Context, asset: Asset): Response {
-  const { body, headers } = encoded(c, asset.body)
-  return new Response(body, {
-    headers: {
-      ...headers,
-      Vary: 'Accept-Encoding',
-      ...apiHeaders,
-      'Content-Type': asset.type,
-      'Cache-Control': 'public, max-age=31536000, immutable',
-    },
+    const file = s.pageScripts()?.files.get(c.req.path)
+    if (!file) throw notFound()
+    return builtFile(c, file)
   })
 }

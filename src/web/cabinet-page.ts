@@ -1,5 +1,4 @@
 /** The cabinet: a shell whose script asks the API for the token in the fragment, which no server ever sees. */
-import { assetUrl } from './assets.ts'
 import { dateLocale } from './day.ts'
 import { flagSheet } from './flags.ts'
 import { icon } from './icons.ts'
@@ -65,10 +64,12 @@ const scriptTexts = (t: Strings) => ({
   used: t.devicesUsed,
 })
 
+export type ScriptTexts = ReturnType<typeof scriptTexts>
+
 export function cabinetPage(input: CabinetPageInput): string {
   const t = stringsOf(input.lang)
   const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t))}" data-timezone="${input.timezone}" data-locale="${dateLocale(input.lang)}">
-${askCard(t, input.botUrl)}
+${askCard(t, input)}
 <section class="card stack ask" id="state" hidden><h1>${t.cabinet}</h1><p class="note bad" id="state-text" role="alert"></p><div class="row"><button class="btn small" id="again" type="button">${icon('refresh')}${t.cabinetAgain}</button></div></section>
 <section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>
 <div id="account" hidden><div class="row section-head"><h1 id="owner" data-title="${t.cabinet}">${t.cabinet}</h1><a class="btn small" href="#">${t.cabinetOther}</a></div>
@@ -78,14 +79,16 @@ ${removeDialog(t)}${flagSheet}</div>`
     ...input,
     title: t.cabinet,
     body,
-    scripts: [assetUrl('cabinet.js'), assetUrl('link.js')],
+    scripts: ['cabinet', 'link'],
   })
 }
 
-function askCard(t: Strings, botUrl: string | null): Markup {
+/** Without scripts, where there is no build of them either, it is nothing but words. */
+function askCard(t: Strings, { botUrl, scriptUrls }: CabinetPageInput): Markup {
+  const without = html`<p class="note">${icon('alert')}<span>${t.cabinetNoScript}</span></p>`
   return html`<section class="card stack ask" id="ask"><h1>${t.cabinet}</h1><p class="muted">${t.cabinetIntro}</p>
 <form id="ask-form" class="stack" hidden><label class="field">${t.cabinetInput}<input name="link" id="ask-link" autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr" aria-describedby="ask-fault"></label><p class="note bad" id="ask-fault" role="alert" hidden></p><button class="btn pri wide">${t.cabinetShow}</button></form>
-<noscript><p class="note">${icon('alert')}<span>${t.cabinetNoScript}</span></p></noscript>${buttonLink(botUrl, 'telegram', t.openBot)}</section>`
+${scriptUrls ? html`<noscript>${without}</noscript>` : without}${buttonLink(botUrl, 'telegram', t.openBot)}</section>`
 }
 
 function subscriptionsCard(t: Strings): Markup {

@@ -5,6 +5,7 @@ import { LANGS } from './lang.ts'
 import { html, type Markup } from './markup.ts'
 import { inAskedLang, siteLink } from './own-link.ts'
 import type { PageBase } from './page-base.ts'
+import type { PageScript } from './page-scripts.ts'
 import { accentsOf } from './palette.ts'
 import { type Strings, stringsOf } from './strings.ts'
 import { styleOf } from './styles.ts'
@@ -18,19 +19,19 @@ export interface PageInput extends PageBase {
   narrow?: boolean
   /** The account of whose link the page shows; without it the footer leads to the question for a link. */
   accountUrl?: string
-  /** URLs of own scripts. */
-  scripts?: string[]
+  /** The own scripts that it loads, where they are built. */
+  scripts?: PageScript[]
   /** For search engines, which see no page without one. */
   description?: string
 }
 
 /** A complete HTML document. */
 export function page(input: PageInput): string {
-  const { lang, brandName, title, body, scripts = [], description } = input
+  const { lang, brandName, title, body, scripts = [], scriptUrls, description } = input
   const { css } = styleOf(input.brandHue)
   const t = stringsOf(lang)
   const document = html`<!doctype html>
-<html lang="${lang}"${t.dir === 'rtl' && html` dir="rtl"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><link rel="icon" href="${favicon(input.brandHue)}">${description ? html`<meta name="description" content="${description}">` : html`<meta name="robots" content="noindex,nofollow">`}<title>${title ? `${title} · ${brandName}` : brandName}</title><style>${raw(css)}</style>${scripts.map((src) => html`<script defer src="${src}"></script>`)}</head>
+<html lang="${lang}"${t.dir === 'rtl' && html` dir="rtl"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><link rel="icon" href="${favicon(input.brandHue)}">${description ? html`<meta name="description" content="${description}">` : html`<meta name="robots" content="noindex,nofollow">`}<title>${title ? `${title} · ${brandName}` : brandName}</title><style>${raw(css)}</style>${scriptUrls && scripts.map((name) => html`<script defer src="${scriptUrls[name]}"></script>`)}</head>
 <body><header class="top"><a class="brand" href="${siteLink(input, '/')}"><span class="logo">${icon('bolt')}</span><bdi>${brandName}</bdi></a>${helpLink(t, input.helpUrl)}${input.action}${languages(t, input)}</header>
 <main${input.narrow && html` class="narrow"`}>${body}</main>${footer(t, input)}</body></html>
 `

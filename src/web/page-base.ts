@@ -1,5 +1,6 @@
 /** What every page of the service is given. */
 import type { Lang } from './lang.ts'
+import type { ScriptUrls } from './page-scripts.ts'
 
 export interface PageBase {
   lang: Lang
@@ -16,4 +17,6 @@ export interface PageBase {
   year: number
   /** The page's query without its language, for the links to the other languages; empty or `os=tv`. */
   query: string
+  /** Null while the scripts are not built. */
+  scriptUrls: ScriptUrls | null
 }

@@ -1,17 +1,11 @@
 /** The built panel: what its page loads, and its files as they are served. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type BuiltFile, readBuiltFile } from './built-files.ts'
 
 /** The languages of the panel: each has a build of its own. */
 export const PANEL_LANGS = ['en', 'ru'] as const
 export type PanelLang = (typeof PANEL_LANGS)[number]
-
-export interface PanelFile {
-  type: string
-  body: Uint8Array<ArrayBuffer>
-  br: Uint8Array<ArrayBuffer> | null
-  gzip: Uint8Array<ArrayBuffer> | null
-}
 
 /** Names below `assets/`. */
 export interface PanelEntry {
@@ -28,13 +22,7 @@ export interface PanelEntry {
 export interface Panel {
   /** What the page of each language loads. */
   entries: Record<PanelLang, PanelEntry>
-  files: ReadonlyMap<string, PanelFile>
-}
-
-const TYPES: Record<string, string> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  woff2: 'font/woff2',
+  files: ReadonlyMap<string, BuiltFile>
 }
 
 /** A chunk as Vite's manifest describes it. */
@@ -77,18 +65,6 @@ function entryOf(manifest: Manifest, names: string[]): PanelEntry {
   }
 }
 
-function readFile(folder: string, name: string): PanelFile {
-  const path = join(folder, name)
-  const read = (suffix: string) =>
-    existsSync(path + suffix) ? new Uint8Array(readFileSync(path + suffix)) : null
-  return {
-    type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
-    body: new Uint8Array(readFileSync(path)),
-    br: read('.br'),
-    gzip: read('.gz'),
-  }
-}
-
 /** Where the build in a language says what it is made of. */
 export const manifestOf = (lang: PanelLang): string => `.vite/manifest.${lang}.json`
 
@@ -105,6 +81,6 @@ export function readPanel(folder: string): Panel | null {
         return [lang, entryOf(manifest, names)]
       }),
     ) as Record<PanelLang, PanelEntry>,
-    files: new Map(names.map((name) => [name, readFile(assets, name)])),
+    files: new Map(names.map((name) => [name, readBuiltFile(assets, name)])),
   }
 }

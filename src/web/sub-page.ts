@@ -1,7 +1,6 @@
 /** What a browser gets at a subscription URL, and the bridge page that opens an app from a Telegram button. */
 import { type App, SYSTEMS, type System, sendsDeviceId } from '#src/domain/lists/apps.ts'
 import { addButton, type Offer, otherApps, storeButtons, systemSteps } from './app-links.ts'
-import { assetUrl } from './assets.ts'
 import { nodeLabel } from './flags.ts'
 import { type Icon, icon } from './icons.ts'
 import { chevron, page } from './layout.ts'
@@ -77,7 +76,7 @@ export function subPage(input: SubPageInput): string {
   const { lang, apps, subUrl, visitor } = input
   const offer = { t, lang, apps, subUrl, limited: input.devices !== null, visitor }
   const body = html`<div class="cols">${statusCard(t, input)}${connectCard(offer, input)}${factsCard(t, input)}${qrCard(t, input.subUrl)}</div>`
-  return page({ ...input, title: t.subTitle, body, scripts: [assetUrl('link.js')] })
+  return page({ ...input, title: t.subTitle, body, scripts: ['link'] })
 }
 
 /** The bridge page of one app. It shows a secret: send it `private, no-store`. */
@@ -104,7 +103,7 @@ ${unfit || html`<p><a href="${backUrl}">${t.openBack}</a></p>`}</section>`
     narrow: true,
     title: t.openTitle(app.name),
     body,
-    scripts: [assetUrl('link.js')],
+    scripts: ['link'],
   })
 }
 

@@ -19,7 +19,7 @@ let arrived: number
 beforeEach(async () => {
   w = await createFileWorld()
   arrived = 0
-  const app = createApp(w.s, '/nonexistent')
+  const app = createApp(w.s, '/nonexistent', '/nonexistent')
   const counted: typeof app = (request, env) => {
     arrived++
     return app(request, env)

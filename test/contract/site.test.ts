@@ -232,6 +232,16 @@ scenarios('public pages', [
     },
   },
   {
+    name: '200 with the cabinet page without a script while none is built',
+    world: { pagesFolder: '/nonexistent' },
+    request: { path: '/cabinet.html', host: 'site.test' },
+    status: 200,
+    effects: async (_w, _given, { text }) => {
+      expect(text).not.toContain('<script')
+      expect(text).toContain('This page needs JavaScript.')
+    },
+  },
+  {
     name: '404 for an asset that does not exist, not to be kept',
     request: { path: '/assets/cabinet.00000000.js' },
     status: 404,

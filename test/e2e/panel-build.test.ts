@@ -1,8 +1,20 @@
 /** `npm run build`, and what a start finds of it, in a copy of the program. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROOT, runtimeBinary } from '#test/support/process.ts'
 
@@ -27,16 +39,16 @@ function run(args: string[], options: { uid?: number; gid?: number } = {}) {
   return { code: ran.status, out: ran.stdout, err: ran.stderr }
 }
 
-const build = (options = {}) => run(['scripts/build-panel.ts'], options)
+const build = (options = {}) => run(['scripts/build.ts'], options)
 
-/** What a start says of the panel. */
+/** What a start says of the build. */
 const start = (options = {}) =>
   run(
     [
       '--input-type=module',
       '-e',
-      `import { ensurePanel } from '${dir}/src/integrations/panel-build.ts'
-       await ensurePanel({ info: (text) => console.log(text), warn: (text) => console.log(text) })`,
+      `import { ensureBuild } from '${dir}/src/integrations/browser-build.ts'
+       await ensureBuild({ info: (text) => console.log(text), warn: (text) => console.log(text) })`,
     ],
     options,
   )
@@ -48,11 +60,12 @@ test('a build is readable by everybody, also where a start under a strict umask 
   const built = build()
   expect(built).toEqual({
     code: 0,
-    out: expect.stringMatching(/^panel built: \d+ files, \d+ KB\n$/),
+    out: expect.stringMatching(/^panel and pages built: \d+ files, \d+ KB\n$/),
     err: '',
   })
-  expect(['dist', 'dist/admin', 'dist/admin/assets'].map(mode)).toEqual(['755', '755', '755'])
-  expect(mode('dist/admin/sources.sha256')).toBe('644')
+  const folders = ['dist', 'dist/admin', 'dist/admin/assets', 'dist/pages']
+  expect(folders.map(mode)).toEqual(['755', '755', '755', '755'])
+  expect(['dist/admin/sources.sha256', 'dist/pages/link.js'].map(mode)).toEqual(['644', '644'])
   expect(start(stranger)).toEqual({ code: 0, out: '', err: '' })
 })
 
@@ -61,7 +74,7 @@ test('a build that this user may not read, or write, is told as that', () => {
   try {
     expect(start(stranger)).toEqual({
       code: 0,
-      out: 'the panel is built, but not readable by this user: run npm run build as the owner of the program\n',
+      out: 'panel and pages are built, but not readable by this user: run npm run build as the owner of the program\n',
       err: '',
     })
     if (stranger.uid === undefined) return
@@ -73,4 +86,33 @@ test('a build that this user may not read, or write, is told as that', () => {
   } finally {
     chmodSync(join(dir, 'dist'), 0o755)
   }
+})
+
+const readBuilt = (name: string) => readFileSync(join(dir, 'dist/pages', name))
+
+test('each script of the pages is one classic script, light, beside its compressed forms', () => {
+  expect(readdirSync(join(dir, 'dist/pages')).sort()).toEqual([
+    ...['cabinet.js', 'cabinet.js.br', 'cabinet.js.gz'],
+    ...['link.js', 'link.js.br', 'link.js.gz', 'sources.sha256'],
+  ])
+  const weights = { 'cabinet.js': 3800, 'link.js': 650 }
+  for (const [name, most] of Object.entries(weights)) {
+    const text = String(readBuilt(name))
+    // What it declares would be shared with the other script of its page.
+    expect(text, name).toMatch(/^\(?(?:function\s*\(\)|\(\)\s*=>)/)
+    expect(text, name).not.toMatch(/\b(?:import|export)\b/)
+    expect(gunzipSync(readBuilt(`${name}.gz`)).toString(), name).toBe(text)
+    expect(brotliDecompressSync(readBuilt(`${name}.br`)).toString(), name).toBe(text)
+    expect(readBuilt(`${name}.gz`).length, name).toBeLessThanOrEqual(most)
+  }
+})
+
+test('a start builds anew when a script of the pages has changed, or its build is gone', () => {
+  const was = String(readBuilt('link.js'))
+  appendFileSync(join(dir, 'src/web/assets/link.ts'), "document.title = 'changed'\n")
+  expect(start()).toEqual({ code: 0, out: 'panel and pages built\n', err: '' })
+  expect(String(readBuilt('link.js'))).not.toBe(was)
+  expect(start().out).toBe('')
+  rmSync(join(dir, 'dist/pages'), { recursive: true })
+  expect(start().out).toBe('panel and pages built\n')
 })

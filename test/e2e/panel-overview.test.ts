@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PANEL_FOLDER } from '#src/integrations/panel-build.ts'
+import { PANEL_FOLDER } from '#src/integrations/browser-build.ts'
 import { PANEL_LANGS, readPanel } from '#src/web/panel-files.ts'
 import { type FakeYookassa, startFakeYookassa } from '#test/support/fake-yookassa.ts'
 import {

@@ -25,6 +25,7 @@ const FRAME = {
   siteUrl: 'https://site.test',
   year: 2026,
   query: '',
+  scriptUrls: null,
 } as const
 
 const SHOP = {

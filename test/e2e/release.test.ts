@@ -53,11 +53,8 @@ test('a release is one folder of what git knows and of the build; its digest is 
   ])
   expect(names.every((one) => one.startsWith(`${folder}/`))).toBe(true)
   const has = (path: string) => names.includes(`${folder}/${path}`)
-  expect(['src/main.ts', '.npmrc', 'dist/admin/sources.sha256'].map(has)).toEqual([
-    true,
-    true,
-    true,
-  ])
+  const some = ['src/main.ts', '.npmrc', 'dist/admin/sources.sha256', 'dist/pages/cabinet.js.gz']
+  expect(some.filter(has)).toEqual(some)
   expect(names.filter((one) => /\/(?:\.git|node_modules|data|\.env)(?:\/|$)/.test(one))).toEqual([])
   expect(
     ['', 'src', 'dist/admin'].map((one) => statSync(join(unpacked, one)).mode & 0o777),
@@ -65,14 +62,16 @@ test('a release is one folder of what git knows and of the build; its digest is 
   expect(await makeRelease()).toBe(said)
 })
 
-test.each(RUNTIMES)('it serves its panel without a build, on %s', async (runtime) => {
+test.each(RUNTIMES)('it serves its panel and its pages without a build, on %s', async (runtime) => {
   expect(existsSync(join(unpacked, 'node_modules/vite'))).toBe(false)
   const server = await a.startServer({ runtime, root: unpacked })
-  const page = (await server.call('/admin')).text
-  const script = /<script type="module" src="([^"]+)"/.exec(page)?.[1] as string
-  const answer = await server.call(script)
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toMatch(/^text\/javascript/)
-  expect(server.output()).not.toMatch(/panel (?:is not|is older|built|could not)/)
+  for (const path of ['/admin', '/cabinet.html']) {
+    const page = (await server.call(path)).text
+    const script = /<script (?:type="module"|defer) src="([^"]+)"/.exec(page)?.[1] as string
+    const answer = await server.call(script)
+    expect(answer.status, path).toBe(200)
+    expect(answer.headers.get('content-type'), path).toMatch(/^text\/javascript/)
+  }
+  expect(server.output()).not.toMatch(/panel and pages (?:are not|are older|built|could not)/)
   await server.stop()
 })

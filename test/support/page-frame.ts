@@ -7,5 +7,6 @@ export const FRAME = {
   year: 2026,
   query: '',
   askedLang: null,
+  scriptUrls: { cabinet: '/assets/cabinet.0a1b2c3d.js', link: '/assets/link.4e5f6071.js' },
 }
 export const BOT = { botLinkBase: 'https://t.me', botUsername: 'aurora_bot' }

@@ -1,5 +1,5 @@
 /** A whole service in memory: hand-set clock, fake node program, recorded calls. No process, no socket. */
-
+import { join } from 'node:path'
 import { insertAdmin } from '#db/admins.ts'
 import { insertSession } from '#db/logins.ts'
 import { openDatabase } from '#db/open.ts'
@@ -26,6 +26,8 @@ import type { Services } from '#src/services.ts'
 import type { Answer } from './answer.ts'
 import { expectDescribed } from './described.ts'
 import { createFakeNode, type FakeNode } from './fake-node.ts'
+
+const PAGES = join(import.meta.dirname, '../fixtures/pages')
 
 export const PASSWORD = 'correct horse battery'
 /** Made once per file: 200,000 iterations for every world would be most of a test run. */
@@ -121,6 +123,8 @@ export interface WorldOptions {
   outsideTimeoutMs?: number
   /** A build of the panel; none unless told. */
   panelFolder?: string
+  /** A build of the scripts of the pages. */
+  pagesFolder?: string
   /** In place of those that speak over the network. */
   gateways?: Partial<Services['gateways']>
 }
@@ -241,7 +245,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
   )
   Object.assign(s.gateways, options.gateways)
-  const app = createApp(s, options.panelFolder ?? '/nonexistent')
+  const app = createApp(s, options.panelFolder ?? '/nonexistent', options.pagesFolder ?? PAGES)
   const call = async (path: string, init: CallOptions = {}): Promise<Answer> => {
     const headers = new Headers({ host: init.host ?? 'panel.test', ...init.headers })
     if (init.cookie) headers.set('cookie', init.cookie)

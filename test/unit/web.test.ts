@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { FILE_APPS, findApp } from '#src/domain/lists/apps.ts'
 import { botLink } from '#src/lib/bot-link.ts'
-import { assets, assetUrl } from '#src/web/assets.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { apiHeaders, type PageKind, pageCsp, pageHeaders, transportHeaders } from '#src/web/csp.ts'
 import { errorPage } from '#src/web/error-page.ts'
@@ -11,6 +13,7 @@ import { expiredPage } from '#src/web/expired-page.ts'
 import { landingPage } from '#src/web/landing-page.ts'
 import { LANGS, type Lang, pickLang } from '#src/web/lang.ts'
 import { legalPage } from '#src/web/legal-page.ts'
+import { readPageScripts } from '#src/web/page-scripts.ts'
 import { accentsOf, contrast } from '#src/web/palette.ts'
 import { panelUnbuiltPage } from '#src/web/panel-unbuilt-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
@@ -304,40 +307,69 @@ test('accents are readable in every hue', () => {
   }
 })
 
-describe('assets', () => {
-  test('are named by their content', () => {
-    for (const [path, { body, type }] of assets) {
-      const hash = createHash('sha256').update(body).digest('hex').slice(0, 8)
-      expect(path).toMatch(new RegExp(`^/assets/[a-z-]+\\.${hash}\\.(js|css)$`))
-      expect(type).toMatch(/^text\/(javascript|css); charset=utf-8$/)
+describe('the scripts of the pages', () => {
+  test('are what the pages ask for, where they are built', () => {
+    const { cabinet, sub, open } = pages('en', 'A')
+    const { cabinet: own, link } = FRAME.scriptUrls
+    const asked = (page = { markup: '' }) =>
+      [...page.markup.matchAll(/<script defer src="([^"]+)"><\/script>/g)].map(([, url]) => url)
+    expect(asked(cabinet)).toEqual([own, link])
+    expect([asked(sub), asked(open)]).toEqual([[link], [link]])
+    const unbuilt = {
+      ...VISIT,
+      lang: 'en' as const,
+      brandName: 'A',
+      brandHue: HUE,
+      scriptUrls: null,
+    }
+    const bare = cabinetPage({ ...unbuilt, botUrl: null, timezone: 'UTC' })
+    expect(bare).not.toMatch(/<(?:no)?script/)
+    expect(bare).toContain(stringsOf('en').cabinetNoScript)
+  })
+
+  test('are named by their content, and there are none before all are built', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'subpanel-pages-'))
+    try {
+      writeFileSync(join(folder, 'link.js'), 'link()')
+      expect(readPageScripts(folder)).toBeNull()
+      writeFileSync(join(folder, 'cabinet.js'), 'cabinet()')
+      writeFileSync(join(folder, 'cabinet.js.gz'), gzipSync('cabinet()'))
+      const built = readPageScripts(folder)
+      const hash = createHash('sha256').update('cabinet()').digest('hex').slice(0, 8)
+      expect(built?.urls.cabinet).toBe(`/assets/cabinet.${hash}.js`)
+      expect(built?.files.get(`/assets/cabinet.${hash}.js`)).toEqual({
+        type: 'text/javascript; charset=utf-8',
+        body: new Uint8Array(Buffer.from('cabinet()')),
+        br: null,
+        gzip: new Uint8Array(gzipSync('cabinet()')),
+      })
+      expect([...(built?.files.keys() ?? [])]).toEqual(Object.values(built?.urls ?? {}))
+    } finally {
+      rmSync(folder, { recursive: true })
     }
   })
 
-  test('are what the pages ask for', () => {
-    const { cabinet, sub } = pages('en', 'A')
-    for (const name of ['link.js', 'cabinet.js']) {
-      expect(assets.has(assetUrl(name))).toBe(true)
-      expect(cabinet?.markup).toContain(`src="${assetUrl(name)}"`)
-    }
-    expect(sub?.markup.match(/<script/g)).toHaveLength(1)
-    expect(sub?.markup).toContain(`src="${assetUrl('link.js')}"`)
-    expect(() => assetUrl('admin.js')).toThrow()
-  })
+  const SOURCES = join(import.meta.dirname, '../../src/web/assets')
+  const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({ name, text: readFileSync(join(SOURCES, name), 'utf8') }))
 
   test('keep nothing in the browser, the account of who is away to pay apart', () => {
-    for (const [path, { body }] of assets) {
-      const lines = body.split('\n').filter((line) => line.includes('Storage'))
-      const kept = path.startsWith('/assets/cabinet.') ? ['    return use(sessionStorage)'] : []
-      expect(lines, path).toEqual(kept)
-    }
+    const uses = sources.flatMap(({ name, text }) =>
+      text
+        .split('\n')
+        .flatMap((line) => (/\w+Storage/.test(line) ? [`${name}: ${line.trim()}`] : [])),
+    )
+    expect(uses).toEqual(['cabinet/account.ts: return use(sessionStorage)'])
   })
 
   test('never turn a string into markup or code', () => {
-    for (const { body } of assets.values()) {
-      expect(body).not.toMatch(
+    expect(sources.length).toBeGreaterThan(2)
+    for (const { name, text } of sources) {
+      expect(text, name).not.toMatch(
         /innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(/,
       )
-      expect(body).not.toMatch(/localStorage|\.style\b/)
+      expect(text, name).not.toMatch(/\.style\b/)
     }
   })
 })

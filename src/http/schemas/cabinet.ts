@@ -17,3 +17,5 @@ export const cabinet = v.strictObject({
   sub_link: url,
   nodes_available: v.array(v.string()),
 })
+
+export type CabinetAnswer = v.InferOutput<typeof cabinet>

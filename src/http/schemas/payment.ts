@@ -52,6 +52,8 @@ export const payment = describes<ReturnType<typeof paymentView>>()(
 /** Where a new payment is paid. */
 export const payLink = v.strictObject({ id: v.string(), pay_url: url })
 
+export type PayLinkAnswer = v.InferOutput<typeof payLink>
+
 export const paymentStatus = v.strictObject({ status })
 
 /** Of the money as its provider states it: what it does not state is null. */
@@ -99,3 +101,5 @@ export const shop = v.strictObject({
   subscriptions: v.array(ownSubscription),
   devices: v.strictObject({ limit: v.nullable(count), list: v.array(ownDevice) }),
 })
+
+export type ShopAnswer = v.InferOutput<typeof shop>

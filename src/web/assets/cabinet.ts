@@ -1,0 +1,92 @@
+/** The cabinet: reads the token from the fragment, asks the API, shows the answers as text, buys and removes. */
+import type { CabinetAnswer } from '#src/http/schemas/cabinet.ts'
+import { call, forget, kept, own, type Refusal, readShop, tokenOf } from './cabinet/account.ts'
+import { pay, showChoices, showPrice, showRenewal, showShop } from './cabinet/buying.ts'
+import { showDevices } from './cabinet/devices.ts'
+import { byId, find, note, show } from './cabinet/parts.ts'
+import { showSubscriptions } from './cabinet/subscriptions.ts'
+import { fill, texts } from './cabinet/words.ts'
+
+let latest = 0
+
+function render(account: CabinetAnswer): void {
+  const owner = byId('owner')
+  owner.textContent = account.username ? `@${account.username}` : (owner.dataset.title as string)
+  showSubscriptions()
+  byId('sub-link').textContent = account.sub_link
+  if (/^https?:\/\//.test(account.sub_link)) byId('open-link').href = account.sub_link
+  const telegram = find('telegram')
+  if (telegram) {
+    telegram.hidden = !own.shop.connect_telegram
+    byId('connect-telegram').href = `${account.sub_link}/telegram`
+  }
+  note('device-note', '')
+  note('buy-fault', '')
+  showShop()
+  showDevices()
+  show('account')
+}
+
+/** A link that is none is said beside its field; anything else leaves the question alone and offers another try. */
+function fail(error: unknown): void {
+  const { status, minutes } = error as Refusal
+  if (status === 404) {
+    forget()
+    show('ask')
+    note('ask-fault', texts.unknown)
+    return
+  }
+  byId('state-text').textContent = status === 429 ? fill(texts.tryLater, { minutes }) : texts.failed
+  show('state')
+}
+
+async function load(): Promise<void> {
+  own.token = tokenOf(location.hash)
+  if (own.token !== kept()) forget()
+  const turn = ++latest
+  // The language switch and the footer would drop the fragment, and with it the account.
+  const links = document.querySelectorAll<HTMLAnchorElement>(
+    'a[hreflang], .foot a[href*="/cabinet.html"]',
+  )
+  for (const link of links) link.hash = location.hash
+  if (own.token === '') return show('ask')
+  note('ask-fault', '')
+  show('loading')
+  try {
+    const [account, shop] = await Promise.all([call<CabinetAnswer>('GET', ''), readShop()])
+    if (turn !== latest) return
+    own.shop = shop
+    render(account)
+  } catch (error) {
+    if (turn === latest) fail(error)
+  }
+}
+
+byId('ask-form').hidden = false
+byId('ask-form').addEventListener('submit', (event) => {
+  event.preventDefault()
+  const hash = `#${tokenOf(byId('ask-link').value)}`
+  if (hash === '#') note('ask-fault', texts.unknown)
+  else if (location.hash === hash) void load()
+  else location.hash = hash
+})
+byId('buy-form').addEventListener('submit', (event) => {
+  event.preventDefault()
+  void pay()
+})
+byId('buy-form').addEventListener('change', ({ target }) => {
+  const { name } = target as HTMLInputElement
+  if (name === 'plans') showPrice()
+  else if (name === 'renews') showRenewal()
+  else showChoices()
+})
+byId('again').addEventListener('click', () => void load())
+addEventListener('hashchange', () => void load())
+// Back from the payment page: what it has changed, and a button that works again.
+window.addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) void load()
+})
+// Back by a link that names nobody. The fragment stays out of what is sent.
+const before = kept()
+if (location.hash === '' && before) history.replaceState(null, '', `#${before}`)
+void load()

@@ -1,0 +1,86 @@
+/** Whose account it is, what the service says of it, and what this tab remembers of it. */
+import type { ShopAnswer } from '#src/http/schemas/payment.ts'
+import { note } from './parts.ts'
+import { texts, timeOf } from './words.ts'
+
+export type Subscription = ShopAnswer['subscriptions'][number]
+
+interface Account {
+  token: string
+  shop: ShopAnswer
+}
+
+/** What the page shows; there is a shop once the account is shown. */
+export const own = { token: '' } as Account
+
+/** The token of a subscription link or a cabinet link, whatever stands around them, or of what ends in one. */
+export const tokenOf = (text: string): string =>
+  (/\/sub\/([\w-]{16,})/.exec(text) ??
+    /#([\w-]{16,})/.exec(text) ??
+    /([\w-]{16,})[^\w-]*$/.exec(text))?.[1] ?? ''
+
+/** The account of who is away to pay: kept for this tab alone, until it is another. */
+const KEPT = 'account'
+
+/** What `use` gives for the storage of this tab; null where the browser has none for us. */
+function stored<T>(use: (storage: Storage) => T): T | null {
+  try {
+    return use(sessionStorage)
+  } catch {
+    return null
+  }
+}
+
+export const keep = (token: string) => stored((storage) => storage.setItem(KEPT, token))
+export const kept = () => stored((storage) => storage.getItem(KEPT))
+export const forget = () => stored((storage) => storage.removeItem(KEPT))
+
+/** An answer of the service that is no success. */
+export class Refusal extends Error {
+  status: number
+  /** After which it may be asked again. */
+  minutes: number
+  constructor(response: Response, message: string) {
+    super(message)
+    this.status = response.status
+    this.minutes = Math.max(1, Math.ceil(Number(response.headers.get('retry-after') ?? 60) / 60))
+  }
+}
+
+/** Asks the API about this account. Throws Refusal, and what `fetch` throws. */
+export async function call<T>(method: string, path: string, body?: object): Promise<T> {
+  const response = await fetch(`/api/cabinet/${encodeURIComponent(own.token)}${path}`, {
+    method,
+    headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+    cache: 'no-store',
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  const answer = await response.json().catch(() => ({}))
+  if (!response.ok) throw new Refusal(response, answer.error ?? String(response.status))
+  return answer
+}
+
+const RANKS = { active: 0, held: 1, expired: 2 }
+
+/** The soonest to end first, the paused ones after the active, then the ended, the latest of them first. */
+function byUrgency(a: Subscription, b: Subscription): number {
+  const sooner = timeOf(a.expires_at) - timeOf(b.expires_at)
+  return RANKS[a.state] - RANKS[b.state] || (a.state === 'expired' ? -sooner : sooner)
+}
+
+export async function readShop(): Promise<ShopAnswer> {
+  const found = await call<ShopAnswer>('GET', '/shop')
+  found.subscriptions.sort(byUrgency)
+  return found
+}
+
+/** Why something did not work: in the page's words, those of the service in small print. */
+export function noteFault(
+  id: 'buy-fault' | 'device-note',
+  error: unknown,
+  { wait, refused }: { wait: string; refused: string },
+): void {
+  if (!(error instanceof Refusal)) note(id, texts.failed)
+  else if (error.status === 429) note(id, wait)
+  else note(id, refused, { detail: error.message })
+}
