@@ -33,9 +33,7 @@ export const TAGS = [
 type Tag = (typeof TAGS)[number]
 
 type Subject =
-  | 'admins'
   | 'audit'
-  | 'backup'
   | 'events'
   | 'gifts'
   | 'install'
@@ -48,11 +46,11 @@ type Subject =
   | 'subscriptions'
   | 'users'
 
-/**
- * What whoever asks must be allowed. `account`: what is of their own account, and never a program's; `any`: nothing beyond being
- * known.
- */
-export type Scope = 'account' | 'any' | `${Subject}:${'read' | 'write'}`
+/** What only a person with a session may be allowed, never a program: it decides who may log in, or is all the data. */
+type SessionScope = 'account' | `${'admins' | 'backup'}:${'read' | 'write'}`
+
+/** What whoever asks must be allowed. `account`: nothing, it is their own account; `any`: nothing beyond being known. */
+export type Scope = SessionScope | 'any' | `${Subject}:${'read' | 'write'}`
 
 interface Terms {
   method: 'get' | 'post' | 'patch' | 'delete'
@@ -124,7 +122,8 @@ export type Call<D extends Declaration> = {
   query: () => OutputOf<D['query']>
   /** The JSON body, read when it is asked for. Throws 400 and 413. */
   body: () => Promise<OutputOf<D['body']>>
-} & (D extends { open: true } ? unknown : { actor: Actor; login: Login })
+} & (D extends { open: true } ? unknown : { actor: Actor }) &
+  (D extends { scope: SessionScope } ? { login: Login } : unknown)
 
 /** Gives the JSON of a 200, or an answer of its own. */
 type Handler<D extends Declaration> = (

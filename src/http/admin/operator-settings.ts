@@ -74,7 +74,7 @@ export const operatorSettingsOperations = adminOperations('Settings', [
     {
       method: 'post',
       path: '/settings/backup',
-      scope: 'settings:write',
+      scope: 'backup:write',
       summary: 'Encrypt backups and snapshots to a passphrase from now on; null ends it',
       confirmed: true,
       body: backupBody,
@@ -100,7 +100,7 @@ export const operatorSettingsOperations = adminOperations('Settings', [
     {
       method: 'post',
       path: '/settings/security',
-      scope: 'settings:write',
+      scope: 'admins:write',
       summary: 'Require two-factor login of all admins, or of none',
       confirmed: true,
       body: v.object({ require_2fa: flag }),
