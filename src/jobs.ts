@@ -5,7 +5,7 @@ import { keepSnapshots } from '#src/domain/installation/snapshots.ts'
 import { cleanRetiredNodes } from '#src/domain/nodes/retired.ts'
 import { watchDisk } from '#src/domain/notify/disk-alert.ts'
 import { createSweep } from '#src/domain/notify/sending.ts'
-import { auditProviderA } from '#src/domain/payments/audit.ts'
+import { auditPayments } from '#src/domain/payments/audit.ts'
 import { type ReconcilerDeps, reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
 import { errorMessage } from '#src/lib/errors.ts'
@@ -249,7 +249,7 @@ export function startJobs(
     },
     { name: 'disk', intervalMs: DISK_LOOK_MS, run: () => watchDisk(s) },
     { name: 'payments', intervalMs: MINUTE_MS, run: () => reconcilePayments(s) },
-    { name: 'payment audit', intervalMs: HOUR_MS, run: daily(s, () => auditProviderA(s)) },
+    { name: 'payment audit', intervalMs: HOUR_MS, run: daily(s, () => auditPayments(s)) },
   ]
   const runners = jobs.map((job) => runJob(s, job, hold))
   return {

@@ -1,21 +1,14 @@
-/** Notices of the payment providers. Provider B and CryptoBot sign theirs; of the others' nothing is believed but the provider's own word. */
+/** Notices of the gateways: what they say is for their descriptors to read, what it does is the same for all. */
 import type { Hono } from 'hono'
 import { findByExternalId, findPayment, findPaymentOf } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payments/check.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { lookUpUnknown } from '#src/domain/payments/orphans.ts'
-import type { PaidState } from '#src/domain/payments/rules.ts'
-import { currentCredentials } from '#src/domain/payments/shops.ts'
-import {
-  isPlategaCallback,
-  isSignedByCryptobot,
-  isSignedByProviderB,
-} from '#src/domain/payments/signatures.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { ApiError, badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
-import { isJsonObject, type JsonObject, jsonObject } from '#src/lib/json.ts'
+import { ApiError, badRequest } from '#src/lib/errors.ts'
 import { inTime } from '#src/lib/pause.ts'
+import type { Notice, NoticeRoute, PaidState } from '#src/ports/payment-gateway.ts'
 import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
 import type { NoticeLimits } from './notice-limits.ts'
 import { readBody } from './validate.ts'
@@ -24,17 +17,20 @@ const LIMIT_BYTES = 262_144
 /** Who sends a notice waits some seconds for the answer, and sends it again. */
 const GATEWAY_MS = 3000
 
-/** An id as notices have them: text, or a number. */
-function idText(value: unknown): string {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
-  return typeof value === 'string' ? value : ''
+/** What a gateway may call a payment: as docs/gateways.md has it. */
+const EXTERNAL_ID = /^\w[\w.:-]{0,127}$/
+
+export const noticePath = (name: string): `/${string}` => `/payments/webhook/${name}`
+
+/** What the kinds of notices are heard with. */
+interface Hearing {
+  s: Http
+  noticeLimits: NoticeLimits
+  c: Context
+  provider: string
 }
 
-const EXTERNAL_ID = /^[0-9a-zA-Z-]{1,64}$/
-/** As docs/gateways.md has them. */
-const EXTERNAL_ID_B = /^\w[\w.:-]{0,127}$/
-
-const ACCEPTED = new Set(['payment.succeeded', 'payment.waiting_for_capture', 'payment.canceled'])
+type Said<K extends Notice['says']> = Extract<Notice, { says: K }>
 
 /** Asks the provider of a payment; while enough is asked, that of a pending one is left to the reconciler. */
 async function recheck(s: Http, noticeLimits: NoticeLimits, payment: Payment): Promise<void> {
@@ -57,59 +53,44 @@ async function recheckOpen(s: Http, noticeLimits: NoticeLimits, payment: Payment
   if (payment.status !== 'paid') await recheck(s, noticeLimits, payment)
 }
 
-/** What a refused notice of provider A may still be good for, looked into after the answer. */
+/** What a refused notice may still be good for, looked into after the answer. */
 function followUp(
-  s: Http,
-  noticeLimits: NoticeLimits,
+  { s, noticeLimits, c, provider }: Hearing,
   payment: Payment | undefined,
   externalId: string,
-  ip: string,
 ): void {
-  if (!EXTERNAL_ID.test(externalId)) return
+  if (externalId === '') return
+  const ip = ipOf(s, c)
   s.background.run('look up a payment', async () => {
-    const known = payment ?? findByExternalId(s.db, 'provider_a', externalId)
+    const known = payment ?? findByExternalId(s.db, provider, externalId)
     // The reconciler asks for it, or for its creation once more, and so learns what the provider calls it.
     if (known?.status === 'pending') await askAgainSoon(s, known.id)
-    if (!known && noticeLimits.mayLookUp(ip)) await lookUpUnknown(s, externalId)
+    if (!known && noticeLimits.mayLookUp(ip)) await lookUpUnknown(s, provider, externalId)
   })
 }
 
-/** A refund is no accepted event; the payment is looked at all the same. */
-function noteRefund(s: Http, noticeLimits: NoticeLimits, object: JsonObject): void {
-  const payment = findByExternalId(s.db, 'provider_a', idText(object.payment_id))
+/** A refund is not answered as heard; its payment is looked at all the same. */
+function noteRefund({ s, noticeLimits, provider }: Hearing, externalId: string): void {
+  const payment = findByExternalId(s.db, provider, externalId)
   if (payment?.status !== 'paid' || payment.refundedAt !== null) return
   s.background.run('look up a refund', () => recheck(s, noticeLimits, payment))
 }
 
-function requireEvent(
-  s: Http,
-  noticeLimits: NoticeLimits,
-  notice: JsonObject,
-  object: JsonObject,
-): void {
-  if (typeof notice.event === 'string' && ACCEPTED.has(notice.event)) return
-  if (notice.event === 'refund.succeeded') noteRefund(s, noticeLimits, object)
-  throw badRequest('unsupported event')
+function refuse(hearing: Hearing, { status, error, refundOf }: Said<'refused'>): never {
+  if (refundOf !== undefined) noteRefund(hearing, refundOf)
+  throw new ApiError(status, error)
 }
 
-async function fromProviderA(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
-  const notice = jsonObject(await readBody(c, LIMIT_BYTES))
-  if (!notice) throw badRequest('invalid JSON')
-  const object = isJsonObject(notice.object) ? notice.object : {}
-  requireEvent(s, noticeLimits, notice, object)
-  const id = isJsonObject(object.metadata) ? object.metadata.payment_id : undefined
-  if (typeof id !== 'string' || id === '') throw badRequest('payment_id is missing')
+async function askOwn(hearing: Hearing, { id, externalId }: Said<'ask own'>): Promise<void> {
+  const { s, noticeLimits, provider } = hearing
   const found = findPayment(s.db, id)
-  const payment = found?.provider === 'provider_a' ? found : undefined
+  const payment = found?.provider === provider ? found : undefined
   if (!payment || payment.externalId === '') {
-    if (!found || payment) followUp(s, noticeLimits, payment, idText(object.id), ipOf(s, c))
+    if (!found || payment) followUp(hearing, payment, externalId)
     throw badRequest('unknown payment')
   }
   await recheckOpen(s, noticeLimits, payment)
-  return c.json({ ok: true })
 }
-
-const PAID = new Set(['succeeded', 'success', 'paid'])
 
 /** The first payment of a provider that one of these ids names, ours or its own. */
 function findNamed(s: Http, provider: string, ids: string[]): Payment | undefined {
@@ -120,25 +101,22 @@ function findNamed(s: Http, provider: string, ids: string[]): Payment | undefine
   return undefined
 }
 
-/** The amount of a notice in whole units; undefined when it has none. cisPay counts in hundredths. */
-function amountOf({ amount }: JsonObject, inHundredths: boolean): string | undefined {
-  if (amount === undefined || amount === null) return undefined
-  const text = typeof amount === 'number' || typeof amount === 'string' ? String(amount) : '?'
-  if (!inHundredths) return text
-  return /^\d{3,}$/.test(text) ? `${text.slice(0, -2)}.${text.slice(-2)}` : '?'
+async function ask({ s, noticeLimits, provider }: Hearing, { ids }: Said<'ask'>): Promise<void> {
+  const payment = findNamed(s, provider, ids)
+  if (payment) await recheckOpen(s, noticeLimits, payment)
 }
 
-/** What provider B calls a payment whose creation it never answered: without it nobody can ask about the payment later. */
+/** What a gateway calls a payment whose creation it never answered: without it nobody can ask about the payment later. */
 function toldIdOf(payment: Payment, ids: string[]): { externalId?: string } {
-  const theirs = ids.find((id) => id !== payment.id && EXTERNAL_ID_B.test(id))
+  const theirs = ids.find((id) => id !== payment.id && EXTERNAL_ID.test(id))
   return payment.externalId === '' && theirs !== undefined ? { externalId: theirs } : {}
 }
 
 /**
- * What is known of a payment for which provider B signed: its own answer where the notice leaves the amount open and the gateway
+ * What is known of a payment for which a gateway signed: its own answer where the notice leaves the amount open and the gateway
  * counts the payment as paid, too. Anything else it answers changes nothing, and no answer is waited for long: the signature counts.
  */
-async function wordOfProviderB(
+async function wordOf(
   s: Http,
   noticeLimits: NoticeLimits,
   payment: Payment,
@@ -156,62 +134,38 @@ async function wordOfProviderB(
   return found?.state === 'paid' ? { ...found, test: found.test ?? test } : told
 }
 
-async function fromProviderB(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
-  const body = await readBody(c, LIMIT_BYTES)
-  const { secret, preset } = currentCredentials(readSettings(s), 'provider_b')
-  const signature = c.req.header('x-signature') || c.req.header('signature') || null
-  if (!isSignedByProviderB(secret, body, signature)) throw unauthorized('bad signature')
-  const notice = jsonObject(body)
-  const status = typeof notice?.status === 'string' ? notice.status.toLowerCase() : ''
-  if (!notice || !PAID.has(status)) return c.json({ ok: true })
-  const ids = [notice.id, notice.paymentId].map(idText)
-  const payment = findNamed(s, 'provider_b', ids)
-  if (payment) {
-    const cispay = preset === 'cispay'
-    const told: PaidState = {
-      state: 'paid',
-      amount: amountOf(notice, cispay),
-      currency: typeof notice.currency === 'string' ? notice.currency : undefined,
-      test: cispay ? notice.is_sandbox === true : undefined,
-    }
-    const found = await wordOfProviderB(s, noticeLimits, payment, told)
-    await confirmPayment(s, payment.id, found, toldIdOf(payment, ids))
-  }
+async function confirm(
+  { s, noticeLimits, provider }: Hearing,
+  { ids, state }: Said<'paid'>,
+): Promise<void> {
+  const payment = findNamed(s, provider, ids)
+  if (!payment) return
+  const found = await wordOf(s, noticeLimits, payment, state)
+  await confirmPayment(s, payment.id, found, toldIdOf(payment, ids))
+}
+
+async function hear(hearing: Hearing, route: NoticeRoute): Promise<Response> {
+  const { s, c } = hearing
+  const notice = await route.read(
+    {
+      header: (name) => c.req.header(name) ?? null,
+      body: () => readBody(c, LIMIT_BYTES),
+    },
+    // As they are when they are asked for: a body may take its time.
+    (key) => readSettings(s).ofGateway(key),
+  )
+  if (notice.says === 'refused') refuse(hearing, notice)
+  if (notice.says === 'ask own') await askOwn(hearing, notice)
+  if (notice.says === 'ask') await ask(hearing, notice)
+  if (notice.says === 'paid') await confirm(hearing, notice)
   return c.json({ ok: true })
 }
 
-async function fromPlatega(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
-  const shop = currentCredentials(readSettings(s), 'provider_b')
-  if (shop.preset !== 'platega') throw notFound()
-  const sent = {
-    merchantId: c.req.header('x-merchantid') ?? null,
-    secret: c.req.header('x-secret') ?? null,
-  }
-  if (!isPlategaCallback(shop, sent)) throw unauthorized('bad signature')
-  const notice = jsonObject(await readBody(c, LIMIT_BYTES))
-  const payment = notice && findNamed(s, 'provider_b', [notice.id, notice.payload].map(idText))
-  if (payment) await recheckOpen(s, noticeLimits, payment)
-  return c.json({ ok: true })
-}
-
-async function fromCryptobot(s: Http, noticeLimits: NoticeLimits, c: Context): Promise<Response> {
-  const body = await readBody(c, LIMIT_BYTES)
-  const token = readSettings(s).ofGateway('CRYPTOBOT_TOKEN')
-  const signature = c.req.header('crypto-pay-api-signature') ?? null
-  if (!isSignedByCryptobot(token, body, signature)) throw unauthorized('bad signature')
-  const notice = jsonObject(body)
-  const invoice = isJsonObject(notice?.payload) ? notice.payload : undefined
-  const payment =
-    invoice && findNamed(s, 'cryptobot', [invoice.payload, invoice.invoice_id].map(idText))
-  if (payment) await recheckOpen(s, noticeLimits, payment)
-  return c.json({ ok: true })
-}
-
-/** Adds the routes of the providers' notices. */
+/** Adds the routes of the gateways' notices. */
 export function mountWebhooks(app: Hono<AppEnv>, s: Http, noticeLimits: NoticeLimits): void {
-  const base = '/payments/webhook'
-  app.post(`${base}/provider_a`, (c) => fromProviderA(s, noticeLimits, c))
-  app.post(`${base}/provider_b`, (c) => fromProviderB(s, noticeLimits, c))
-  app.post(`${base}/platega`, (c) => fromPlatega(s, noticeLimits, c))
-  app.post(`${base}/cryptobot`, (c) => fromCryptobot(s, noticeLimits, c))
+  for (const { id: provider, notices = [] } of s.config.gateways) {
+    for (const route of notices) {
+      app.post(noticePath(route.name), (c) => hear({ s, noticeLimits, c, provider }, route))
+    }
+  }
 }

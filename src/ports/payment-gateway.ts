@@ -68,6 +68,8 @@ export type PaymentState =
   /** No answer, an error, or one that can't be read: never a reason to fail a payment. */
   | ({ state: 'unknown' } & Unanswered)
 
+export type PaidState = Extract<PaymentState, { state: 'paid' }>
+
 /** Whether a gateway knows credentials. `unreachable`: no connection, no answer in time, or none that it would itself give. */
 export type CredentialCheck =
   | { outcome: 'accepted' | 'rejected' }
@@ -109,6 +111,46 @@ export interface GatewayParts {
 
 /** The present value of a setting by its key, empty where there is none. */
 export type ReadSetting = (key: string) => string
+
+/** What was sent to one of a gateway's addresses for notices. */
+export interface NoticeRequest {
+  header(name: string): string | null
+  /** The bytes as they came, read when they are asked for. What it throws is thrown on. */
+  body(): Promise<Uint8Array>
+}
+
+/** What a notice says, and how far it is to be believed. */
+export type Notice =
+  /** Nothing that a payment waits for. */
+  | { says: 'nothing' }
+  /**
+   * Not to be believed, or not to be read. `refundOf`: what the gateway calls a payment that is asked about all the same, as its money
+   * may have gone back.
+   */
+  | { says: 'refused'; status: 400 | 401 | 404; error: string; refundOf?: string }
+  /** Something of the first payment with one of these ids, ours or the gateway's: only its answer is believed. */
+  | { says: 'ask'; ids: string[] }
+  /**
+   * The same from a gateway whose notices repeat our id. One that names no payment is refused with 400, and the gateway asked what
+   * it calls `externalId`, unless that is empty: it may be money that no row knows.
+   */
+  | { says: 'ask own'; id: string; externalId: string }
+  /** Signed: the first payment with one of these ids is paid. */
+  | { says: 'paid'; ids: string[]; state: PaidState }
+
+/** An address for notices. */
+export interface NoticeRoute {
+  /** The last part of the address. */
+  name: string
+  /** What the description of the API says of it, and the schemas of its headers. */
+  summary: string
+  headers?: Record<string, v.GenericSchema>
+  body: v.GenericSchema
+  /** A body that does not fit is passed over, not refused. */
+  lenient?: true
+  refusals?: readonly (401 | 404)[]
+  read(request: NoticeRequest, setting: ReadSetting): Promise<Notice>
+}
 
 /** A text of the panel in its languages. */
 export interface Words {
@@ -181,7 +223,9 @@ export interface GatewayDescriptor {
   isComplete(shop: ShopCredentials): boolean
   /** What people know it as. */
   label(shop: ShopCredentials): string
-  /** The last part of the address for the shop's notices; left out: its id. */
+  /** Where it sends notices; left out: nowhere. */
+  notices?: readonly NoticeRoute[]
+  /** The last part of the address that it is told for the shop's notices; left out: its id. */
   noticeName?(shop: ShopCredentials): string
   connect(parts: GatewayParts): PaymentGateway
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { auditProviderA } from '#src/domain/payments/audit.ts'
+import { auditPayments } from '#src/domain/payments/audit.ts'
 import { askAgainSoon } from '#src/domain/payments/check.ts'
 import { saveCredentials } from '#src/domain/payments/credentials.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
@@ -290,7 +290,7 @@ describe('the reconciler', () => {
 })
 
 describe('the daily audit of provider A', () => {
-  const audit = () => auditProviderA(shop.w.s)
+  const audit = () => auditPayments(shop.w.s)
   const orphans = () => shop.w.rows('select external_id, amount, currency from orphan_payments')
 
   test('finds nothing where the books agree', async () => {

@@ -1,6 +1,6 @@
 /** Money that went back: whole or in part, of what one payment gave and of what several did. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { auditProviderA } from '#src/domain/payments/audit.ts'
+import { auditPayments } from '#src/domain/payments/audit.ts'
 import { auditOf, DAY, eventsOf, inSeconds, nowOf, putSettings } from '#test/support/records.ts'
 import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
 
@@ -102,13 +102,13 @@ describe('a part of the money that went back', () => {
     expect(auditOf(shop.w)).toContain('payment.kept')
     shop.w.clock.advance(DAY * 1000)
     await notice(externalId)
-    await auditProviderA(shop.w.s)
+    await auditPayments(shop.w.s)
     expect(shop.payment(id).review_reason).toBeNull()
     shop.a.pay(externalId, { refundedPart: '70.00' })
-    await auditProviderA(shop.w.s)
+    await auditPayments(shop.w.s)
     expect(shop.payment(id).review_reason).toBe('partly refunded at the provider: 70.00')
     shop.a.pay(externalId, { refunded: true })
-    await auditProviderA(shop.w.s)
+    await auditPayments(shop.w.s)
     expect(shop.payment(id)).toMatchObject({
       review_reason: 'refunded at the provider',
       refunded_at: nowOf(shop.w),
@@ -137,7 +137,7 @@ describe('a refund that an admin has noted', () => {
     const before = alerts()
     for (let i = 0; i < 2; i++) {
       const asked = checks()
-      await auditProviderA(shop.w.s)
+      await auditPayments(shop.w.s)
       expect(checks()).toBe(asked)
       await shop.noticeA(id)
       shop.w.clock.advance(DAY * 1000)

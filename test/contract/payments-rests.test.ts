@@ -1,6 +1,6 @@
 /** What one customer can have asked of a payment provider, and that one that wants to be left alone is: nobody buys less for it, nothing is lost. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { auditProviderA } from '#src/domain/payments/audit.ts'
+import { auditPayments } from '#src/domain/payments/audit.ts'
 import { askAgainSoon } from '#src/domain/payments/check.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
@@ -151,7 +151,7 @@ describe('a provider that wants to be left alone', () => {
         await run()
       },
     ],
-    ['the daily list', () => auditProviderA(shop.w.s)],
+    ['the daily list', () => auditPayments(shop.w.s)],
     [
       'a look-up',
       async () => {

@@ -117,7 +117,7 @@ describe('provider A', () => {
     shop.a.pay(externalId)
     shop.w.change("update payments set external_id = ''")
     const answer = shop.a.hold()
-    const looked = lookUpUnknown(shop.w.s, externalId)
+    const looked = lookUpUnknown(shop.w.s, 'provider_a', externalId)
     shop.w.change('update payments set external_id = ?', externalId)
     answer()
     await looked
@@ -128,11 +128,11 @@ describe('provider A', () => {
   test('an unknown payment that is not paid, or refunded, is no orphan', async () => {
     const { id, externalId } = await shop.buy()
     shop.w.change('delete from payments where id = ?', id)
-    await lookUpUnknown(shop.w.s, externalId)
+    await lookUpUnknown(shop.w.s, 'provider_a', externalId)
     shop.a.pay(externalId, { refunded: true })
-    await lookUpUnknown(shop.w.s, externalId)
+    await lookUpUnknown(shop.w.s, 'provider_a', externalId)
     shop.a.answer = { state: 'unknown', reason: 'x', retryAfterMs: null }
-    await lookUpUnknown(shop.w.s, externalId)
+    await lookUpUnknown(shop.w.s, 'provider_a', externalId)
     expect(shop.w.rows('select * from orphan_payments')).toEqual([])
   })
 

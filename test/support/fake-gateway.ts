@@ -43,8 +43,11 @@ export interface FakeGateway extends Required<PaymentGateway> {
   externalIdOf(paymentId: string): string
 }
 
-/** `prefix`: what its external ids begin with. */
-export function createFakeGateway(prefix: string, idempotent = true): FakeGateway {
+/** `prefix`: what its external ids begin with; `lists`: it has a list of what succeeded. */
+export function createFakeGateway(
+  prefix: string,
+  { idempotent = true, lists = false } = {},
+): FakeGateway {
   const gate: { wait: Promise<void> | null } = { wait: null }
   const setState = (externalId: string, state: PaymentState) => {
     const known = fake.known.get(externalId)
@@ -117,6 +120,7 @@ export function createFakeGateway(prefix: string, idempotent = true): FakeGatewa
       )
     },
   }
+  if (!lists) delete (fake as Partial<FakeGateway>).listSucceeded
   return fake
 }
 
@@ -129,9 +133,9 @@ export interface FakeGateways {
 }
 
 export function createFakeGateways(): FakeGateways {
-  const a = createFakeGateway('yoo')
-  const b = createFakeGateway('platega', false)
+  const a = createFakeGateway('yoo', { lists: true })
+  const b = createFakeGateway('platega', { idempotent: false })
   const stars = createFakeGateway('stars')
-  const cryptobot = createFakeGateway('crypto', false)
+  const cryptobot = createFakeGateway('crypto', { idempotent: false })
   return { gateways: { provider_a: a, provider_b: b, stars, cryptobot }, a, b, stars, cryptobot }
 }

@@ -1,4 +1,4 @@
-/** Holds what provider A counts as paid against our rows, once a day: money that no webhook and no check has told of. */
+/** Holds what gateways that list it count as paid against our rows, once a day: money that no webhook and no check has told of. */
 import { findByExternalId, findPayment, storeExternalId } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { isUuid } from '#db/users.ts'
@@ -9,15 +9,18 @@ import { gatewayOf } from './gateways.ts'
 import { noteOrphan } from './orphans.ts'
 import { listShops } from './shops.ts'
 
-const PROVIDER = 'provider_a'
 const LOOK_BACK_DAYS = 3
 
 /** Our row of a payment; one whose creation was interrupted learns here what the provider calls it. */
-async function findRow(s: CheckDeps, one: SucceededPayment): Promise<Payment | undefined> {
-  const known = findByExternalId(s.db, PROVIDER, one.externalId)
+async function findRow(
+  s: CheckDeps,
+  provider: string,
+  one: SucceededPayment,
+): Promise<Payment | undefined> {
+  const known = findByExternalId(s.db, provider, one.externalId)
   if (known || one.paymentId === null) return known
   const own = findPayment(s.db, one.paymentId)
-  if (own?.provider !== PROVIDER || own.externalId !== '') return undefined
+  if (own?.provider !== provider || own.externalId !== '') return undefined
   const link = { externalId: one.externalId, nextCheckAt: formatTimestamp(s.clock.now()) }
   return s.db.tx((tx) => storeExternalId(tx, own.id, link))
 }
@@ -26,31 +29,40 @@ const isSettled = (row: Payment, one: SucceededPayment): boolean =>
   row.refundedAt !== null || (row.status === 'paid' && !one.refunded && !one.refundedPart)
 
 /** False when the provider gave no answer about this shop. */
-async function auditShop(s: CheckDeps, shop: ShopCredentials): Promise<boolean> {
+async function auditShop(s: CheckDeps, provider: string, shop: ShopCredentials): Promise<boolean> {
   const since = addDays(s.clock.now(), -LOOK_BACK_DAYS)
-  const succeeded = await gatewayOf(s, PROVIDER)?.listSucceeded(since, shop)
+  const succeeded = await gatewayOf(s, provider)?.listSucceeded(since, shop)
   if (!Array.isArray(succeeded)) {
     s.log.warn('the list of paid payments could not be read', { shop: shop.shopId })
     return false
   }
   for (const one of succeeded) {
-    const row = await findRow(s, one)
+    const row = await findRow(s, provider, one)
     if (row && !isSettled(row, one)) await recheckPayment(s, row)
     // Other programs may sell through the same shop: only ours give their payments such ids.
     if (row || one.refunded || one.paymentId === null || !isUuid(one.paymentId)) continue
     const { externalId, amount, currency } = one
-    await noteOrphan(s, { provider: PROVIDER, externalId, amount, currency })
+    await noteOrphan(s, { provider, externalId, amount, currency })
   }
   return true
 }
 
+/** The same of all shops of a provider that payments may still come from; of a former one, which may never give an answer again, true. */
+async function auditProvider(s: CheckDeps, provider: string): Promise<boolean> {
+  const { current, former } = listShops(s, provider)
+  const complete = current === null || (await auditShop(s, provider, current))
+  for (const shop of former) await auditShop(s, provider, shop)
+  return complete
+}
+
 /**
- * Goes through every shop that payments may still come from. False when the provider gave no answer about the present one: a former
- * one may never give one again. What is found is treated as if a webhook had told of it.
+ * Goes through the lists of all gateways that have one. False when one gave no answer about its present shop. What is found is
+ * treated as if a webhook had told of it.
  */
-export async function auditProviderA(s: CheckDeps): Promise<boolean> {
-  const { current, former } = listShops(s, PROVIDER)
-  const complete = current === null || (await auditShop(s, current))
-  for (const shop of former) await auditShop(s, shop)
+export async function auditPayments(s: CheckDeps): Promise<boolean> {
+  let complete = true
+  for (const [provider, { listSucceeded }] of Object.entries(s.gateways)) {
+    if (listSucceeded && !(await auditProvider(s, provider))) complete = false
+  }
   return complete
 }

@@ -43,9 +43,12 @@ export async function noteOrphan(
   s.nudge('messages')
 }
 
-/** Asks provider A about a payment of which a notice told and no row does; an orphan is noted when it is truly paid. */
-export async function lookUpUnknown(s: Deps & GatewayDeps, externalId: string): Promise<void> {
-  const provider = 'provider_a'
+/** Asks a provider about a payment of which a notice told and no row does; an orphan is noted when it is truly paid. */
+export async function lookUpUnknown(
+  s: Deps & GatewayDeps,
+  provider: string,
+  externalId: string,
+): Promise<void> {
   const shopId = currentShopId(readSettings(s), provider)
   const shop = findShop(s, { provider, shopId })
   if (!shop) return

@@ -9,9 +9,7 @@ import {
   SECOND_MS,
 } from '#src/lib/time.ts'
 import type { Share } from '#src/lib/turns.ts'
-import type { PaymentState } from '#src/ports/payment-gateway.ts'
-
-export type PaidState = Extract<PaymentState, { state: 'paid' }>
+import type { PaidState } from '#src/ports/payment-gateway.ts'
 
 /** Why a payment waits for an admin. Those of `GONE` end by themselves. */
 export const REVIEW = {

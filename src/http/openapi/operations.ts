@@ -14,7 +14,7 @@ export function listOperations(
   const all: Operation[] = [
     ...allOperations(gateways),
     ...shopOperations,
-    ...noticeOperations,
+    ...noticeOperations(gateways),
     ...listPublicOperations(adminPath),
   ]
   return TAGS.flatMap((tag) => all.filter((one) => one.tag === tag))

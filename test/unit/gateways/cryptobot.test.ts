@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { isSignedByCryptobot } from '#src/domain/payments/signatures.ts'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { createCryptobotGateway } from '#src/integrations/payments/cryptobot/gateway.ts'
+import { isSignedByCryptobot } from '#src/integrations/payments/cryptobot/notices.ts'
 import { utf8 } from '#src/lib/encoding.ts'
 import recorded from '#test/fixtures/payments/cryptobot.json' with { type: 'json' }
 import { startFakeCryptobot } from '#test/support/fake-cryptobot.ts'

@@ -1,7 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { isPlategaCallback, isSignedByProviderB } from '#src/domain/payments/signatures.ts'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { createProviderB } from '#src/integrations/payments/provider-b/gateway.ts'
+import {
+  isPlategaCallback,
+  isSignedByProviderB,
+} from '#src/integrations/payments/provider-b/notices.ts'
 import { utf8 } from '#src/lib/encoding.ts'
 import cispay from '#test/fixtures/payments/cispay.json' with { type: 'json' }
 import generic from '#test/fixtures/payments/generic.json' with { type: 'json' }

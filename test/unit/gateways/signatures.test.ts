@@ -1,10 +1,10 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { isSignedByCryptobot } from '#src/integrations/payments/cryptobot/notices.ts'
 import {
   isPlategaCallback,
-  isSignedByCryptobot,
   isSignedByProviderB,
-} from '#src/domain/payments/signatures.ts'
+} from '#src/integrations/payments/provider-b/notices.ts'
 import { utf8 } from '#src/lib/encoding.ts'
 import cryptobot from '#test/fixtures/payments/cryptobot.json' with { type: 'json' }
 

@@ -3,6 +3,7 @@ import { secretText } from '#src/lib/values.ts'
 import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
 import { tokenShop } from '../token-shop.ts'
 import { createCryptobotGateway } from './gateway.ts'
+import { noticesOf } from './notices.ts'
 
 const TOKEN = 'CRYPTOBOT_TOKEN'
 
@@ -20,6 +21,7 @@ export const cryptobot: GatewayDescriptor = {
   ],
   apiUrl: { key: 'CRYPTOBOT_API_URL', fallback: 'https://pay.crypt.bot/api' },
   ...tokenShop(TOKEN),
+  notices: [noticesOf(TOKEN)],
   label: () => 'CryptoBot',
   connect: createCryptobotGateway,
 }

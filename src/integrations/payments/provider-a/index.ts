@@ -4,6 +4,7 @@ import { secretText } from '#src/lib/values.ts'
 import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
 import { SECRET_KEY } from '../labels.ts'
 import { createProviderAGateway } from './gateway.ts'
+import { notices } from './notices.ts'
 
 /** A colon would end the name in Basic authentication (RFC 7617). */
 const shopId = v.pipe(secretText(64), v.regex(/^[^:]+$/, 'must not hold a colon'))
@@ -34,6 +35,7 @@ export const providerA: GatewayDescriptor = {
   apiUrl: { key: 'PROVIDER_A_API_URL', fallback: 'https://api.yookassa.ru/v3' },
   shop: (read) => ({ shopId: read('PROVIDER_A_SHOP_ID'), secret: read('PROVIDER_A_SECRET_KEY') }),
   isComplete: ({ shopId, secret }) => shopId !== '' && secret !== '',
+  notices: [notices],
   label: () => 'YooKassa',
   connect: (parts) => createProviderAGateway({ ...parts, createTimeoutMs: parts.timeoutMs }),
 }

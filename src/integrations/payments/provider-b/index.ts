@@ -5,6 +5,7 @@ import { addressText, HTTP_ADDRESS, line, secretText } from '#src/lib/values.ts'
 import type { GatewayDescriptor, ReadSetting } from '#src/ports/payment-gateway.ts'
 import { SECRET_KEY } from '../labels.ts'
 import { createProviderB } from './gateway.ts'
+import { noticesOf } from './notices.ts'
 
 /** The generic one is wherever the admin says. */
 const PRESETS = {
@@ -107,6 +108,7 @@ export const providerB: GatewayDescriptor = {
   },
   isComplete: ({ shopId, secret, apiUrl }) => shopId !== '' && secret !== '' && apiUrl !== '',
   label: ({ preset }) => PRESETS[presetOf(preset)].label,
+  notices: noticesOf(shop),
   noticeName: ({ preset }) => (preset === 'platega' ? 'platega' : 'provider_b'),
   connect: createProviderB,
 }
