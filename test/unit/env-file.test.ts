@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseEnvFile, setEnvLine } from '#src/lib/env-file.ts'
+import { listEnvLines, parseEnvFile, setEnvLine } from '#src/lib/env-file.ts'
 
 describe('parseEnvFile', () => {
   test.each<[name: string, text: string, values: Record<string, string>]>([
@@ -20,6 +20,11 @@ describe('parseEnvFile', () => {
     ['no escapes and no other variables', 'A="\\n$B"', { A: '\\n$B' }],
     ['no value with a line break inside', 'A=1\rB=2\nC=3', { C: '3' }],
     ['the later of two lines', 'A=1\nA=2', { A: '2' }],
+    [
+      'no value with a line separator inside',
+      'A=1\u2028B=2\nC=3\u2029\n\u2028D = \u20284',
+      { C: '3', D: '4' },
+    ],
     ['names that are none', '1A=1\nA-B=1\n=1\nA B=1\nA', {}],
     ['letters of any alphabet in values', 'A=Бренд 💩', { A: 'Бренд 💩' }],
   ])('reads %s', (_name, text, values) => {
@@ -31,6 +36,20 @@ describe('parseEnvFile', () => {
     expect(values.constructor).toBe('y')
     expect(({} as Record<string, unknown>).x).toBeUndefined()
   })
+})
+
+const SPACES = ' '.repeat(240_000)
+
+test.each([
+  ['before a line separator', `A=${SPACES}b\u2028c`, ['A', null]],
+  ['inside a value', `A=b${SPACES}c`, ['A', `b${SPACES}c`]],
+  ['behind a key', `A${SPACES}=b`, ['A', 'b']],
+  ['where a key ends nowhere', `export${SPACES}A${SPACES}B=`, null],
+  ['in front', `${SPACES}export${SPACES}A=b`, ['A', 'b']],
+])('a line of 240,000 spaces %s is read at once', (_name, line, found) => {
+  const startedAt = performance.now()
+  expect(listEnvLines(line)).toEqual(found ? [found] : [])
+  expect(performance.now() - startedAt).toBeLessThan(500)
 })
 
 describe('setEnvLine', () => {
