@@ -16,6 +16,7 @@ import {
   peekSetting,
 } from './own-settings.ts'
 import { STORED_TABLES } from './rows.ts'
+import { CUSTOMERS } from './sequences.ts'
 import { snapshotInto, withConnection } from './snapshot.ts'
 import { columnsOf, restoredTables } from './upload.ts'
 import { ROOM_FROM } from './values.ts'
@@ -109,6 +110,16 @@ function makeRoom(raw: Sqlite.Database): void {
   }
 }
 
+/** Customers below 0 that their copy has not counted: the service would look for a free number from the first one on. */
+function countCustomers(raw: Sqlite.Database): void {
+  raw
+    .prepare(
+      `INSERT INTO sequences SELECT ?, min(-min(tg_id), ?) FROM users WHERE tg_id < 0 HAVING count(*) > 0
+       ON CONFLICT DO UPDATE SET last = max(last, excluded.last)`,
+    )
+    .run(CUSTOMERS, ROOM_FROM)
+}
+
 /**
  * Makes the copy's rows what they shall be when they are live: sessions ended, nothing unsent of back then, pending payments due,
  * no settings but those that are named. Gives the INSTANCE_ID of the copy, and the names of the settings that were taken and
@@ -142,6 +153,7 @@ export function prepareRows(
     ])
     raw.transaction(() => {
       makeRoom(raw)
+      countCustomers(raw)
       for (const { key } of dropped) raw.prepare('DELETE FROM settings WHERE key = ?').run(key)
       raw.exec('DELETE FROM admin_sessions; DELETE FROM pending_logins; DELETE FROM link_codes')
       // A number is one customer's, whatever else a row says.

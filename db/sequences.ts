@@ -2,7 +2,10 @@
 
 import { sequences } from './customer-schema.ts'
 import { type Query, run } from './database.ts'
-import { sql } from './orm.ts'
+import { eq, sql } from './orm.ts'
+
+/** The numbers of customers below 0, without their sign. */
+export const CUSTOMERS = 'customers'
 
 /** The next number of this name, from 1. */
 export function* nextOf(tx: Query, name: string) {
@@ -14,4 +17,9 @@ export function* nextOf(tx: Query, name: string) {
       .returning(),
   )
   return (row as { last: number }).last
+}
+
+/** Counts on from a number that was given past others. */
+export function* countOnFrom(tx: Query, name: string, last: number) {
+  yield* run(tx.update(sequences).set({ last }).where(eq(sequences.name, name)))
 }

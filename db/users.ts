@@ -5,11 +5,11 @@ import { linkCodes, userTokens } from './customer-schema.ts'
 import type { Database } from './database.ts'
 import { type Query, run } from './database.ts'
 import { countUpTo } from './listing.ts'
-import { and, eq, gt, ne, type SQL, sql } from './orm.ts'
+import { and, desc, eq, gt, ne, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
 import { input, preparedStep } from './prepared.ts'
 import { outbox, payments, type Subscription, type User, users } from './schema.ts'
-import { nextOf } from './sequences.ts'
+import { CUSTOMERS, countOnFrom, nextOf } from './sequences.ts'
 import { isServed } from './states.ts'
 
 /** What a list says of a subscription. */
@@ -181,13 +181,28 @@ export function* ensureUser(tx: Query, tgId: number, token: string, now: string)
   return user as User
 }
 
+/** The first free number from one that is taken on, away from 0. */
+const freeNumber = preparedStep<{ taken: number }, { tgId: number }[]>((q) =>
+  q
+    .select({ tgId: sql<number>`${users.tgId} - 1` })
+    .from(users)
+    .where(
+      sql`${users.tgId} <= ${input('taken')}
+        and not exists (select 1 from users as next where next.tg_id = ${users.tgId} - 1)`,
+    )
+    .orderBy(desc(users.tgId))
+    .limit(1),
+)
+
 /** Creates a customer without Telegram, by a number that nobody had before. */
 export function* insertCustomer(tx: Query, token: string, now: string) {
-  for (;;) {
-    const tgId = -(yield* nextOf(tx, 'customers'))
-    // Only a restored database may have more of them than were counted.
-    if (!(yield* readUser(tx, tgId))) return yield* ensureUser(tx, tgId, token, now)
-  }
+  const tgId = -(yield* nextOf(tx, CUSTOMERS))
+  if (!(yield* readUser(tx, tgId))) return yield* ensureUser(tx, tgId, token, now)
+  // Only a restored database may have more of them than were counted: in one step past them, there may be a million.
+  const [free] = yield* freeNumber(tx, { taken: tgId })
+  const { tgId: number } = free as { tgId: number }
+  yield* countOnFrom(tx, CUSTOMERS, -number)
+  return yield* ensureUser(tx, number, token, now)
 }
 
 const anyProfile = (_q: Query, raw: Database['raw']) =>

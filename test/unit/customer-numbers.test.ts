@@ -151,6 +151,56 @@ test('an archive that gives a number to two is put right: whose own it is keeps 
   w.close()
 })
 
+/** Users -first, -first - 1, … whom nothing has counted. */
+const addUncounted = (w: World, first: number, count: number) =>
+  w.change(
+    `with recursive n(i) as (select 0 union all select i + 1 from n where i < ? - 1)
+     insert into users (tg_id, token, created_at) select -? - i, 'token' || i, ? from n`,
+    count,
+    first,
+    AT,
+  )
+
+const FAR = 2 ** 47 + 1
+
+test.each([
+  ['none counted', 1, undefined, 30_001],
+  ['some counted', 1, 5, 30_001],
+  ['more counted', 1, 50_000, 50_001],
+  ['none counted, far from 0', FAR, undefined, FAR + 30_000],
+  ['at the end of what a row may have', 2 ** 48 - 29_999, undefined, FAR],
+])(
+  'an archive with 30,000 customers below 0, %s: the next one has a number at once',
+  async (_name, first, counted, next) => {
+    const other = await createFileWorld()
+    addUncounted(other, first, 30_000)
+    if (counted) other.change("insert into sequences (name, last) values ('customers', ?)", counted)
+    const archive = (await other.admin('/admin/api/backup')).bytes
+    other.close()
+    const w = await createFileWorld()
+    await restoreInto(w, archive)
+    const cookie = await logInTo(w)
+    const startedAt = performance.now()
+    const create = async () => (await w.call(USERS, { cookie, body: {} })).json.tg_id
+    expect([await create(), await create()]).toEqual([-next, -next - 1])
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+    w.close()
+  },
+  60_000,
+)
+
+test('a database that has more of them than were counted counts on behind them', async () => {
+  const w = await createWorld()
+  addUncounted(w, 2, 30_000)
+  w.change('delete from users where tg_id = -10000')
+  const numbers: number[] = []
+  const startedAt = performance.now()
+  for (let i = 0; i < 4; i++) numbers.push((await w.admin(USERS, { body: {} })).json.tg_id)
+  expect(numbers).toEqual([-1, -10_000, -30_002, -30_003])
+  expect(performance.now() - startedAt).toBeLessThan(2000)
+  w.close()
+})
+
 test('a backup from before them is restored', async () => {
   const w = await createFileWorld()
   const path = join(w.dir, 'former.db')
