@@ -58,11 +58,15 @@ export type Work = (v: BotRequest, args: string[]) => Promise<void>
 export const langOf = (s: Services, tag: string | null | undefined): Lang =>
   messageLang(tag, s.config.defaultLang)
 
-/** Begins the answer to an update of a private chat; null when nobody sent it, or another bot, or not who would read the answer. */
+/** Who sent an update of a private chat; null: nobody, another bot, or not who would read the answer. */
+const senderOf = ({ from, chat }: Context) =>
+  from && !from.is_bot && chat?.id === from.id ? from : null
+
+/** Begins the answer to an update of a private chat; null where nobody is to be answered. */
 export async function beginRequest(memory: BotMemory, ctx: Context): Promise<BotRequest | null> {
   const { s } = memory
-  const { from } = ctx
-  if (!from || from.is_bot || ctx.chat?.id !== from.id) return null
+  const from = senderOf(ctx)
+  if (!from) return null
   const contact = {
     tgId: from.id,
     username: from.username ?? null,
@@ -76,8 +80,8 @@ export async function beginRequest(memory: BotMemory, ctx: Context): Promise<Bot
 /** Begins the answer to an update of somebody whom it does not make a user; null as above. */
 export function beginVisit(memory: BotMemory, ctx: Context): Visit | null {
   const { s } = memory
-  const { from } = ctx
-  if (!from || from.is_bot) return null
+  const from = senderOf(ctx)
+  if (!from) return null
   const lang = langOf(s, findUser(s.db, from.id)?.lang ?? from.language_code)
   return { s, memory, ctx, telegramId: from.id, lang, t: textsOf(lang), answered: false }
 }

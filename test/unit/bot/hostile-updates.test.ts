@@ -122,6 +122,8 @@ test('in the chat of somebody else: the answer would be theirs to read', async (
   await expectNothingOf([
     messageOf(person(7), 70, { text: '/my' }),
     tapOf(person(7), 70, 's'),
+    messageOf(person(7), 70, { text: `/start link_${'x'.repeat(32)}` }),
+    tapOf(person(7), 70, `link:${'x'.repeat(32)}`),
     messageOf(person(7), undefined, { text: '/my' }),
   ])
 })
