@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { createTar, parseTar } from 'nanotar'
 import { describe, expect, test } from 'vitest'
 import { createTarReader, TAR_END, TarError, tarHeader, tarPadding } from '#src/lib/tar.ts'
 import { END, gnuUntar, rawTar } from '#test/support/archives.ts'
@@ -45,6 +46,15 @@ describe('what is written', () => {
     expect(gnuUntar(gzipSync(write(files)))).toEqual(files)
   })
 
+  test.each([1, 511, 512, 513, 70_001])('is read by nanotar, %i bytes', (length) => {
+    const files = { a: bytes(length), b: bytes(3) }
+    const found = parseTar(new Uint8Array(write(files)))
+    expect(found.map(({ name, size, data }) => [name, size, Buffer.from(data ?? [])])).toEqual([
+      ['a', length, files.a],
+      ['b', 3, files.b],
+    ])
+  })
+
   test('holds sizes beyond 8 GB', () => {
     const header = tarHeader('a', 9 * 1024 ** 3, AT)
     expect(() => read(header, 512, Number.MAX_SAFE_INTEGER)).toThrow('cut off')
@@ -59,6 +69,12 @@ describe('what is read', () => {
     for (const zeros of [1024, 1536, 10_240]) {
       expect(read(rawTar(good, Buffer.alloc(zeros)), 700)).toEqual({ a: Buffer.from('text') })
     }
+  })
+
+  test.each([0, 1, 511, 512, 513, 60_000])('may be by nanotar, %i bytes', (length) => {
+    const files = { a: bytes(length), b: bytes(3) }
+    const archive = createTar(Object.entries(files).map(([name, data]) => ({ name, data })))
+    for (const step of [1, 512, 100_000]) expect(read(archive, step)).toEqual(files)
   })
 
   test('has numbers as old programs write them', () => {
