@@ -251,6 +251,8 @@ async function tryRuntime(runtime: Runtime): Promise<string> {
     await Promise.all(pairs.map(([provider, number]) => tryAll(server, provider, number)))
   ).flat()
   expectNothingDone(a, outcomes)
+  const unanswered = a.lines.filter(({ text }) => text.includes('a provider gave no link'))
+  expect(unanswered, 'every order was asked for').toHaveLength(pairs.length)
   for (const [number, trouble] of TROUBLES.entries()) {
     // Both take the whole 10 s; the first was tried above.
     if (trouble === 'silent' || trouble === 'dripping') continue

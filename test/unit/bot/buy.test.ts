@@ -279,6 +279,21 @@ describe('limits and races', () => {
     expect(payments()).toHaveLength(6)
   })
 
+  test('taps while the provider wants to be left alone are answered without asking it', async () => {
+    const user = await open()
+    shop.a.creations.push({ outcome: 'unknown', reason: 'HTTP 429', retryAfterMs: 60_000 })
+    await user.say('/buy')
+    for (let i = 0; i < 15; i++) {
+      await user.tap(MONTH)
+      expect(user.notice()).toBe(t.noAnswer)
+    }
+    expect(shop.a.calls).toHaveLength(1)
+    shop.w.clock.advance(60_000)
+    await user.tap(MONTH)
+    expect([shop.a.calls.length, payments().length]).toEqual([2, 1])
+    expect(payments()).toMatchObject([{ external_id: 'yoo-1' }])
+  })
+
   test.each(['YooKassa', 'CryptoBot'])('two taps at once make one payment at %s', async (label) => {
     const user = await open({ PROVIDER_B_ENABLED: 'false', STARS_ENABLED: 'false' })
     await user.say('/buy')
