@@ -94,10 +94,11 @@ const compiled = new Map<string, Route[]>()
 
 /** The routes of a service with these settings, compiled once. */
 function routesFor(config: Config): Route[] {
-  const known = compiled.get(config.adminPath)
+  const key = [config.adminPath, ...config.gateways.map(({ id }) => id)].join(' ')
+  const known = compiled.get(key)
   if (known) return known
   const routes = compileDocument(createDocument(config))
-  compiled.set(config.adminPath, routes)
+  compiled.set(key, routes)
   return routes
 }
 

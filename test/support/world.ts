@@ -22,6 +22,7 @@ import { createLimiter } from '#src/lib/limiter.ts'
 import { createLog } from '#src/lib/log.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core, Cores } from '#src/ports/cores.ts'
+import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
 import type { Answer } from './answer.ts'
 import { expectDescribed } from './described.ts'
@@ -125,6 +126,8 @@ export interface WorldOptions {
   panelFolder?: string
   /** A build of the scripts of the pages. */
   pagesFolder?: string
+  /** The gateways that there are, if not the usual ones. */
+  descriptors?: readonly GatewayDescriptor[]
   /** In place of those that speak over the network. */
   gateways?: Partial<Services['gateways']>
 }
@@ -179,7 +182,11 @@ async function seedAdminSession(db: Services['db'], at: string): Promise<void> {
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const clock = createHandClock(options.now ?? '2026-03-01T12:00:00')
-  const config = loadConfig({ ...ENVIRONMENT, ...options.environment }, '/nonexistent', GATEWAYS)
+  const config = loadConfig(
+    { ...ENVIRONMENT, ...options.environment },
+    '/nonexistent',
+    options.descriptors ?? GATEWAYS,
+  )
   const db = openDatabase(options.path ?? ':memory:', { now: clock.now() })
   const lines: string[] = []
   const fatal: unknown[] = []
