@@ -3,8 +3,9 @@ import * as v from 'valibot'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { asciiLine } from '#src/lib/format.ts'
+import { createSingleFlight } from '#src/lib/single-flight.ts'
 import { coreText, programNumber } from '#src/lib/values.ts'
-import type { Caller, Counters, NodeProgram } from '#src/ports/node-program.ts'
+import type { Caller, Counters, HostMetrics, NodeProgram } from '#src/ports/node-program.ts'
 import { garbage, type ListForm, readAnswer } from './answer.ts'
 import { type NodeShell, WORD } from './shell.ts'
 
@@ -176,6 +177,22 @@ export function nodeProgram(shell: NodeShell, node: string): NodeProgram {
     timeoutMs: number,
     input = '',
   ) => (await ask(words, schema, null, timeoutMs, input)).answer
+  const measure = async (timeoutMs: number): Promise<HostMetrics> => {
+    const answer = await call(['metrics'], metricsAnswer, timeoutMs)
+    return {
+      memTotalMb: answer.mem_total_mb,
+      memUsedMb: answer.mem_used_mb,
+      uptimeS: answer.uptime_s,
+      load1: answer.load1,
+      cpuCount: answer.cpu_count,
+      coreVersion: answer.core_version,
+      coreUp: answer.core_up,
+      hysteriaUp: answer.hysteria_up,
+      clients: answer.clients,
+    }
+  }
+  /** However many look at a server, it is measured once at a time. */
+  const measuring = createSingleFlight<HostMetrics>()
   return {
     async status(acknowledge, timeoutMs) {
       // Earlier versions stored what is no word: the node tells everything again.
@@ -236,19 +253,6 @@ export function nodeProgram(shell: NodeShell, node: string): NodeProgram {
         await retire([owner])
       }
     },
-    async metrics(timeoutMs) {
-      const answer = await call(['metrics'], metricsAnswer, timeoutMs)
-      return {
-        memTotalMb: answer.mem_total_mb,
-        memUsedMb: answer.mem_used_mb,
-        uptimeS: answer.uptime_s,
-        load1: answer.load1,
-        cpuCount: answer.cpu_count,
-        coreVersion: answer.core_version,
-        coreUp: answer.core_up,
-        hysteriaUp: answer.hysteria_up,
-        clients: answer.clients,
-      }
-    },
+    metrics: (timeoutMs) => measuring('metrics', () => measure(timeoutMs)).answer,
   }
 }

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { NodeError } from '#src/lib/errors.ts'
 import { asciiLine } from '#src/lib/format.ts'
+import { createLimiter } from '#src/lib/limiter.ts'
+import { orAborted } from '#src/lib/pause.ts'
 import { LONGEST_ANSWER } from './answer.ts'
 
 /** Sends the words and the input, and gives what came back on stdout. Throws NodeError `unreachable` or `timeout`. */
@@ -17,6 +19,30 @@ export const timedOut = (words: string[], timeoutMs: number) =>
     'timeout',
     `the node program did not answer "${words[0]}" within ${timeoutMs / 1000} s`,
   )
+
+/** So many programs run on a machine at a time: each is a process, and the start of one holds up this process. */
+const AT_A_TIME = 8
+
+/** One call, which is over when nothing of it runs any more; it is called off by the signal. */
+type Call = (words: string[], input: string, signal: AbortSignal) => Promise<string>
+
+/** A shell that runs a few programs at a time; the others wait, which counts as time that they take. */
+function fewAtATime(call: Call): NodeShell {
+  const limit = createLimiter(AT_A_TIME)
+  return async (words, input, timeoutMs) => {
+    const giveUp = new AbortController()
+    const timer = setTimeout(() => giveUp.abort(timedOut(words, timeoutMs)), timeoutMs)
+    const { signal } = giveUp
+    try {
+      return await orAborted(
+        limit(() => call(words, input, signal), signal),
+        signal,
+      )
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
 
 /** That the program ended with something else than 0; with what it wrote to stderr. */
 export const endedWith = (code: number | string | null, complaint: string) =>
@@ -41,7 +67,7 @@ export function localShell(
   paths: { directory: string; conf: string },
   searchPath: string,
 ): NodeShell {
-  return (words, input, timeoutMs) =>
+  const run: Call = (words, input, signal) =>
     new Promise((resolve, reject) => {
       const child = spawn('bash', [program, ...words], {
         detached: true,
@@ -59,10 +85,7 @@ export function localShell(
           // It ended meanwhile.
         }
       }
-      const timer = setTimeout(() => {
-        kill()
-        reject(timedOut(words, timeoutMs))
-      }, timeoutMs)
+      signal.addEventListener('abort', kill, { once: true })
       child.stdout.on('data', (chunk: Buffer) => {
         size += chunk.length
         if (size > LONGEST_ANSWER) kill()
@@ -73,31 +96,32 @@ export function localShell(
       })
       child.stdin.on('error', () => {})
       child.on('error', (error) => {
-        clearTimeout(timer)
+        signal.removeEventListener('abort', kill)
         reject(new NodeError('unreachable', `bash could not be started: ${error.message}`))
       })
       child.on('close', (code) => {
-        clearTimeout(timer)
+        signal.removeEventListener('abort', kill)
         if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'))
         else reject(endedWith(code, complaint))
       })
       child.stdin.end(input)
     })
+  return fewAtATime(run)
 }
 
 /** The program behind a unix socket: one connection per call, the words in the first line. */
 export function socketShell(path: string): NodeShell {
-  return (words, input, timeoutMs) =>
+  const run: Call = (words, input, signal) =>
     new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
       let size = 0
       const socket = connect({ path, allowHalfOpen: true })
-      const timer = setTimeout(() => {
+      const end = () => {
         socket.destroy()
-        reject(timedOut(words, timeoutMs))
-      }, timeoutMs)
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', end, { once: true })
       socket.on('error', (error) => {
-        clearTimeout(timer)
         reject(new NodeError('unreachable', `no node program at ${path}: ${error.message}`))
       })
       socket.on('data', (chunk: Buffer) => {
@@ -106,10 +130,14 @@ export function socketShell(path: string): NodeShell {
         else chunks.push(chunk)
       })
       socket.on('end', () => {
-        clearTimeout(timer)
         resolve(Buffer.concat(chunks).toString('utf8'))
         socket.destroy()
       })
+      socket.on('close', () => {
+        signal.removeEventListener('abort', end)
+        reject(new NodeError('garbage', `the node program at ${path} broke off its answer`))
+      })
       socket.end(`${words.join(' ')}\n${input}`)
     })
+  return fewAtATime(run)
 }

@@ -6,6 +6,7 @@ import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
 import { inTime } from '#src/lib/pause.ts'
+import { createSingleFlight } from '#src/lib/single-flight.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { NodeSync, NodeSyncResult } from '#src/ports/node-sync.ts'
@@ -143,6 +144,8 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
     s.background.run('reading of counters', () => read)
     return inTime(read, timeoutMs, false)
   }
+  /** However many look at the traffic, a core is read once at a time. */
+  const reading = createSingleFlight<boolean>()
   return {
     touch: (subscriptions, timeoutMs = 5000) => queue.touch(subscriptions, timeoutMs),
     async syncAll({ force, remove, only, timeoutMs }) {
@@ -169,7 +172,10 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
       }
     },
     async readTraffic(timeoutMs) {
-      await Promise.all(groupsOf().map((group) => readCounters(group, timeoutMs)))
+      const readings = groupsOf().map((group) =>
+        reading(group.core.name, () => readCounters(group, timeoutMs)),
+      )
+      await Promise.all(readings.map(({ answer }) => answer))
     },
     async readNode(code, timeoutMs) {
       const [group] = groupsOf([code])
