@@ -2,7 +2,7 @@
  * How a page of a large listing and its count are found without visiting all rows: rows that are few are collected and sorted;
  * among many the page is walked to in its own order.
  */
-import type { Query } from './database.ts'
+import { type Query, run } from './database.ts'
 import { and, type SQL, sql } from './orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 
@@ -24,6 +24,19 @@ export async function countUpTo(q: Query, { from, where }: Rows, most: number): 
     q,
     sql`select 1 from ${from} where ${where ?? sql`1 = 1`} limit ${sql.raw(String(most + 1))}`,
   )
+}
+
+/** What is kept in memory, gone through by every pass and shown whole: far more than any shop has. */
+export const MOST_ROWS = { nodes: 1000, plans: 1000, admins: 1000 } as const
+
+/** Whether a table has no room for one more row. */
+export function* isFull(tx: Query, table: keyof typeof MOST_ROWS) {
+  const most = sql.raw(String(MOST_ROWS[table]))
+  const from = sql.identifier(table)
+  const [row] = yield* run(
+    tx.select({ n: sql<number>`count(*)` }).from(sql`(select 1 from ${from} limit ${most})`),
+  )
+  return row?.n === MOST_ROWS[table]
 }
 
 export const areFew = async (q: Query, rows: Rows): Promise<boolean> =>

@@ -2,11 +2,13 @@
  * A database that somebody uploaded becomes one of ours: its rows, and nothing else of it, are taken into a new database which our
  * own migrations made. Its triggers, views, indexes and expressions never run; they are not even looked at but for being unknown.
  */
+
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
 import { dropFactTriggers, FACT_TABLES } from './facts.ts'
 import { isDamage } from './failures.ts'
+import { MOST_ROWS } from './listing.ts'
 import { migrate, migrationNumbers } from './open.ts'
 import { STORED_TABLES } from './rows.ts'
 import { createOwnerOnly } from './snapshot.ts'
@@ -196,6 +198,13 @@ export function findWrongValue(
 const listColumns = (columns: { name: string }[]) =>
   columns.map(({ name }) => `"${name}"`).join(', ')
 
+/** Refuses more rows than forms write: the service goes through them all the time. */
+function refuseMore(raw: Sqlite.Database, table: string, most: number): void {
+  if (raw.prepare(`SELECT 1 FROM main."${table}" LIMIT 1 OFFSET ${most}`).get()) {
+    throw new UploadRefused(`the database in the backup has more than ${most} rows in ${table}`)
+  }
+}
+
 /** In place of the rows that our own migrations made. */
 function copyRows(raw: Sqlite.Database, table: string): void {
   const columns = listColumns(columnsOf(raw, table))
@@ -234,6 +243,7 @@ function takeRows(raw: Sqlite.Database, providers: readonly string[]): void {
   if (!tables.includes(INSTALLATION)) raw.exec(`DELETE FROM main."${INSTALLATION}"`)
   const wrong = findWrongValue(raw, providers)
   if (wrong) throw wrongValue(wrong.table, wrong.column)
+  for (const [table, most] of Object.entries(MOST_ROWS)) refuseMore(raw, table, most)
   raw.pragma('foreign_keys = OFF')
   if ((raw.pragma('main.foreign_key_check') as unknown[]).length > 0)
     throw new UploadRefused(DAMAGED)

@@ -21,6 +21,10 @@ export const refusalsRu: Record<string, string> = {
   'unknown field': 'Неизвестное поле',
   'the disk is full, nothing can be changed': 'Диск сервера заполнен, изменить ничего нельзя',
   'the database is busy, try again': 'База данных занята, повторите',
+  'the node program at {} broke off its answer': 'Программа узла {} оборвала ответ',
+  'there can be at most {} {}': 'Больше {} не бывает ({})',
+  'the database in the backup has more than {} rows in {}':
+    'В базе из копии больше {} строк в таблице {}',
   'too little space on the disk': 'На диске сервера мало места',
 
   // Вход и админы

@@ -17,6 +17,7 @@ import { replaceRecoveryCodes } from '#db/recovery-codes.ts'
 import { audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { emitTicked, securityData } from '#src/domain/notify/events.ts'
+import { requireRoom } from '#src/domain/room.ts'
 import { hashPassword, sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
 import { badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
 import { randomBase32 } from '#src/lib/random.ts'
@@ -44,6 +45,7 @@ export async function createAdmin(
   return s.db.tx(function* (tx) {
     yield* requireLogin(tx, login, createdAt)
     if (yield* readAdminByName(tx, username)) throw badRequest('this username is taken')
+    yield* requireRoom(tx, 'admins')
     const admin = yield* insertAdmin(tx, { username, passwordHash, createdAt })
     yield* audit(tx, login.actor, createdAt, { action: 'admin.create', object: username })
     yield* alert(tx, s, createdAt, { about: 'admin-created', username, ...login.actor })

@@ -20,6 +20,7 @@ import { forgetStates } from '#src/domain/notify/alerts.ts'
 import { emit, nodeData } from '#src/domain/notify/events.ts'
 import { checkOrder } from '#src/domain/ordering.ts'
 import { PENDING_PAYMENT_MS } from '#src/domain/pending-payments.ts'
+import { requireRoom } from '#src/domain/room.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { badRequest, NodeError, notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
@@ -100,6 +101,7 @@ export async function createNode(s: Deps, actor: Actor, fields: NodeFields): Pro
       : {}
   try {
     const node = await s.db.tx(function* (tx) {
+      yield* requireRoom(tx, 'nodes')
       const inserted = yield* insertNode(tx, { ...fields, ...own, createdAt: now })
       yield* emit(tx, settings, now, 'node.added', nodeData(inserted))
       yield* audit(tx, actor, now, { action: 'node.create', object: inserted.code })

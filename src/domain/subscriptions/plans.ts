@@ -1,4 +1,5 @@
 /** Plans as an admin manages them. What was sold keeps its plan: one in use is archived, not deleted. */
+
 import { isUniqueViolation } from '#db/failures.ts'
 import {
   countPlans,
@@ -13,6 +14,7 @@ import {
 import type { Plan } from '#db/schema.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { checkOrder } from '#src/domain/ordering.ts'
+import { requireRoom } from '#src/domain/room.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -35,6 +37,7 @@ export async function createPlan(
   const now = formatTimestamp(s.clock.now())
   try {
     return await s.db.tx(function* (tx) {
+      yield* requireRoom(tx, 'plans')
       const plan = yield* insertPlan(tx, { ...fields, ...omitUndefined({ sortOrder }) })
       yield* audit(tx, actor, now, {
         action: 'plan.create',

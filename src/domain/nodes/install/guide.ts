@@ -1,4 +1,5 @@
 /** How a server becomes a node: a pending node with all its keys, and the command that an operator runs there. */
+
 import { insertNode, readNode, readNodeCodes, updateNode } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import type { Transport } from '#db/transport.ts'
@@ -6,6 +7,7 @@ import { type Actor, audit } from '#src/domain/audit.ts'
 import { coreRefusal } from '#src/domain/nodes/core-config.ts'
 import { LOCAL_NODE } from '#src/domain/nodes/local-node.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
+import { requireRoom } from '#src/domain/room.ts'
 import { badRequest, notFound } from '#src/lib/errors.ts'
 import { hostNameOf } from '#src/lib/host-name.ts'
 import { randomHex, randomToken } from '#src/lib/random.ts'
@@ -117,6 +119,7 @@ export async function guideNode(s: Deps, actor: Actor, guide: Guide): Promise<In
     : {}
   const { label, address, port, sni } = guide
   const code = await s.db.tx(function* (tx) {
+    yield* requireRoom(tx, 'nodes')
     const taken = new Set([...(yield* readNodeCodes(tx)).map(lowerCase), LOCAL_NODE])
     const node = yield* insertNode(tx, {
       code: freeCode(slugOf(label), taken),

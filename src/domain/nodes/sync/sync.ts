@@ -1,8 +1,9 @@
 /** Keeps every core equal to the database: configuration, clients, counters. Desired state, never a queue of changes. */
-import { listBehind, listNodes } from '#db/nodes.ts'
+import { findNode, listBehind, listNodes } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import { findAddOnlyNodes, releaseAddOnlyNodes } from '#db/settings.ts'
 import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
+import { codeOfCore } from '#src/lib/core-name.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
 import { inTime } from '#src/lib/pause.ts'
@@ -110,9 +111,15 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
   }
   const queue = createClientQueue(s, (core, uuids) => applyClients(s, core, uuids))
   const retries = createRetryTimes(s)
+  const groupOf = (name: string): CoreNodes | undefined => {
+    const code = codeOfCore(name)
+    const node = code === null ? undefined : findNode(s.db, code)
+    const nodes = code === null ? listNodes(s.db) : node ? [node] : []
+    return groupByCore(s, nodes).get(name)
+  }
   // What a core serves is looked up when its turn comes: it may be another server by then, or gone.
   const lanes = createPassLanes(async (name, pass): Promise<PassOutcome> => {
-    const group = groupByCore(s, listNodes(s.db)).get(name)
+    const group = groupOf(name)
     if (!group) return { results: [], outcome: 'in step' }
     const done = await passOver(s, group.core, group.nodes, pass)
     retries.note(name, done.outcome)

@@ -1,0 +1,76 @@
+/** What every pass goes through is bounded: forms refuse one more, and a restore an archive with more. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MOST_ROWS } from '#db/listing.ts'
+import { upload } from '#test/support/archives.ts'
+import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
+import { archiveOf } from '#test/support/restores.ts'
+import type { World } from '#test/support/world.ts'
+
+type Table = keyof typeof MOST_ROWS
+
+/** Fills a table up to so many rows by copies of its first. */
+function fill(w: World, table: Table, most: number): void {
+  const columns: string[] = w
+    .rows(`select name from pragma_table_info('${table}')`)
+    .map((row) => row.name)
+  const unique = { nodes: 'code', plans: 'code', admins: 'username' }[table]
+  const empty = new Set(['id', 'provision_token'])
+  const values = columns.map((name) =>
+    name === unique ? "'copy-' || n" : empty.has(name) ? 'null' : `"${name}"`,
+  )
+  const list = columns.map((name) => `"${name}"`).join(', ')
+  const [{ n: present }] = w.rows(`select count(*) as n from ${table}`)
+  w.change(
+    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${most - present})
+     insert into ${table} (${list}) select ${values.join(', ')} from numbers,
+       (select * from ${table} limit 1)`,
+  )
+}
+
+const REALITY = { public_key: 'P'.repeat(43), short_id: 'ab', sni: 's.test' }
+const FORMS: [name: string, table: Table, path: string, body: object][] = [
+  ['a node', 'nodes', 'nodes', { code: 'new', label: 'New', address: 'new.test', ...REALITY }],
+  ['a server', 'nodes', 'nodes/provision-guide', { label: 'New', address: '192.0.2.1' }],
+  ['a plan', 'plans', 'plans', { code: 'new', label: 'New', days: 1, price: 1 }],
+  ['an admin', 'admins', 'admins', { username: 'another', password: 'a long enough password' }],
+]
+
+let w: FileWorld
+beforeEach(async () => {
+  w = await createFileWorld()
+})
+afterEach(() => w.close())
+
+describe('one more than there can be', () => {
+  test.each(FORMS)('%s is refused, and the last one is not', async (_what, table, path, body) => {
+    const most = MOST_ROWS[table]
+    fill(w, table, most)
+    const count = () => w.rows(`select count(*) as n from ${table}`)[0].n
+    expect(count()).toBe(most)
+    const { status, json } = await w.admin(`/admin/api/${path}`, { body })
+    expect([status, json]).toEqual([400, { error: `there can be at most ${most} ${table}` }])
+    expect(count()).toBe(most)
+    const some =
+      table === 'nodes'
+        ? "code = 'copy-1'"
+        : table === 'plans'
+          ? "code = 'copy-1'"
+          : "username = 'copy-1'"
+    w.change(`delete from ${table} where ${some}`)
+    expect((await w.admin(`/admin/api/${path}`, { body })).status).toBe(200)
+  })
+
+  test.each(Object.keys(MOST_ROWS) as Table[])('is restored in no table of %s', async (table) => {
+    const most = MOST_ROWS[table]
+    const restore = async (rows: number) => {
+      const archive = await archiveOf((other) => fill(other, table, rows))
+      return w.admin('/admin/api/backup/restore', upload(archive))
+    }
+    const refused = await restore(most + 1)
+    expect([refused.status, refused.json]).toEqual([
+      400,
+      { error: `the database in the backup has more than ${most} rows in ${table}` },
+    ])
+    expect((await restore(most)).status).toBe(200)
+  })
+})
