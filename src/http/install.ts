@@ -6,16 +6,20 @@ import { certificate, port, TRANSPORT_TYPES } from '#db/values.ts'
 import { certificateOf, type Report, registerNode } from '#src/domain/nodes/install/registration.ts'
 import { installScript, requireToken } from '#src/domain/nodes/install/script.ts'
 import { ARCHS } from '#src/lib/elf.ts'
-import { notFound } from '#src/lib/errors.ts'
+import { notFound, tooMany } from '#src/lib/errors.ts'
 import { asciiLine } from '#src/lib/format.ts'
 import { parseHostKey } from '#src/lib/host-key.ts'
 import { jsonObject } from '#src/lib/json.ts'
+import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
+import { createTurns, type Rate } from '#src/lib/turns.ts'
 import { apiHeaders } from '#src/web/csp.ts'
 import type { AppEnv, Http } from './context.ts'
 import { ipOf } from './context.ts'
 import { check, JSON_LIMIT_BYTES, readBody, readQuery } from './validate.ts'
 
 const NO_STORE = 'private, no-store'
+/** Of one installation: each report is written down. */
+const REPORTS: Rate = { most: 10, inMs: MINUTE_MS }
 
 const textHeaders = (cache: string) => ({
   ...apiHeaders,
@@ -94,6 +98,7 @@ export function mountInstall(app: Hono<AppEnv>, s: Http): void {
     const token = c.req.param('script').slice(0, -'.sh'.length)
     return new Response(await installScript(s, token), { headers: textHeaders(NO_STORE) })
   })
+  const reports = createTurns(s.clock, REPORTS.inMs)
   app.get('/install/:token/core/:program', async (c) => {
     requireToken(s, c.req.param('token'))
     const program = v.safeParse(coreProgram, c.req.param('program'))
@@ -115,7 +120,10 @@ export function mountInstall(app: Hono<AppEnv>, s: Http): void {
     requireToken(s, token)
     // The interface: a body that can't be read counts as empty.
     const body = jsonObject(await readBody(c, JSON_LIMIT_BYTES)) ?? {}
-    await registerNode(s, token, ipOf(s, c), reportOf(check(registration, body)))
+    const report = reportOf(check(registration, body))
+    const waitMs = report ? reports.take([token, REPORTS]) : 0
+    if (waitMs > 0) throw tooMany(waitMs / SECOND_MS)
+    await registerNode(s, token, ipOf(s, c), report)
     return c.json({ ok: true })
   })
 }

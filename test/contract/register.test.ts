@@ -370,3 +370,18 @@ test('two servers that report at the same time: both are answered, one is taken'
   expect(auditOf(w)).toEqual(['node.provision', 'node.register'])
   w.close()
 })
+
+test('ten reports of an installation are written down in a minute', async () => {
+  const w = await createWorld()
+  const token = await guided(w)
+  const fail = () => w.call(register(token).path, { method: 'POST', body: { status: 'failed' } })
+  for (let i = 0; i < 10; i++) expect((await fail()).status).toBe(200)
+  const refused = await fail()
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+  expect(auditOf(w)).toHaveLength(11)
+  // Whether the token is good may be asked all the time.
+  expect((await w.call(register(token).path, { method: 'POST', body: {} })).status).toBe(200)
+  w.clock.advance(60_000)
+  expect((await fail()).status).toBe(200)
+  w.close()
+})

@@ -111,6 +111,7 @@ const machine = openOperations('Service', [
     body: registration,
     bodyOptional: true,
     ok,
+    refusals: [429],
   },
 ])
 
