@@ -209,7 +209,8 @@ export const managementPrivateKey = formed(
 
 /** Payments */
 
-export const providerId = formed(/^[a-z][a-z0-9_]{0,31}$/)
+/** No longer than the bot's buttons can carry (bot/callback-data.ts). */
+export const providerId = formed(/^[a-z][a-z0-9_]{0,29}$/)
 
 export const currency = formed(/^[A-Z]{3}$/)
 

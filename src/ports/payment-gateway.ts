@@ -189,7 +189,7 @@ export interface GatewaySetting {
 
 /** All that the service knows of a gateway; a folder of integrations/payments each (docs/gateways.md). */
 export interface GatewayDescriptor {
-  /** What rows, routes and buttons call it, never to be changed: `[a-z][a-z0-9_]{0,31}`. */
+  /** What rows, routes and buttons call it, never to be changed: at most 30 of `a-z0-9_`, a letter first. */
   id: string
   /** The key of the setting that switches it on. */
   enabledKey: string
