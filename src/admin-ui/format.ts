@@ -118,6 +118,9 @@ export function bytes(n: number): string {
     .replace(/\dB$/, (end) => `${end[0]} B`)
 }
 
-/** How people call a user who may have no name: `@anna` or `tg12345`. */
-export const userName = (user: { username: string | null; tg_id: number }) =>
-  user.username ? `@${user.username}` : `tg${user.tg_id}`
+/** How people call a user who may have no name: `@anna`, `Anna Berg` or `tg12345`. */
+export const userName = (user: {
+  username: string | null
+  name?: string | null | undefined
+  tg_id: number
+}) => (user.username ? `@${user.username}` : user.name || `tg${user.tg_id}`)

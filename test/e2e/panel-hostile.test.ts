@@ -70,8 +70,8 @@ const ALL: Shown[] = [
     kinds: LISTS.includes(screen.name) ? KINDS : [],
     times: 1,
   })),
-  // The user's name; model, system, program and id of their device.
-  ...KINDS.map(ofKind(5, userCard)),
+  // The user's names, address and tag; model, system, program and id of their device.
+  ...KINDS.map(ofKind(8, userCard)),
   // Whose it is, why it is in review, why it failed, its number.
   ...KINDS.map(ofKind(4, paymentCard)),
   // Label, step and reason.

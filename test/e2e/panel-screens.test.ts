@@ -13,6 +13,7 @@ import {
   ADD_NODE,
   answerMetrics,
   hostKeys,
+  NEW_CUSTOMER,
   nodeCard,
   nodeSetup,
   PLAIN_SCREENS,
@@ -24,6 +25,7 @@ import {
 const ALL = [
   ...PLAIN_SCREENS,
   userCard(0),
+  NEW_CUSTOMER,
   paymentCard(0),
   nodeCard('live0'),
   hostKeys('key0'),

@@ -46,6 +46,11 @@ const card = (name: string, route: string, act?: PanelScreen['act']): PanelScree
 /** The card of the n-th user of the seed. */
 export const userCard = (n: number) => card(`user-${n}`, `/users?user=${tgIdOf(n)}`)
 
+/** The form for a customer who need not be on Telegram. */
+export const NEW_CUSTOMER = card('new-customer', '/users', (page) =>
+  page.locator('.page-actions button').first().click(),
+)
+
 /** The card of the n-th payment in review. */
 export const paymentCard = (n: number) =>
   card(`payment-${n}`, '/payments?review=1', (page) => page.locator('.cell-open').nth(n).click())

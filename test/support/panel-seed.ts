@@ -115,6 +115,7 @@ function insertUser(insert: Insert, n: number, now: number, plans: string[], tex
     username: n % 9 === 8 ? null : name,
     token: `token-${String(n).padStart(37, '0')}`,
     note: text?.(n) ?? (n % 10 === 0 ? 'paid by card' : null),
+    ...(text && { name: text(n), email: text(n), tags: JSON.stringify([text(n)]) }),
     created_at: subscription.created_at,
   })
   insert('subscriptions', subscription)

@@ -13,7 +13,16 @@ export const accessEn = {
   onlyUser: (id: string) => `Only user ${id}`,
   showAllUsers: (id: string) => `Only user ${id}: show all users`,
   tgId: 'Telegram id',
-  tgIdHint: 'A user who is not known yet is created.',
+  tgIdHint:
+    'A user who is not known yet is created. Of a customer without Telegram: the number below 0.',
+  profile: {
+    name: 'Name',
+    nameHint: 'Shown where there is no Telegram name.',
+    email: 'E-mail',
+    tags: 'Tags',
+    tagsHint: 'With commas between them, at most 10.',
+    telegramHint: 'Where messages go; empty: they get none.',
+  },
   choose: 'Choose…',
   grant: 'Grant access',
   granted: (node: string, date: string) => `Access to ${node} until ${date}`,

@@ -17,7 +17,16 @@ export const accessRu: AccessTexts = {
   onlyUser: (id) => `Только пользователь ${id}`,
   showAllUsers: (id) => `Только пользователь ${id}: показать всех`,
   tgId: 'Telegram id',
-  tgIdHint: 'Если такого пользователя ещё нет, он будет создан.',
+  tgIdHint:
+    'Если такого пользователя ещё нет, он будет создан. Для клиента без Telegram: его номер меньше нуля.',
+  profile: {
+    name: 'Имя',
+    nameHint: 'Видно там, где нет имени в Telegram.',
+    email: 'Эл. почта',
+    tags: 'Метки',
+    tagsHint: 'Через запятую, не больше 10.',
+    telegramHint: 'Куда идут сообщения; пусто: их не будет.',
+  },
   choose: 'Выберите…',
   grant: 'Выдать доступ',
   granted: (node, date) => `Доступ к серверу «${node}» до ${date}`,

@@ -5,6 +5,10 @@ export const userCardEn = {
   blockedBot: 'Has blocked the bot: messages do not reach this user.',
   bannedSince: (date: string) =>
     `Banned since ${date}: the list is empty, devices are cut off, nothing is sold.`,
+  profile: 'Customer',
+  profileOf: (name: string) => `Edit ${name}`,
+  edit: 'Edit',
+  noTelegram: 'none: they get no messages',
   link: 'Subscription link',
   linkText: 'Everything this user has, for any app. Who has the link has the access.',
   showQr: 'QR code',

@@ -7,7 +7,7 @@ export const usersEn = {
   title: 'Users',
   sub: (n: number, text: string, capped: boolean) =>
     capped ? `more than ${text} users` : `${text} ${n === 1 ? 'user' : 'users'}`,
-  search: 'Name, Telegram id, order or client id',
+  search: 'Name, Telegram id, e-mail, order or client id',
   filterState: 'Access',
   states: {
     all: 'All',
@@ -20,6 +20,13 @@ export const usersEn = {
   anyBan: 'Banned or not',
   banned: 'Banned',
   notBanned: 'Not banned',
+  filterTag: 'Tag',
+  anyTag: 'Any tag',
+  newCustomer: 'New customer',
+  newCustomerText: 'For people who do not come by the bot. All of it may stay empty.',
+  create: 'Create',
+  created: 'The customer is there, with a link of their own',
+  tags: 'Tags',
   csv: 'CSV',
   subscriptions: 'Subscriptions',
   activeAndHeld: (active: number, held: number) =>

@@ -10,7 +10,7 @@ const of = (n: number) =>
 export const usersRu: UsersTexts = {
   title: 'Пользователи',
   sub: (_n, text, capped) => (capped ? `больше ${text}` : `всего ${text}`),
-  search: 'Имя, Telegram id, номер заказа или клиента',
+  search: 'Имя, Telegram id, почта, номер заказа или клиента',
   filterState: 'Доступ',
   states: {
     all: 'Все',
@@ -23,6 +23,13 @@ export const usersRu: UsersTexts = {
   anyBan: 'С блокировкой и без',
   banned: 'Заблокированные',
   notBanned: 'Не заблокированные',
+  filterTag: 'Метка',
+  anyTag: 'Любая метка',
+  newCustomer: 'Новый клиент',
+  newCustomerText: 'Для тех, кто приходит не через бота. Всё можно оставить пустым.',
+  create: 'Создать',
+  created: 'Клиент создан, у него своя ссылка',
+  tags: 'Метки',
   csv: 'CSV',
   subscriptions: 'Подписки',
   activeAndHeld: (active, held) => (held === 0 ? String(active) : `${active} + ${held} на паузе`),

@@ -1,4 +1,4 @@
-/** The card of one user, beside any screen: link, subscriptions, devices, note, ban, deletion. */
+/** The card of one user, beside any screen: who it is, link, subscriptions, devices, note, ban, deletion. */
 import { api, ok, paged } from '#src/admin-ui/api.ts'
 import { date, userName } from '#src/admin-ui/format.ts'
 import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
@@ -10,6 +10,7 @@ import { Danger } from './user-card/danger.tsx'
 import { Devices } from './user-card/devices.tsx'
 import { Link } from './user-card/link.tsx'
 import { NoteForm } from './user-card/note.tsx'
+import { Profile } from './user-card/profile.tsx'
 import { Subscriptions } from './user-card/subscriptions.tsx'
 import { cardTexts } from './user-card/texts.ts'
 import './user-card.css'
@@ -27,7 +28,9 @@ export function UserCard({ id, close }: { id: string; close: () => void }) {
   const card = useQuery(`user card ${id}`, () =>
     ok(api.users[':tg_id'].$get({ param: { tg_id: encodeURIComponent(id) } })),
   )
-  const row = useQuery(`user row ${id}`, () => rowOf(id))
+  // A customer without Telegram at first may be asked for by the Telegram id that came later.
+  const own = String(card.data?.tg_id ?? id)
+  const row = useQuery(`user row ${own}`, () => rowOf(own))
   const title = card.data ? userName(card.data) : t.loading(id)
   return (
     <Drawer title={title} onClose={close} wide>
@@ -45,6 +48,7 @@ export function UserCard({ id, close }: { id: string; close: () => void }) {
             )}
             {row.data?.blocked_at && <Note tone="warn">{t.blockedBot}</Note>}
             <Link user={user} />
+            <Profile user={user} />
             <Subscriptions user={user} />
             <Devices user={user} />
             {row.data && <NoteForm key={row.data.note} row={row.data} />}

@@ -18,15 +18,21 @@ import { GrantDialog } from './access/grant-dialog.tsx'
 import { UserBadge } from './access/state.tsx'
 import { access } from './access/texts.ts'
 import { BulkActions } from './users-bulk.tsx'
+import { NewCustomerDialog } from './users-new.tsx'
 import { usersTexts } from './users-texts.ts'
 
 type User = Row<typeof api.users.$get>
 type UserQuery = QueryOf<typeof api.users.$get>
 
-const DEFAULTS = { q: '', status: 'all', banned: '', sort: 'created_at', order: 'desc' }
+const DEFAULTS = { q: '', status: 'all', banned: '', tag: '', sort: 'created_at', order: 'desc' }
 const STATES = ['all', 'active', 'held', 'expired', 'none'] as const
 
-function columnsOf(): Column<User>[] {
+/** The number, and the name where Telegram's stands above it. */
+const subOf = ({ username, name, tg_id }: User) =>
+  username && name ? `${name} · ${tg_id}` : String(tg_id)
+
+/** Tags have a column where somebody has one. */
+function columnsOf(tagged: boolean): Column<User>[] {
   const t = usersTexts()
   const words = common()
   return [
@@ -35,7 +41,7 @@ function columnsOf(): Column<User>[] {
       title: words.user,
       sort: 'tg_id',
       phone: 'lead',
-      cell: (user) => <Person name={userName(user)} sub={user.tg_id} />,
+      cell: (user) => <Person name={userName(user)} sub={subOf(user)} />,
     },
     {
       key: 'status',
@@ -64,6 +70,7 @@ function columnsOf(): Column<User>[] {
       phone: 'off',
       cell: (user) => user.note && <Note text={user.note} />,
     },
+    ...(tagged ? [tagsColumn()] : []),
     {
       key: 'created',
       title: words.created,
@@ -74,6 +81,12 @@ function columnsOf(): Column<User>[] {
     },
   ]
 }
+
+const tagsColumn = (): Column<User> => ({
+  key: 'tags',
+  title: usersTexts().tags,
+  cell: ({ tags }) => tags?.join(', '),
+})
 
 const NOTE_SHOWN = 60
 
@@ -95,17 +108,25 @@ function Sub({ list }: { list: Pick<Page<User>, 'capped'> & { total: number | un
 
 export function Users({ route }: { route: Route }) {
   const t = usersTexts()
-  const [granting, setGranting] = useState(false)
+  const [open, setOpen] = useState<'grant' | 'new' | null>(null)
+  const close = () => setOpen(null)
   const list = useList({
     key: 'users',
     defaults: DEFAULTS,
     load: (query) => paged(api.users.$get({ query: query as UserQuery })),
   })
   const { filters } = list
+  const tags = new Set(list.rows?.flatMap((user) => user.tags ?? []))
+  if (filters.tag) tags.add(filters.tag)
   const selection = useSelection(filters)
   const grant = (
-    <Button kind="primary" icon="plus" onClick={() => setGranting(true)}>
+    <Button kind="primary" icon="plus" onClick={() => setOpen('grant')}>
       {access().grant}
+    </Button>
+  )
+  const create = (
+    <Button icon="user" onClick={() => setOpen('new')}>
+      {t.newCustomer}
     </Button>
   )
   return (
@@ -114,12 +135,13 @@ export function Users({ route }: { route: Route }) {
         <LinkButton href={csvOf(filters)} download icon="download">
           {t.csv}
         </LinkButton>
+        {create}
         {grant}
       </PageHeader>
       <ListView
         list={list}
         caption={t.title}
-        columns={columnsOf()}
+        columns={columnsOf(tags.size > 0)}
         rowKey={(user) => String(user.tg_id)}
         rowName={userName}
         sort={filters.sort}
@@ -152,16 +174,27 @@ export function Users({ route }: { route: Route }) {
               ]}
               onValue={(banned) => list.change({ banned })}
             />
+            {tags.size > 0 && (
+              <FilterSelect
+                label={t.filterTag}
+                all={t.anyTag}
+                value={filters.tag}
+                options={[...tags].sort().map((tag) => ({ value: tag, label: tag }))}
+                onValue={(tag) => list.change({ tag })}
+              />
+            )}
           </>
         }
         empty={
           <Empty title={t.noneYet} hint={t.noneYetHint} icon="users">
+            {create}
             {grant}
           </Empty>
         }
       />
-      {granting && (
-        <GrantDialog close={() => setGranting(false)} done={(tgId) => setQuery({ user: tgId })} />
+      {open === 'grant' && <GrantDialog close={close} done={(tgId) => setQuery({ user: tgId })} />}
+      {open === 'new' && (
+        <NewCustomerDialog close={close} done={(tgId) => setQuery({ user: tgId })} />
       )}
     </>
   )

@@ -44,14 +44,7 @@ export function GrantDialog(p: {
         extra={<Button onClick={p.close}>{common().cancel}</Button>}
       >
         {p.tgId === undefined && (
-          <TextField
-            label={t.tgId}
-            hint={t.tgIdHint}
-            inputMode="numeric"
-            focus
-            required
-            {...form.field('tg_id')}
-          />
+          <TextField label={t.tgId} hint={t.tgIdHint} focus required {...form.field('tg_id')} />
         )}
         <div class="cols">
           <PlaceFields field={form.field} />

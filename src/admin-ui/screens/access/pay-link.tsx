@@ -17,7 +17,7 @@ import { access } from './texts.ts'
 
 /** The user's subscriptions that a payment can lengthen. */
 function useRenewable(tgId: string) {
-  const known = /^[1-9]\d*$/.test(tgId)
+  const known = /^-?[1-9]\d*$/.test(tgId)
   const { data } = useQuery(`subscriptions to renew ${known ? tgId : ''}`, async () =>
     known
       ? (await paged(api.subscriptions.$get({ query: { tg_id: tgId, limit: '100' } }))).rows
@@ -63,7 +63,6 @@ function LinkForm(p: { tgId: number | undefined; close: () => void; made: (url: 
         <TextField
           label={t.tgId}
           hint={t.tgIdHint}
-          inputMode="numeric"
           focus
           required
           {...form.field('tg_id')}
