@@ -14,6 +14,7 @@ import {
   rows,
   soon,
   toast,
+  visit,
 } from '#test/support/panel-browser.ts'
 import { tgIdOf } from '#test/support/panel-seed.ts'
 
@@ -135,7 +136,7 @@ describe('a customer without Telegram', () => {
     await close(list)
   })
 
-  test('is given access by the number below 0', async () => {
+  test('is given access and a payment link by the number below 0', async () => {
     const { tg_id } = (await panel.admin('/users', { name: 'Given' })) as { tg_id: number }
     const page = await panel.open({ hash: '#/users', runtime: 'node', width: 390, lang: 'ru' })
     await button(page, 'Выдать доступ').first().click()
@@ -147,6 +148,11 @@ describe('a customer without Telegram', () => {
     await toast(page, 'Доступ к серверу «Helsinki» до')
     await dialogOf(page, 'Given').waitFor()
     expect(await panel.admin(`/users/${tg_id}`)).toMatchObject({ subscriptions: [{ node: 'fi1' }] })
+    await page.keyboard.press('Escape')
+    await visit(page, '/payments')
+    await button(page, 'Ссылка на оплату').first().click()
+    await field(page, 'Telegram id').fill(String(tg_id))
+    await field(page, 'Продлевает').selectOption({ label: `Helsinki, ${plans[0]?.label} (Given)` })
     await close(page)
   })
 })
