@@ -6,6 +6,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
+import { checkSqliteFile, DamagedFile } from '#src/lib/sqlite-file.ts'
 import { dropFactTriggers, FACT_TABLES } from './facts.ts'
 import { isDamage } from './failures.ts'
 import { MOST_ROWS } from './listing.ts'
@@ -21,6 +22,9 @@ const FOREIGN = 'the database in the backup is not one of Subpanel'
 
 /** The longest text of ours is a node's certificate chain or an event's data. */
 const MAX_VALUE_BYTES = 1024 ** 2
+
+/** Ours has 30 KB; SQLite's work grows by the square of it (0.3 s). */
+const MAX_SCHEMA_BYTES = 128 * 1024
 
 /** State of this machine and of the moment: a restore leaves it as it is. */
 const KEPT = new Set([
@@ -72,6 +76,16 @@ function dropWalMark(path: string): void {
     if (head[18] === 2 && head[19] === 2) writeSync(file, Uint8Array.of(1, 1), 0, 2, 18)
   } finally {
     closeSync(file)
+  }
+}
+
+/** Refuses a file in which SQLite might read for ever. */
+function checkStructure(path: string): void {
+  try {
+    checkSqliteFile(path, MAX_SCHEMA_BYTES)
+  } catch (error) {
+    if (error instanceof DamagedFile) throw new UploadRefused(DAMAGED)
+    throw error
   }
 }
 
@@ -263,6 +277,7 @@ const isRefusal = (error: unknown) =>
  */
 export function rebuild(upload: string, clean: string, providers: readonly string[]): void {
   dropWalMark(upload)
+  checkStructure(upload)
   createOwnerOnly(clean)
   const raw = new Sqlite(clean)
   try {

@@ -8,6 +8,7 @@ import { unpackArchive } from '#src/integrations/files/archive.ts'
 import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
 import { gnuTar } from '#test/support/archives.ts'
 import { BAD_ARCHIVES, type Good } from '#test/support/bad-archives.ts'
+import { loopingFreelist } from '#test/support/looping-databases.ts'
 import { createWorld } from '#test/support/world.ts'
 
 let dir: string
@@ -46,6 +47,10 @@ test('a good archive passes', async () => {
 
 test.each(BAD_ARCHIVES)('refused: %s', async (_name, make, message) => {
   await expect(examine(make(good))).rejects.toThrow(message)
+})
+
+test('a database whose unused pages name each other passes: nothing reads them', async () => {
+  await examine(gnuTar({ 'panel.db': loopingFreelist(good.database) }))
 })
 
 test('more than fits is refused, whatever the header says', async () => {

@@ -1,0 +1,227 @@
+/**
+ * The structure of an SQLite file that a stranger made, looked at before SQLite reads it (sqlite.org/fileformat2.html). SQLite follows the
+ * page numbers that it finds: a page that is named again and again, by itself, by a tree's pages or by a chain, has it read for ever, in
+ * one call that nothing ends. Here each page may be named once, and what its cells say they hold must fit: then what there is to read
+ * is no more than the file.
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+
+/** A file that is refused. */
+export class DamagedFile extends Error {}
+
+const FILE_HEADER_BYTES = 100
+/** Pages from a tree's root to its leaves: SQLite has no more. */
+const MAX_DEPTH = 20
+/** Of the varint with a payload's size, which is below 2^32. */
+const MAX_SIZE_BYTES = 5
+
+const INDEX_INTERIOR = 2
+const TABLE_INTERIOR = 5
+const INDEX_LEAF = 10
+const TABLE_LEAF = 13
+const KINDS = new Set([INDEX_INTERIOR, TABLE_INTERIOR, INDEX_LEAF, TABLE_LEAF])
+
+interface Varint {
+  /** Rounded above 2^53. */
+  value: number
+  /** Where it ends. */
+  end: number
+}
+
+/** A big-endian number of 1 to 9 bytes with 7 bits in each, the ninth with 8. */
+function readVarint(bytes: Uint8Array, at: number): Varint {
+  let value = 0
+  for (let i = 0; i < 9; i++) {
+    const byte = bytes[at + i]
+    if (byte === undefined) throw new DamagedFile()
+    if (i === 8) return { value: value * 256 + byte, end: at + 9 }
+    value = value * 128 + (byte & 0x7f)
+    if (byte < 0x80) return { value, end: at + i + 1 }
+  }
+  throw new DamagedFile()
+}
+
+/** A row or an entry of an index, as a page has it. */
+interface Payload {
+  /** All of it. */
+  bytes: number
+  /** What of it is in the page. */
+  local: Uint8Array
+  /** The page with the rest; 0 where there is none. */
+  overflow: number
+}
+
+/** The bytes of numbers in a record, by serial type; null has none. */
+const NUMBER_BYTES = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0]
+
+function bytesOfType(type: number): number {
+  return NUMBER_BYTES[type] ?? Math.max(0, Math.floor((type - 12) / 2))
+}
+
+/** The root page that a row of sqlite_schema names (its fourth column); 0 where it has none. */
+function rootOf(record: Uint8Array): number {
+  const header = readVarint(record, 0)
+  let at = header.value
+  let { end } = header
+  for (let column = 0; column < 4; column++) {
+    if (end >= header.value) throw new DamagedFile()
+    const { value: type, end: next } = readVarint(record, end)
+    if (column === 3) return readRoot(record, type, at)
+    at += bytesOfType(type)
+    end = next
+  }
+  return 0
+}
+
+function readRoot(record: Uint8Array, type: number, at: number): number {
+  if (type === 0 || type === 8) return 0
+  if (type === 9) return 1
+  const length = NUMBER_BYTES[type]
+  if (length === undefined || type === 7 || at + length > record.length) throw new DamagedFile()
+  return record.subarray(at, at + length).reduce((root, byte) => root * 256 + byte, 0)
+}
+
+/** The page's size, and what of it is used, from the file's header. */
+function readLayout(file: number): { pageBytes: number; usable: number; pages: number } {
+  const header = Buffer.alloc(FILE_HEADER_BYTES)
+  if (readSync(file, header, 0, header.length, 0) < header.length) throw new DamagedFile()
+  const said = header.readUInt16BE(16)
+  const pageBytes = said === 1 ? 65_536 : said
+  const usable = pageBytes - (header[20] as number)
+  const isPower = pageBytes >= 512 && (pageBytes & (pageBytes - 1)) === 0
+  if (!isPower || usable < 480) throw new DamagedFile()
+  return { pageBytes, usable, pages: Math.floor(fstatSync(file).size / pageBytes) }
+}
+
+/** The pages of an open file, each of which may be visited once. */
+function createPages(file: number) {
+  const { pageBytes, usable, pages } = readLayout(file)
+  const visited = new Uint8Array((pages >> 3) + 1)
+  const page = Buffer.alloc(pageBytes)
+
+  const read = (number: number, length: number): Buffer => {
+    const bit = 1 << (number & 7)
+    if (number < 1 || number > pages || ((visited[number >> 3] as number) & bit) !== 0)
+      throw new DamagedFile()
+    visited[number >> 3] = (visited[number >> 3] as number) | bit
+    if (readSync(file, page, 0, length, (number - 1) * pageBytes) < length) throw new DamagedFile()
+    return page.subarray(0, length)
+  }
+  return {
+    /** What a page holds, until the next one is read. */
+    read: (number: number) => read(number, usable),
+    /** The chain of pages with the rest of a payload; with `keep` their bytes. */
+    readChain({ bytes, local, overflow }: Payload, keep: boolean): Uint8Array[] {
+      const parts: Uint8Array[] = []
+      let next = overflow
+      for (let left = bytes - local.length; left > 0; left -= usable - 4) {
+        const part = read(next, keep ? usable : 4)
+        next = part.readUInt32BE(0)
+        if (keep) parts.push(Uint8Array.from(part.subarray(4, 4 + left)))
+      }
+      if (next !== 0) throw new DamagedFile()
+      return parts
+    },
+  }
+}
+
+type Pages = ReturnType<typeof createPages>
+
+/** How much of a payload is in its page, and where it ends there. */
+function readPayload(page: Buffer, at: number, isTable: boolean): Payload & { end: number } {
+  const usable = page.length
+  const { value: bytes, end: from } = readVarint(page, at)
+  // More than SQLite ever needs, and it reads the last one otherwise than others.
+  if (from - at > MAX_SIZE_BYTES) throw new DamagedFile()
+  const start = isTable ? readVarint(page, from).end : from
+  const most = isTable ? usable - 35 : Math.floor(((usable - 12) * 64) / 255) - 23
+  const least = Math.floor(((usable - 12) * 32) / 255) - 23
+  const some = least + ((bytes - least) % (usable - 4))
+  const isWhole = bytes <= most
+  const length = isWhole ? bytes : some <= most ? some : least
+  const end = start + length + (isWhole ? 0 : 4)
+  if (end > usable) throw new DamagedFile()
+  const overflow = isWhole ? 0 : page.readUInt32BE(start + length)
+  return { bytes, local: page.subarray(start, start + length), overflow, end }
+}
+
+/** Where a page's cells are, as its header at `at` says: their places, and where the first one may begin. */
+function readPlaces(page: Buffer, at: number, isInterior: boolean) {
+  const count = page.readUInt16BE(at + 3)
+  const pointers = at + (isInterior ? 12 : 8)
+  const from = pointers + 2 * count
+  if (from > page.length) throw new DamagedFile()
+  const places = Array.from({ length: count }, (_, i) => page.readUInt16BE(pointers + 2 * i))
+  if (places.some((place) => place < from || place + 4 > page.length)) throw new DamagedFile()
+  return { places, from }
+}
+
+interface Content {
+  children: number[]
+  payloads: Payload[]
+}
+
+/** What a page of a tree holds. Its cells have as many bytes as they say, none of another's. */
+function readContent(page: Buffer, at: number): Content {
+  const kind = page[at] as number
+  if (!KINDS.has(kind)) throw new DamagedFile()
+  const isInterior = kind === INDEX_INTERIOR || kind === TABLE_INTERIOR
+  const { places, from } = readPlaces(page, at, isInterior)
+  const children = isInterior ? [page.readUInt32BE(at + 8)] : []
+  const payloads: Payload[] = []
+  let used = from
+  for (const place of places) {
+    if (isInterior) children.push(page.readUInt32BE(place))
+    const rest = isInterior ? place + 4 : place
+    let { end } = readVarint(page, rest)
+    if (kind !== TABLE_INTERIOR) {
+      const payload = readPayload(page, rest, kind === TABLE_LEAF)
+      payloads.push(payload)
+      end = payload.end
+    }
+    used += end - place
+  }
+  if (used > page.length) throw new DamagedFile()
+  return { children, payloads }
+}
+
+/** Goes through a tree; `take` reads the rest of each payload, which may then take the page's place. */
+function walkTree(pages: Pages, root: number, take: (payloads: Payload[]) => void): void {
+  const waiting = [{ number: root, depth: 1 }]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { number, depth } = next
+    if (depth > MAX_DEPTH) throw new DamagedFile()
+    const at = number === 1 ? FILE_HEADER_BYTES : 0
+    const { children, payloads } = readContent(pages.read(number), at)
+    for (const child of children) waiting.push({ number: child, depth: depth + 1 })
+    take(payloads)
+  }
+}
+
+/**
+ * Goes through every tree of the file and every chain of its cells. Throws DamagedFile where SQLite might read without end, or where
+ * the statements of its schema have more than `maxSchemaBytes`: SQLite compares some parts of them with each other. Pages that are not
+ * in use are not looked at, as nothing that only reads does.
+ */
+export function checkSqliteFile(path: string, maxSchemaBytes: number): void {
+  const file = openSync(path, 'r')
+  try {
+    const pages = createPages(file)
+    const roots: number[] = []
+    let schemaBytes = 0
+    walkTree(pages, 1, (rows) => {
+      schemaBytes += rows.reduce((sum, { bytes }) => sum + bytes, 0)
+      if (schemaBytes > maxSchemaBytes) throw new DamagedFile()
+      const whole = rows.map((row) => ({ ...row, local: Uint8Array.from(row.local) }))
+      for (const row of whole)
+        roots.push(rootOf(Buffer.concat([row.local, ...pages.readChain(row, true)])))
+    })
+    for (const root of roots.filter(Boolean)) {
+      walkTree(pages, root, (payloads) => {
+        for (const payload of payloads) pages.readChain(payload, false)
+      })
+    }
+  } finally {
+    closeSync(file)
+  }
+}
