@@ -26,10 +26,13 @@ afterEach(() => {
 const memoryOf = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-/** Asks the node for a word, and how long the process took for anything else meanwhile, in the worst case. */
-async function watch(runtime: Runtime) {
+async function begin(runtime: Runtime): Promise<void> {
   node = startDriver(runtime, server.port, management.privateKey)
   await node.state()
+}
+
+/** Asks the node for a word, and how long the process took for anything else meanwhile, in the worst case. */
+async function watch() {
   const call = node.run('echo x', { timeoutMs: 6000 })
   let isOver = false
   void call.then(() => {
@@ -50,7 +53,8 @@ async function watch(runtime: Runtime) {
 describe.each(RUNTIMES)('on %s', (runtime) => {
   test('who may choose the numbers of the key exchange is not let choose them', async () => {
     server = await startGroupServer()
-    const seen = await watch(runtime)
+    await begin(runtime)
+    const seen = await watch()
     expect(seen).toMatchObject({
       failure: 'unreachable',
       message: expect.stringMatching(/key exchange|algorithm/i),
@@ -60,8 +64,9 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   })
 
   test('nothing is unpacked', async () => {
-    server = await startFloodServer(hostKey, 'zlib')
-    const seen = await watch(runtime)
+    server = await startFloodServer(hostKey, { compress: 'zlib' })
+    await begin(runtime)
+    const seen = await watch()
     expect(seen).toMatchObject({
       failure: 'unreachable',
       message: expect.stringMatching(/compress/i),
@@ -71,11 +76,27 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
 
   test('who asks on and on and reads no answer is cut off', async () => {
     server = await startFloodServer(hostKey)
-    const seen = await watch(runtime)
+    await begin(runtime)
+    const seen = await watch()
     expect(seen.failure).toBe('unreachable')
     expect(seen.longestMs).toBeLessThan(LONGEST_WAIT_MS)
     expect(seen.mostMb).toBeLessThan(250)
     expect(server.sent()).toBeGreaterThan(1000)
+    console.log(
+      `${runtime}: ${server.sent()} requests, ${seen.longestMs | 0} ms, ${seen.mostMb | 0} MB`,
+    )
+  })
+
+  test('a long answer pays for no flood after it', async () => {
+    server = await startFloodServer(hostKey, { answerBytes: 15_000_000 })
+    await begin(runtime)
+    expect(await node.run('echo x')).toMatchObject({ length: 15_000_000 })
+    await pause(500)
+    const seen = await watch()
+    expect(seen.longestMs).toBeLessThan(LONGEST_WAIT_MS)
+    expect(seen.mostMb).toBeLessThan(350)
+    // It was cut off: another connection was opened, and answered.
+    expect(seen).toMatchObject({ length: 15_000_000 })
     console.log(
       `${runtime}: ${server.sent()} requests, ${seen.longestMs | 0} ms, ${seen.mostMb | 0} MB`,
     )

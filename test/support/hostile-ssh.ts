@@ -101,10 +101,17 @@ interface Inside {
 /** SSH_MSG_GLOBAL_REQUEST "x" that wants a reply (RFC 4254, section 4). */
 const REQUEST = Buffer.from([80, 0, 0, 0, 1, 0x78, 1])
 
-/** Lets everybody in, then asks as fast as it can, and reads no answer. `compress`: the only compression that it knows. */
+interface Flood {
+  /** The only compression that it knows. */
+  compress?: 'none' | 'zlib'
+  /** So many bytes are the answer to the first call; what follows comes after it. */
+  answerBytes?: number
+}
+
+/** Lets everybody in, then asks as fast as it can, and reads no answer. */
 export async function startFloodServer(
   hostKey: string,
-  compress: 'none' | 'zlib' = 'none',
+  { compress = 'none', answerBytes = 0 }: Flood = {},
 ): Promise<HostileServer> {
   let sent = 0
   const timers = new Set<ReturnType<typeof setInterval>>()
@@ -129,7 +136,18 @@ export async function startFloodServer(
     (client) => {
       client.on('error', () => {})
       client.on('authentication', (context) => context.accept())
-      client.on('ready', () => flood(client))
+      if (answerBytes === 0) client.on('ready', () => flood(client))
+      client.on('session', (accept) => {
+        accept().on('exec', (begin) => {
+          const channel = begin()
+          channel.on('close', () => setTimeout(() => flood(client), 300))
+          channel.resume()
+          channel.write(Buffer.alloc(answerBytes, 'o'), () => {
+            channel.exit(0)
+            channel.end()
+          })
+        })
+      })
     },
   )
   const port = await listening(server)

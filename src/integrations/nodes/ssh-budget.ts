@@ -7,6 +7,8 @@ import type { Socket } from 'node:net'
 
 /** For the beginning of a connection: keys, the login, what is said before it. */
 const FIRST_BYTES = 64 * 1024
+/** What is not spent is kept up to here: else an answer would pay for a flood after it. */
+const MOST_BYTES = 128 * 1024
 /** For the channel of a call. */
 const CALL_BYTES = 16 * 1024
 /** For a quarter of a minute: signs of life, other keys now and then. */
@@ -26,28 +28,28 @@ export interface SshBudget {
 
 /** Ends a connection as soon as its server has sent more than it may: by the next bytes that it sends. */
 export function limitChatter(socket: Socket): SshBudget {
+  let left = FIRST_BYTES
+  /** What came last: answers in it are counted when the next bytes come. */
   let received = 0
-  let answered = 0
-  let allowed = FIRST_BYTES
+  let written = 0
   const beat = setInterval(() => {
-    allowed += BEAT_BYTES
+    left += BEAT_BYTES
   }, BEAT_MS)
   beat.unref()
   socket.once('close', () => clearInterval(beat))
   socket.on('data', (bytes: Buffer) => {
-    // What came before is looked through by now, and answers in it are counted.
-    const most = allowed + PER_ANSWER_BYTE * answered + socket.bytesWritten / OWN_BYTES
-    if (received - answered > most) {
-      socket.destroy(new Error('the server sends more than it was asked for'))
-    }
-    received += bytes.length
+    left += (socket.bytesWritten - written) / OWN_BYTES - received
+    if (left < 0) socket.destroy(new Error('the server sends more than it was asked for'))
+    left = Math.min(left, MOST_BYTES)
+    written = socket.bytesWritten
+    received = bytes.length
   })
   return {
     called() {
-      allowed += CALL_BYTES
+      left += CALL_BYTES
     },
     heard(bytes) {
-      answered += bytes
+      left += (1 + PER_ANSWER_BYTE) * bytes
     },
   }
 }
