@@ -32,12 +32,17 @@ export function findLinkOwner(db: Database, code: string, now: string): User | u
     .get()?.user
 }
 
-/** Uses a code up; the number of the customer whose it was, undefined for one that nobody has. */
-export function* takeLinkCode(tx: Query, code: string, now: string) {
+/** The number of the customer whose code it is; undefined for one that nobody has at `now`. */
+export function* readLinkOwner(tx: Query, code: string, now: string) {
   const [row] = yield* run(
-    tx.delete(linkCodes).where(isGood(code, now)).returning({ tgId: linkCodes.tgId }),
+    tx.select({ tgId: linkCodes.tgId }).from(linkCodes).where(isGood(code, now)),
   )
   return row?.tgId as number | undefined
+}
+
+/** Deletes a customer's code. */
+export function* deleteLinkCode(tx: Query, tgId: number) {
+  yield* run(tx.delete(linkCodes).where(eq(linkCodes.tgId, tgId)))
 }
 
 /** Deletes the codes that have run out. */

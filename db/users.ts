@@ -1,9 +1,10 @@
 /** Users, and the lookup that every subscription fetch makes. */
 
 import { UUID } from '#src/lib/uuid.ts'
-import { linkCodes, userTokens } from './customer-schema.ts'
+import { userTokens } from './customer-schema.ts'
 import type { Database } from './database.ts'
 import { type Query, run } from './database.ts'
+import { deleteLinkCode } from './link-codes.ts'
 import { countUpTo } from './listing.ts'
 import { and, desc, eq, gt, ne, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
@@ -111,7 +112,7 @@ export function findUserByToken(db: Database, token: string): User | undefined {
 export function* deleteOtherTokens(tx: Query, tgId: number, keepImported: boolean) {
   const kept = keepImported ? ne(userTokens.kind, 'imported') : undefined
   yield* run(tx.delete(userTokens).where(and(eq(userTokens.tgId, tgId), kept)))
-  yield* run(tx.delete(linkCodes).where(eq(linkCodes.tgId, tgId)))
+  yield* deleteLinkCode(tx, tgId)
 }
 
 /**

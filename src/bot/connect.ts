@@ -5,10 +5,14 @@
 import type { Context } from 'grammy/web'
 import type { User } from '#db/schema.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
-import { connectTelegram, findConnection } from '#src/domain/customers/linking.ts'
+import {
+  type ConnectRefusal,
+  connectTelegram,
+  findConnection,
+} from '#src/domain/customers/linking.ts'
 import { single } from './keyboards.ts'
 import { showMenu } from './menu.ts'
-import { beginRequest, langOf, say, send, show, type Visit } from './request.ts'
+import { beginRequest, langOf, say, show, type Visit } from './request.ts'
 
 const START = /^\/start(?:@\w+)?\s+link_([\w-]{1,43})\s*$/
 const TAP = /^link:([\w-]{1,43})$/
@@ -17,32 +21,30 @@ const TAP = /^link:([\w-]{1,43})$/
 export const connectCodeIn = ({ message, callbackQuery }: Context): string | undefined =>
   (START.exec(message?.text ?? '') ?? TAP.exec(callbackQuery?.data ?? ''))?.[1]
 
-const nameOf = ({ name, email, username, tgId }: User): string =>
-  name ?? email ?? username ?? String(tgId)
+/** No address: whoever was lent the link would learn it. */
+const nameOf = ({ name, tgId }: User): string => name ?? String(tgId)
+
+const refusalOf = ({ t }: Visit, refusal: ConnectRefusal): string =>
+  refusal === 'banned' ? t.connectBanned : t.connectStale
 
 /** Asks whether the account of a code is to be connected: a link that somebody sends connects nothing by itself. */
 async function ask(v: Visit, code: string): Promise<void> {
   const found = findConnection(v.s, code, v.telegramId)
-  if (!found) return show(v, v.t.connectStale)
+  if (typeof found === 'string') return show(v, refusalOf(v, found))
   const text = v.t.connectAsk(nameOf(found.customer), found.known !== undefined)
   await show(v, text, single(v.t.connectDo, 'link', code))
 }
 
-/** Connects the account; null where the code is none any more. */
-function connect({ s, ctx, telegramId }: Visit, code: string): Promise<User | null> {
-  return connectTelegram(s, BOT_ACTOR, code, {
+/** Shows what a code connects, or connects it where the button under that was tapped. */
+export async function connectAccount(v: Visit, code: string): Promise<void> {
+  const { s, ctx, telegramId } = v
+  if (!ctx.callbackQuery) return ask(v, code)
+  const user = await connectTelegram(s, BOT_ACTOR, code, {
     tgId: telegramId,
     username: ctx.from?.username ?? null,
     lang: langOf(s, ctx.from?.language_code),
   })
-}
-
-/** Shows what a code connects, or connects it where the button under that was tapped. */
-export async function connectAccount(v: Visit, code: string): Promise<void> {
-  if (!v.ctx.callbackQuery) return ask(v, code)
-  const user = await connect(v, code)
-  if (!user) return say(v, v.t.connectStale)
-  const request = user.bannedAt === null ? await beginRequest(v.memory, v.ctx) : null
+  if (typeof user === 'string') return say(v, refusalOf(v, user))
+  const request = await beginRequest(v.memory, ctx)
   if (request) await showMenu(request, v.t.connected)
-  else await send(v, v.t.banned)
 }

@@ -174,6 +174,7 @@ ${both ? 'You have an account here already. The two become one, and every link a
 ⚠️ Go on only if you came here from your own page: whoever has the link of that account sees what you have here.`,
   connectDo: '🔗 Connect',
   connected: '✅ Your account is connected.',
+  connectBanned: 'One of the two accounts is blocked, so they stay apart. Please write to support.',
   connectStale:
     'This link has run out or was used. Open your page and tap “Connect Telegram” again.',
 
@@ -327,6 +328,8 @@ ${both ? 'У вас здесь уже есть аккаунт. Они стану
 ⚠️ Продолжайте, только если пришли сюда со своей страницы: тот, у кого есть ссылка того аккаунта, увидит всё, что есть у вас здесь.`,
   connectDo: '🔗 Подключить',
   connected: '✅ Ваш аккаунт подключён.',
+  connectBanned:
+    'Один из двух аккаунтов заблокирован, поэтому они не объединяются. Напишите в поддержку.',
   connectStale:
     'Эта ссылка уже не действует. Откройте свою страницу и снова нажмите «Подключить Telegram».',
 

@@ -58,6 +58,17 @@ const refusalsOf = ({ ask }: Way): Scenario[] => [
     error: 'Telegram is connected already',
   },
   {
+    name: '400 for who is banned',
+    given: (w) => {
+      const token = customer(w)
+      w.change("update users set banned_at = '2026-02-01T00:00:00'")
+      return token
+    },
+    request: ask,
+    status: 400,
+    error: 'user is banned',
+  },
+  {
     name: '400 while there is no bot',
     given: (w) => addUser(w, -1),
     request: ask,

@@ -267,6 +267,7 @@ export const refusalsRu: Record<string, string> = {
   'must be a list of tags': 'нужен список меток',
   'must have at most {} tags': 'меток: не больше {}',
   'must have each tag once': 'каждая метка только один раз',
+  'user is banned': 'пользователь заблокирован',
   'Telegram is connected already': 'Telegram уже подключён',
   'Telegram is not available': 'Telegram недоступен',
   'telegram_id is taken': 'Этот Telegram id уже у другого клиента',

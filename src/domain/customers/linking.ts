@@ -1,9 +1,14 @@
 /** Customers without Telegram connect their account there: by a code that their page gives, told to the bot. */
 import type { Query } from '#db/database.ts'
-import { findLinkOwner, readLinkCode, storeLinkCode, takeLinkCode } from '#db/link-codes.ts'
+import {
+  deleteLinkCode,
+  findLinkOwner,
+  readLinkCode,
+  readLinkOwner,
+  storeLinkCode,
+} from '#db/link-codes.ts'
 import { moveCustomer } from '#db/merge.ts'
 import type { User } from '#db/schema.ts'
-import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import { findUser, readUser, updateUser } from '#db/users.ts'
 import { MAX_NOTE, MAX_TAGS } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
@@ -16,7 +21,7 @@ import { randomBytes } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Contact, changesBy } from './contacts.ts'
-import { type NodeClient, readKnownUser } from './users.ts'
+import { readKnownUser } from './users.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 
@@ -25,9 +30,12 @@ const CODE_MS = 15 * MINUTE_MS
 /** A page that is opened again and again makes no more codes than this. */
 const EVERY_MS = 2 * SECOND_MS
 
-/** Whether a customer has a Telegram account to connect, and a bot to connect it with. */
-export const canConnect = (user: Pick<User, 'telegramId'>, settings: Settings): boolean =>
-  user.telegramId === null && settings.text('BOT_USERNAME') !== ''
+/** Whether a customer may connect a Telegram account, and there is a bot to connect it with. */
+export const canConnect = (
+  user: Pick<User, 'telegramId' | 'bannedAt'>,
+  settings: Settings,
+): boolean =>
+  user.telegramId === null && user.bannedAt === null && settings.text('BOT_USERNAME') !== ''
 
 /**
  * The link into the bot that connects a customer's Telegram account: for 15 minutes, once, and in place of the one before it. Throws 400
@@ -40,7 +48,8 @@ export async function createConnectLink(s: Deps, number: number): Promise<string
   if (link === null) throw badRequest('Telegram is not available')
   const at = s.clock.now()
   await s.db.tx(function* (tx) {
-    const { tgId, telegramId } = yield* readKnownUser(tx, number)
+    const { tgId, telegramId, bannedAt } = yield* readKnownUser(tx, number)
+    if (bannedAt !== null) throw badRequest('user is banned')
     if (telegramId !== null) throw badRequest('Telegram is connected already')
     const present = yield* readLinkCode(tx, tgId)
     const since = present ? parseTimestamp(present.expiresAt).getTime() - CODE_MS : 0
@@ -60,34 +69,40 @@ export interface Connection {
   known: User | undefined
 }
 
-/** What a code would connect to a Telegram account; null for a code that has run out, was used, or never was one. */
+/** Whether one of both is banned: the ban of one would be the other's, or end. */
+const isBanned = ({ customer, known }: Connection): boolean =>
+  customer.bannedAt !== null || (known !== undefined && known.bannedAt !== null)
+
+/** Why a code connects nothing: it has run out, was used or never was one, or one of both is banned. */
+export type ConnectRefusal = 'stale' | 'banned'
+
+/** What a code would connect to a Telegram account, or why it connects nothing. */
 export function findConnection(
   s: Pick<Deps, 'db' | 'clock'>,
   code: string,
   telegramId: number,
-): Connection | null {
+): Connection | ConnectRefusal {
   const customer = findLinkOwner(s.db, sha256Hex(code), formatTimestamp(s.clock.now()))
-  return customer ? { customer, known: findUser(s.db, telegramId) } : null
+  if (!customer) return 'stale'
+  const connection = { customer, known: findUser(s.db, telegramId) }
+  return isBanned(connection) ? 'banned' : connection
 }
-
-/** The first of two times; null where there is none. */
-const earlier = (a: string | null, b: string | null) =>
-  a === null || (b !== null && b < a) ? b : a
 
 /** The smaller of two limits; null where there is none. */
 const stricter = (a: number | null, b: number | null) =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
+/** As many as count against a limit. */
+const MOST_TIMES = 3
 const newestFirst = (a: string[] | null, b: string[] | null) => {
   const all = [...(a ?? []), ...(b ?? [])].sort().reverse()
-  return all.length > 0 ? all : null
+  return all.length > 0 ? all.slice(0, MOST_TIMES) : null
 }
 
-/** What two customers are as one: the ban and the limits of the stricter, the words of both. */
+/** What two customers are as one: the limits of the stricter, the words of both. */
 function mergedProfile(from: User, to: User) {
   const notes = [to.note, from.note].filter((note) => note !== null && note !== '')
   return {
-    bannedAt: earlier(to.bannedAt, from.bannedAt),
     hwidLimit: stricter(to.hwidLimit, from.hwidLimit),
     deviceRemovals: newestFirst(to.deviceRemovals, from.deviceRemovals),
     linkResets: newestFirst(to.linkResets, from.linkResets),
@@ -99,14 +114,10 @@ function mergedProfile(from: User, to: User) {
 }
 
 /**
- * Makes one customer of two: all of `from` is `to`'s from now on, and the link of `from` goes on as a former one. The clients whose nodes
- * must be told: those of whoever is banned by it; to all others nothing happens.
+ * Makes one customer of two: all of `from` is `to`'s from now on, and the link of `from` goes on as a former one. To their clients nothing
+ * happens, so no node is told.
  */
 function* mergeIn(tx: Query, actor: Actor, now: string, from: User, to: User) {
-  const banned = to.bannedAt ?? from.bannedAt
-  const unbanned = banned === null ? [] : [from, to].filter((user) => user.bannedAt === null)
-  const clients: NodeClient[] = []
-  for (const { tgId } of unbanned) clients.push(...(yield* readUnexpiredOfUser(tx, tgId, now)))
   yield* moveCustomer(tx, from, to.tgId, now)
   yield* updateUser(tx, to.tgId, mergedProfile(from, to))
   yield* audit(tx, actor, now, {
@@ -114,43 +125,43 @@ function* mergeIn(tx: Query, actor: Actor, now: string, from: User, to: User) {
     object: `${to.tgId}`,
     detail: `from=${from.tgId}`,
   })
-  return clients
+}
+
+/** Gives a customer a Telegram account that is nobody's. */
+function* linkIn(tx: Query, actor: Actor, now: string, { tgId }: User, telegramId: number) {
+  yield* updateUser(tx, tgId, { telegramId })
+  yield* audit(tx, actor, now, {
+    action: 'user.connect',
+    object: `${tgId}`,
+    detail: `telegram_id=${telegramId}`,
+  })
 }
 
 /**
  * Uses a code up: the customer whose it is has this Telegram account from now on, and who had it already gets all that they have. The
- * customer as they are then; null for a code that is none any more.
+ * customer as they are then, or why nothing is connected; the code of a refusal for a ban stays good.
  */
 export async function connectTelegram(
-  s: Pick<Services, 'db' | 'clock' | 'nodeSync'>,
+  s: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   code: string,
   contact: Contact,
-): Promise<User | null> {
+): Promise<User | ConnectRefusal> {
   const telegramId = contact.tgId
   const now = formatTimestamp(s.clock.now())
-  const done = await s.db.tx(function* (tx) {
-    const owner = yield* takeLinkCode(tx, sha256Hex(code), now)
+  return s.db.tx(function* (tx) {
+    const owner = yield* readLinkOwner(tx, sha256Hex(code), now)
     const customer = owner === undefined ? undefined : yield* readUser(tx, owner)
     // Who was connected meanwhile by an admin has nothing to connect.
-    if (!customer || customer.telegramId !== null) return null
+    if (!customer || customer.telegramId !== null) return 'stale'
     const known = yield* readUser(tx, telegramId)
+    if (isBanned({ customer, known })) return 'banned'
     const user = known ?? customer
+    yield* deleteLinkCode(tx, customer.tgId)
+    if (known) yield* mergeIn(tx, actor, now, customer, known)
+    else yield* linkIn(tx, actor, now, customer, telegramId)
     const contacted = changesBy(contact, user)
-    let clients: NodeClient[] = []
-    if (known) clients = yield* mergeIn(tx, actor, now, customer, known)
-    else {
-      yield* updateUser(tx, customer.tgId, { telegramId })
-      yield* audit(tx, actor, now, {
-        action: 'user.connect',
-        object: `${customer.tgId}`,
-        detail: `telegram_id=${telegramId}`,
-      })
-    }
     if (contacted) yield* updateUser(tx, user.tgId, contacted)
-    return { user: (yield* readUser(tx, telegramId)) as User, clients }
+    return (yield* readUser(tx, telegramId)) as User
   })
-  if (!done) return null
-  await s.nodeSync.touch(done.clients)
-  return done.user
 }

@@ -185,27 +185,49 @@ describe('two customers who become one', () => {
     expect(lists[0]?.status).toBe(200)
   })
 
+  test('keep no more times than count, however many they were', async () => {
+    const times = (hour: number) =>
+      JSON.stringify([1, 2, 3].map((n) => `2026-03-01T0${hour}:00:0${n}`))
+    addUser(shop.w, 700, { device_removals: times(8), link_resets: times(7) })
+    await merge(await customer({ device_removals: times(9), link_resets: times(6) }))
+    const [merged] = users()
+    expect(JSON.parse(merged.device_removals)).toEqual([...JSON.parse(times(9))].reverse())
+    expect(JSON.parse(merged.link_resets)).toEqual([...JSON.parse(times(7))].reverse())
+  })
+
   test.each([
     ['who has Telegram', 700],
     ['who has none', -1],
   ])(
-    'are banned when the one %s is, and only the clients of the other leave their nodes',
+    'they do not become while the one %s is banned: nobody is banned by a tap',
     async (_who, banned) => {
       const { w } = shop
-      addUser(w, 700)
-      const uuid = addSubscription(w, 700)
+      addUser(w, 700, { lang: 'en' })
+      addSubscription(w, 700)
       const code = await customer()
-      const other = addSubscription(w, -1)
+      addSubscription(w, -1)
       const at = '2026-02-01T00:00:00'
       w.change('update users set banned_at = ? where tg_id = ?', at, banned)
-      const touch = vi.spyOn(w.s.nodeSync, 'touch')
-      await merge(code)
-      expect(users()).toMatchObject([{ tg_id: 700, banned_at: at }])
-      expect(touch.mock.calls.flat(2)).toMatchObject([
-        { uuid: banned === 700 ? other : uuid, node: 'de1' },
-      ])
+      const before = w.dump('audit_log')
+      const t = textsOf('en')
+      const anna = shop.user({ id: 700 })
+      expect((await anna.say(`/start link_${code}`)).text).toBe(t.connectBanned)
+      await anna.tapData(`link:${code}`)
+      expect(anna.notice()).toBe(t.connectBanned)
+      expect(await merge(code)).toBe('banned')
+      expect(w.dump('audit_log')).toBe(before)
+      // When the ban is over, the code is as good as before.
+      w.change('update users set banned_at = null')
+      expect(await merge(code)).toMatchObject({ tgId: 700 })
     },
   )
+
+  test('who is banned connects no account that is nobody’s either', async () => {
+    const code = await customer()
+    shop.w.change("update users set banned_at = '2026-02-01T00:00:00'")
+    expect(await merge(code)).toBe('banned')
+    expect(users()).toMatchObject([{ tg_id: -1, telegram_id: null }])
+  })
 })
 
 describe('while two customers become one', () => {
