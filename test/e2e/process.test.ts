@@ -117,7 +117,7 @@ describe.each(RUNTIMES)('first start on %s', (runtime) => {
     )
     await Promise.all(work)
     await expectRefusal(a, { runtime, env: { PANEL_PASSWORD: 'x'.repeat(1025) } }, /PANEL_PASSWORD/)
-    // The whole list: test/unit/config.test.ts.
+    // The whole list: test/unit/process/config.test.ts.
     for (const path of ['/sub/x', 'assets', 'admin/api'])
       await expectRefusal(a, { runtime, env: { ADMIN_PATH: path } }, /ADMIN_PATH/)
     expect(existsSync(a.database)).toBe(false)

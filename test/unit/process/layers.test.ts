@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkLayers, type Layer, projectFiles } from '../../scripts/lint/layers.ts'
+import { checkLayers, type Layer, projectFiles } from '../../../scripts/lint/layers.ts'
 
 const LAYERS: Layer[] = [
   { name: 'low', paths: ['src/low/'], may: ['node:'] },
@@ -61,5 +61,5 @@ test('a circle is a fault, that of types alone too', () => {
 })
 
 test('the program keeps to its plan', () => {
-  expect(checkLayers(projectFiles(join(import.meta.dirname, '..', '..')))).toEqual([])
+  expect(checkLayers(projectFiles(join(import.meta.dirname, '..', '..', '..')))).toEqual([])
 })

@@ -34,7 +34,7 @@ async function expectRefusal(options: CallOptions, message: RegExp): Promise<voi
   expect(w.fatal).toEqual([])
 }
 
-/** Some of each kind here; all of them in unit/upload and, with the memory they take, in torture/restore. */
+/** Some of each kind here; all of them in unit/installation/upload and, with the memory they take, in torture/restore. */
 const SOME =
   /^(?:no gzip|a gzip that is cut|an unknown file|a symbolic|a file twice|a size of 100|another archive|a bomb in|a database of a|a table with a comp|a row that|a text of 50)/
 

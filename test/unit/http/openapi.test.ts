@@ -7,7 +7,7 @@ import { integer, line, queryInteger, secretText, timestamp } from '#src/lib/val
 
 const convert = schemaConverter({})
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 
 /** A file of the project and all that is loaded with it. */
 function loadedWith(file: string, seen = new Set<string>()): Set<string> {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { providerId } from '#db/values.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { example } from '#test/support/example-gateway/index.ts'
-import { projectFiles } from '../../../scripts/lint/layers.ts'
+import { projectFiles } from '../../../../scripts/lint/layers.ts'
 
 const ALL = [...GATEWAYS, example]
 const keysOf = ({ enabledKey, settings }: (typeof ALL)[number]) => [
@@ -61,7 +61,7 @@ test('nothing else names a gateway or its settings', () => {
     ...(gateway.notices ?? []).map(({ name }) => `/webhook/${name}`),
     ...["'", '"', '`'].map((quote) => `${quote}${gateway.id}${quote}`),
   ])
-  const root = join(import.meta.dirname, '../../..')
+  const root = join(import.meta.dirname, '../../../..')
   const naming = [...projectFiles(root)].filter(
     ([path, text]) =>
       /^(?:src|db)\//.test(path) &&

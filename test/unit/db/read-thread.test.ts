@@ -11,7 +11,7 @@ import { addUser } from '#test/support/records.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
 const PAGE = { limit: 10, cursor: null, order: 'desc' } as const
-const STUCK = join(import.meta.dirname, '..', 'support', 'stuck-reads.ts')
+const STUCK = join(import.meta.dirname, '..', '..', 'support', 'stuck-reads.ts')
 
 let folder: string
 let w: World

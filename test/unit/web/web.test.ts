@@ -349,7 +349,7 @@ describe('the scripts of the pages', () => {
     }
   })
 
-  const SOURCES = join(import.meta.dirname, '../../src/web/assets')
+  const SOURCES = join(import.meta.dirname, '../../../src/web/assets')
   const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => ({ name, text: readFileSync(join(SOURCES, name), 'utf8') }))

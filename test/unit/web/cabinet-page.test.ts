@@ -8,7 +8,7 @@ import { payDonePage } from '#src/web/pay-done-page.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { FRAME, HUE } from '#test/support/page-frame.ts'
 
-const PAYMENTS = new URL('../../src/domain/payments/', import.meta.url)
+const PAYMENTS = new URL('../../../src/domain/payments/', import.meta.url)
 
 test('every refusal of the shop that a buyer can meet has words of its own', () => {
   const sale = readFileSync(new URL('sale.ts', PAYMENTS), 'utf8')

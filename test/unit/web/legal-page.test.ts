@@ -58,7 +58,7 @@ describe('a template', () => {
 })
 
 describe('the templates that come with the service', () => {
-  const folder = join(import.meta.dirname, '../../templates')
+  const folder = join(import.meta.dirname, '../../../templates')
   const names = readdirSync(folder).filter((name) => name.endsWith('.html'))
   const config = loadConfig({}, '/nonexistent', GATEWAYS)
   const settings = {
