@@ -119,11 +119,12 @@ function insertSubscriptions(raw: Driver, users: number, now: number): void {
 
 function insertUsers(raw: Driver, users: number, now: number): void {
   const insert = raw.prepare(
-    'INSERT INTO users (tg_id, username, token, created_at) VALUES (?, ?, ?, ?)',
+    'INSERT INTO users (tg_id, telegram_id, username, token, created_at) VALUES (?, ?, ?, ?, ?)',
   )
   for (let user = 0; user < users; user++) {
     const createdAt = now - 365 * DAY_MS + Math.floor((user / users) * 364 * DAY_MS)
-    insert.run(tgIdOf(user), `user_${user}`, tokenOf(user), timestamp(createdAt))
+    const tgId = tgIdOf(user)
+    insert.run(tgId, tgId, `user_${user}`, tokenOf(user), timestamp(createdAt))
   }
 }
 
