@@ -17,6 +17,7 @@ import { errorCode, errorMessage } from './lib/errors.ts'
 import { within } from './lib/pause.ts'
 import { randomHex } from './lib/random.ts'
 import { subLink } from './lib/sub-link.ts'
+import { endProcess } from './lib/thread.ts'
 import { type Listening, serve } from './serve.ts'
 import type { Services } from './services.ts'
 
@@ -85,15 +86,15 @@ function endOnSignal(s: Services, end: () => Promise<void>): void {
   const onSignal = (signal: string) => {
     const at = s.clock.monotonicMs()
     if (firstAt !== null) {
-      if (at - firstAt > REPEAT_MS) process.exit(1)
+      if (at - firstAt > REPEAT_MS) endProcess(1)
       return
     }
     firstAt = at
     s.log.info('stopping', { signal })
-    setTimeout(() => process.exit(1), 2 * DRAIN_MS + 1000).unref()
+    setTimeout(() => endProcess(1), 2 * DRAIN_MS + 1000).unref()
     void end().then(
-      () => process.exit(0),
-      () => process.exit(1),
+      () => endProcess(0),
+      () => endProcess(1),
     )
   }
   process.on('SIGTERM', onSignal)

@@ -13,8 +13,24 @@ export interface Thread {
   leave(): Promise<void>
 }
 
+const running = new Set<Worker>()
+
+/**
+ * Ends the process. Where a thread is still at work, of a restore or a long read, as SIGTERM ends one that does not hear it: an exit
+ * would wait until SQLite has read to its end (Node).
+ */
+export function endProcess(code: number): never {
+  if (running.size > 0) {
+    process.removeAllListeners('SIGTERM')
+    process.kill(process.pid, 'SIGTERM')
+  }
+  process.exit(code)
+}
+
 export function startThread(script: string, options: WorkerOptions): Thread {
   const worker = new Worker(script, options)
+  running.add(worker)
+  worker.once('exit', () => running.delete(worker))
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', () => resolve())
   })

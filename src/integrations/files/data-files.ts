@@ -7,6 +7,7 @@ import { isFull } from '#db/failures.ts'
 import type { WrongValue } from '#db/upload.ts'
 import type { Config } from '#src/config.ts'
 import { badRequest, errorCode, unauthorized, unavailable } from '#src/lib/errors.ts'
+import { createLimiter } from '#src/lib/limiter.ts'
 import type { Log } from '#src/lib/log.ts'
 import type { PassphraseKey } from '#src/lib/passphrase-key.ts'
 import { type LEAVE, startThread } from '#src/lib/thread.ts'
@@ -76,6 +77,8 @@ export type DataMessage =
 const WORKER = join(import.meta.dirname, '..', '..', 'data-worker.ts')
 const MAX_INFLATED_BYTES = 4 * 1024 ** 3
 const MAX_STREAMS = 3
+/** Restores run one at a time: the first one that comes in ends the sessions of those behind it. */
+const MAX_WAITING_RESTORES = 2
 /** What a worker does needs little; V8 would let its garbage pile up (Node; Bun has no such limits). */
 const MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 }
 /** A download that takes nothing for so long is given up. */
@@ -196,6 +199,7 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
   const { databasePath, envFile, dataDir } = config
   const workFolder = join(dataDir, 'work')
   let streams = 0
+  const restoreTurn = createLimiter(1, MAX_WAITING_RESTORES)
 
   const makeFolder = () => {
     const folder = join(workFolder, randomUUID())
@@ -280,14 +284,16 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
       }
     },
     restore: (archive, request) =>
-      inFolder(request.at, async (place) => {
-        const maxBytes = Math.min(MAX_INFLATED_BYTES, Math.floor(freeBytes(dataDir) / 3))
-        const asked = { request, live: { ...config.live }, fixed: config.fixedKeys }
-        const check = { ...place, ...asked, kind: 'check', archive, maxBytes } as const
-        const checked = (await startTask(check, hearSteps).finished) as Checked
-        const safety = { folder: join(dataDir, 'safety'), maxBytes: config.snapshotMaxBytes }
-        const replace = { ...place, ...asked, kind: 'replace', checked, safety } as const
-        return (await startTask(replace, hearSteps).finished) as RestoreOutcome
-      }),
+      restoreTurn(() =>
+        inFolder(request.at, async (place) => {
+          const maxBytes = Math.min(MAX_INFLATED_BYTES, Math.floor(freeBytes(dataDir) / 3))
+          const asked = { request, live: { ...config.live }, fixed: config.fixedKeys }
+          const check = { ...place, ...asked, kind: 'check', archive, maxBytes } as const
+          const checked = (await startTask(check, hearSteps).finished) as Checked
+          const safety = { folder: join(dataDir, 'safety'), maxBytes: config.snapshotMaxBytes }
+          const replace = { ...place, ...asked, kind: 'replace', checked, safety } as const
+          return (await startTask(replace, hearSteps).finished) as RestoreOutcome
+        }),
+      ),
   }
 }

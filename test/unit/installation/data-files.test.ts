@@ -13,8 +13,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** The downloads of an installation that has no database. */
-function downloads() {
+/** The files of an installation that has no database. */
+function dataFiles() {
   const log = createLog(
     'error',
     () => new Date(),
@@ -28,7 +28,7 @@ function downloads() {
 test('downloads that could not be begun take nobody else’s place', async () => {
   // A file where the folder was to be.
   writeFileSync(dataDir, '')
-  const { pack } = downloads()
+  const { pack } = dataFiles()
   for (let i = 0; i < 5; i++) {
     await expect(pack(new Date(), null)).rejects.toMatchObject({
       code: expect.stringMatching(/^(?:ENOTDIR|EEXIST)$/),
@@ -46,9 +46,31 @@ test('what killed tasks have left is cleared away, by several that find it at th
       utimesSync(path, longAgo, longAgo)
   }
   mkdirSync(work('at-work'))
-  const { pack } = downloads()
+  const { pack } = dataFiles()
   const begun = await Promise.allSettled([1, 2, 3].map(() => pack(new Date(), null)))
   for (const one of begun)
     expect(one).toMatchObject({ reason: { code: expect.stringMatching(/^SQLITE_/) } })
   expect(readdirSync(join(dataDir, 'work'))).toEqual(['at-work'])
+})
+
+test('restores are checked one at a time, two wait, and more are refused at once', async () => {
+  const { restore } = dataFiles()
+  mkdirSync(dataDir)
+  const archive = join(folder, 'archive')
+  writeFileSync(archive, 'no archive')
+  const message = { kind: 'alert', payload: {} }
+  const request = {
+    at: new Date(),
+    admin: null,
+    ip: '',
+    sessionId: null,
+    passphrase: null,
+    message,
+  }
+  const attempts = [1, 2, 3, 4, 5].map(() =>
+    restore(archive, request).catch((error) => error.status),
+  )
+  expect(await Promise.race([Promise.all(attempts.slice(3)), attempts[0]])).toEqual([503, 503])
+  expect(await Promise.all(attempts.slice(0, 3))).toEqual([400, 400, 400])
+  expect(await restore(archive, request).catch((error) => error.status)).toBe(400)
 })

@@ -20,11 +20,35 @@ const SCRIPT = `
   console.log('all gone')
 `
 
-test('a thread that is ended while it loads the driver takes nobody with it', () => {
+/** Ends while a thread reads for seconds (test/support/stuck-reads.ts), or when it has left. */
+const END = `
+  const { endProcess, startThread } = await import('${ROOT}/src/lib/thread.ts')
+  process.on('SIGTERM', () => console.log('heard'))
+  const { worker, leave } = startThread('${ROOT}/test/support/stuck-reads.ts', {})
+  const answered = new Promise((resolve) => worker.once('message', resolve))
+  worker.postMessage({ name: 'gifts', input: [] })
+  await answered
+  if (process.argv[2] === 'reads') {
+    worker.postMessage({ name: 'payments', input: [] })
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  } else await leave()
+  endProcess(3)
+`
+
+function run(source: string, ...args: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'subpanel-thread-'))
   const script = join(folder, 'script.mjs')
-  writeFileSync(script, SCRIPT)
-  const ended = spawnSync(process.execPath, [script], { encoding: 'utf8', cwd: ROOT })
+  writeFileSync(script, source)
+  const ended = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', cwd: ROOT })
   rmSync(folder, { recursive: true })
-  expect(ended).toMatchObject({ status: 0, stdout: 'all gone\n' })
+  return ended
+}
+
+test('a process ends at once while a thread reads, and with its code when none does', () => {
+  expect(run(END, 'reads')).toMatchObject({ signal: 'SIGTERM', stdout: '' })
+  expect(run(END, 'left')).toMatchObject({ signal: null, status: 3, stdout: '' })
+})
+
+test('a thread that is ended while it loads the driver takes nobody with it', () => {
+  expect(run(SCRIPT)).toMatchObject({ status: 0, stdout: 'all gone\n' })
 }, 60_000)
