@@ -86,12 +86,12 @@ function endOnSignal(s: Services, end: () => Promise<void>): void {
   const onSignal = (signal: string) => {
     const at = s.clock.monotonicMs()
     if (firstAt !== null) {
-      if (at - firstAt > REPEAT_MS) endProcess(1)
+      if (at - firstAt > REPEAT_MS) void endProcess(1, 0)
       return
     }
     firstAt = at
     s.log.info('stopping', { signal })
-    setTimeout(() => endProcess(1), 2 * DRAIN_MS + 1000).unref()
+    setTimeout(() => void endProcess(1), 2 * DRAIN_MS + 1000).unref()
     void end().then(
       () => endProcess(0),
       () => endProcess(1),

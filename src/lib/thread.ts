@@ -1,5 +1,6 @@
 /** A worker thread that ends when it is asked to. */
 import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { within } from './pause.ts'
 
 /** The word that ends a thread: it closes what it has open, and its port. */
 export const LEAVE = 'leave'
@@ -13,14 +14,18 @@ export interface Thread {
   leave(): Promise<void>
 }
 
-const running = new Set<Worker>()
+/** The ends of threads that have not come yet. */
+const running = new Set<Promise<void>>()
+
+/** How long a thread that has said its last word may take to be gone. */
+const GOING_MS = 1000
 
 /**
- * Ends the process. Where a thread is still at work, of a restore or a long read, as SIGTERM ends one that does not hear it: an exit
- * would wait until SQLite has read to its end (Node).
+ * Ends the process. Where a thread is still at work after `graceMs`, of a restore or a long read, as SIGTERM ends one that does not
+ * hear it: Node's exit would wait until SQLite has read to its end. Bun's waits for no thread, and hears of some ends late.
  */
-export function endProcess(code: number): never {
-  if (running.size > 0) {
+export async function endProcess(code: number, graceMs = GOING_MS): Promise<never> {
+  if (!process.versions.bun && !(await within(graceMs, Promise.all(running)))) {
     process.removeAllListeners('SIGTERM')
     process.kill(process.pid, 'SIGTERM')
   }
@@ -29,11 +34,10 @@ export function endProcess(code: number): never {
 
 export function startThread(script: string, options: WorkerOptions): Thread {
   const worker = new Worker(script, options)
-  running.add(worker)
-  worker.once('exit', () => running.delete(worker))
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', () => resolve())
-  })
+  }).finally(() => running.delete(ended))
+  running.add(ended)
   return {
     worker,
     leave() {
