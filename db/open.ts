@@ -14,10 +14,12 @@ export class DatabaseRefused extends Error {}
 
 const MIGRATIONS = join(import.meta.dirname, 'migrations')
 
+/** The table of the migrations, as it has always been. */
+export const MIGRATIONS_TABLE =
+  '__drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)'
+
 function appliedMigration(raw: Sqlite.Database): number {
-  raw.exec(
-    'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)',
-  )
+  raw.exec(`CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE}`)
   return (raw.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get() ??
     0) as number
 }

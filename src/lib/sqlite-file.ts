@@ -10,6 +10,8 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 export class DamagedFile extends Error {}
 
 const FILE_HEADER_BYTES = 100
+/** Of the texts, by their number in the header. */
+const ENCODINGS = ['', 'utf-8', 'utf-16le', 'utf-16be']
 /** Pages from a tree's root to its leaves: SQLite has no more. */
 const MAX_DEPTH = 20
 /** Of the varint with a payload's size, which is below 2^32. */
@@ -58,19 +60,38 @@ function bytesOfType(type: number): number {
   return NUMBER_BYTES[type] ?? Math.max(0, Math.floor((type - 12) / 2))
 }
 
-/** The root page that a row of sqlite_schema names (its fourth column); 0 where it has none. */
-function rootOf(record: Uint8Array): number {
+/** What a row of sqlite_schema says: the page that its tree begins at, 0 where it has none, and its statement, empty where it has none. */
+interface SchemaRow {
+  root: number
+  sql: string
+}
+
+const ROOT_COLUMN = 3
+const SQL_COLUMN = 4
+
+/** Its fourth and fifth columns. SQLite takes nothing else of it: what a statement makes is in the statement. */
+function readSchemaRow(record: Uint8Array, texts: TextDecoder): SchemaRow {
   const header = readVarint(record, 0)
   let at = header.value
   let { end } = header
-  for (let column = 0; column < 4; column++) {
+  let root = 0
+  for (let column = 0; column <= SQL_COLUMN; column++) {
     if (end >= header.value) throw new DamagedFile()
     const { value: type, end: next } = readVarint(record, end)
-    if (column === 3) return readRoot(record, type, at)
+    if (column === ROOT_COLUMN) root = readRoot(record, type, at)
+    if (column === SQL_COLUMN) return { root, sql: readText(record, type, at, texts) }
     at += bytesOfType(type)
     end = next
   }
-  return 0
+  throw new DamagedFile()
+}
+
+/** A text; null is an empty one, anything else no statement. */
+function readText(record: Uint8Array, type: number, at: number, texts: TextDecoder): string {
+  if (type === 0) return ''
+  const end = at + bytesOfType(type)
+  if (type < 13 || type % 2 === 0 || end > record.length) throw new DamagedFile()
+  return texts.decode(record.subarray(at, end))
 }
 
 function readRoot(record: Uint8Array, type: number, at: number): number {
@@ -81,8 +102,8 @@ function readRoot(record: Uint8Array, type: number, at: number): number {
   return record.subarray(at, at + length).reduce((root, byte) => root * 256 + byte, 0)
 }
 
-/** The page's size, and what of it is used, from the file's header. */
-function readLayout(file: number): { pageBytes: number; usable: number; pages: number } {
+/** The page's size, what of it is used, and how texts are read, from the file's header. */
+function readLayout(file: number) {
   const header = Buffer.alloc(FILE_HEADER_BYTES)
   if (readSync(file, header, 0, header.length, 0) < header.length) throw new DamagedFile()
   const said = header.readUInt16BE(16)
@@ -90,12 +111,15 @@ function readLayout(file: number): { pageBytes: number; usable: number; pages: n
   const usable = pageBytes - (header[20] as number)
   const isPower = pageBytes >= 512 && (pageBytes & (pageBytes - 1)) === 0
   if (!isPower || usable < 480) throw new DamagedFile()
-  return { pageBytes, usable, pages: Math.floor(fstatSync(file).size / pageBytes) }
+  const encoding = ENCODINGS[header.readUInt32BE(56)]
+  if (!encoding) throw new DamagedFile()
+  const pages = Math.floor(fstatSync(file).size / pageBytes)
+  return { pageBytes, usable, pages, texts: new TextDecoder(encoding, { ignoreBOM: true }) }
 }
 
 /** The pages of an open file, each of which may be visited once. */
 function createPages(file: number) {
-  const { pageBytes, usable, pages } = readLayout(file)
+  const { pageBytes, usable, pages, texts } = readLayout(file)
   const visited = new Uint8Array((pages >> 3) + 1)
   const page = Buffer.alloc(pageBytes)
 
@@ -108,6 +132,7 @@ function createPages(file: number) {
     return page.subarray(0, length)
   }
   return {
+    texts,
     /** What a page holds, until the next one is read. */
     read: (number: number) => read(number, usable),
     /** The chain of pages with the rest of a payload; with `keep` their bytes. */
@@ -198,12 +223,18 @@ function walkTree(pages: Pages, root: number, take: (payloads: Payload[]) => voi
   }
 }
 
+export interface SchemaRule {
+  /** So many bytes the statements may have together: SQLite compares some parts of them with each other. */
+  maxBytes: number
+  /** Whether SQLite may carry a statement out, which it does when it opens the file. */
+  accepts(sql: string): boolean
+}
+
 /**
- * Goes through every tree of the file and every chain of its cells. Throws DamagedFile where SQLite might read without end, or where
- * the statements of its schema have more than `maxSchemaBytes`: SQLite compares some parts of them with each other. Pages that are not
- * in use are not looked at, as nothing that only reads does.
+ * Goes through every tree of the file and every chain of its cells. Throws DamagedFile where SQLite might read without end, or where its
+ * schema breaks the rule. Pages that are not in use are not looked at, as nothing that only reads does.
  */
-export function checkSqliteFile(path: string, maxSchemaBytes: number): void {
+export function checkSqliteFile(path: string, rule: SchemaRule): void {
   const file = openSync(path, 'r')
   try {
     const pages = createPages(file)
@@ -211,10 +242,14 @@ export function checkSqliteFile(path: string, maxSchemaBytes: number): void {
     let schemaBytes = 0
     walkTree(pages, 1, (rows) => {
       schemaBytes += rows.reduce((sum, { bytes }) => sum + bytes, 0)
-      if (schemaBytes > maxSchemaBytes) throw new DamagedFile()
+      if (schemaBytes > rule.maxBytes) throw new DamagedFile()
       const whole = rows.map((row) => ({ ...row, local: Uint8Array.from(row.local) }))
-      for (const row of whole)
-        roots.push(rootOf(Buffer.concat([row.local, ...pages.readChain(row, true)])))
+      for (const row of whole) {
+        const record = Buffer.concat([row.local, ...pages.readChain(row, true)])
+        const { root, sql } = readSchemaRow(record, pages.texts)
+        if (sql !== '' && !rule.accepts(sql)) throw new DamagedFile()
+        roots.push(root)
+      }
     })
     for (const root of roots.filter(Boolean)) {
       walkTree(pages, root, (payloads) => {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { changedDatabase, END, gnuTar, type RawMember, rawTar, rawTarGz } from './archives.ts'
-import { LOOPING_DATABASES } from './looping-databases.ts'
+import { LOOPING_DATABASES, PLANTED_DATABASES } from './looping-databases.ts'
 
 export interface Good {
   database: Buffer
@@ -180,7 +180,7 @@ export const BAD_ARCHIVES: [name: string, make: Make, message: RegExp][] = [
     database((good) => Buffer.from(good).fill(0x5a, 4096, 4096 * 40)),
     /damaged|form|not one/,
   ],
-  ...LOOPING_DATABASES.map(([name, make]): [string, Make, RegExp] => [
+  ...[...LOOPING_DATABASES, ...PLANTED_DATABASES].map(([name, make]): [string, Make, RegExp] => [
     name,
     database(make),
     /damaged/,

@@ -60,8 +60,8 @@ const ALGORITHMS: Record<string, ServerHostKeyAlgorithm[]> = {
 }
 
 /**
- * Fixed groups only: where a server may choose the group, it sends a number that OpenSSL proves prime, for minutes, before anybody knows whose
- * server it is. Each sshd since OpenSSH 6.5 has the first of them.
+ * Curves only: where a server may choose a group, it sends a number that OpenSSL proves prime, for minutes, before anybody knows whose server
+ * it is, and Bun proves those of the fixed groups each time, for seconds. Each sshd since OpenSSH 6.5 has the first of them.
  */
 const KEY_EXCHANGES: KexAlgorithm[] = [
   'curve25519-sha256',
@@ -69,8 +69,6 @@ const KEY_EXCHANGES: KexAlgorithm[] = [
   'ecdh-sha2-nistp256',
   'ecdh-sha2-nistp384',
   'ecdh-sha2-nistp521',
-  'diffie-hellman-group14-sha256',
-  'diffie-hellman-group16-sha512',
 ]
 /** A packet of 35 KB would be one of 35 MB. */
 const COMPRESSIONS: CompressionAlgorithm[] = ['none']

@@ -42,7 +42,7 @@ describe('whole bodies', () => {
     ['links', null, 'links.golden'],
   ] as const)('%s %s is as in %s', async (format, singboxVersion, file) => {
     const body = renderList(format, ALL_KINDS, { ...OPTIONS, singboxVersion })
-    await expect(`${body.trimEnd()}\n`).toMatchFileSnapshot(`../fixtures/lists/${file}`)
+    await expect(`${body.trimEnd()}\n`).toMatchFileSnapshot(`../../fixtures/lists/${file}`)
   })
 })
 
