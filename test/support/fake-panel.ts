@@ -11,11 +11,11 @@ const MANIFEST = {
   'main.tsx': {
     isEntry: true,
     imports: ['_shared.js'],
-    dynamicImports: ['screens/users.tsx'],
+    dynamicImports: ['screens/users/users.tsx'],
     css: ['assets/main-1.css'],
   },
   '_shared.js': { file: 'assets/shared-2.js', css: ['assets/shared-2.css'], imports: ['main.tsx'] },
-  'screens/users.tsx': { file: 'assets/users-3.js', imports: ['main.tsx'] },
+  'screens/users/users.tsx': { file: 'assets/users-3.js', imports: ['main.tsx'] },
 }
 
 const MAIN: Record<PanelLang, string> = { en: 'assets/main-1.js', ru: 'assets/main-5.js' }

@@ -13,7 +13,7 @@ import { type Column, Table } from '#src/admin-ui/kit/table.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { accountTexts } from './accounts-texts.ts'
+import { accountTexts } from './security/texts.ts'
 
 type Admin = Row<(typeof api)['admins']['$get']>
 

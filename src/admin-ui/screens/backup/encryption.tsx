@@ -11,7 +11,7 @@ import { Card, Note } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, type Query, useAction } from '#src/admin-ui/query.ts'
-import { accountTexts } from '#src/admin-ui/screens/accounts-texts.ts'
+import { accountTexts } from '#src/admin-ui/screens/security/texts.ts'
 import { common } from '#src/admin-ui/texts.ts'
 
 export const BACKUP_SETTINGS = 'backup-settings'

@@ -3,8 +3,8 @@ import { api, ok } from '#src/admin-ui/api.ts'
 import { bytes } from '#src/admin-ui/format.ts'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { useQuery } from '#src/admin-ui/query.ts'
-import { TrafficChart } from '#src/admin-ui/screens/traffic-chart.tsx'
-import { trafficTexts } from '#src/admin-ui/screens/traffic-texts.ts'
+import { TrafficChart } from '#src/admin-ui/screens/traffic/chart.tsx'
+import { trafficTexts } from '#src/admin-ui/screens/traffic/texts.ts'
 import { type NodeRow, nodeTexts } from './texts.ts'
 
 const DAYS = 30

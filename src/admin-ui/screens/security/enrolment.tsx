@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { boot } from '#src/admin-ui/boot.ts'
 import { forgetAll } from '#src/admin-ui/query.ts'
-import { accountTexts } from '#src/admin-ui/screens/accounts-texts.ts'
+import { accountTexts } from '#src/admin-ui/screens/security/texts.ts'
 import { session } from '#src/admin-ui/session.ts'
 import { TwoFactor } from './two-factor.tsx'
 

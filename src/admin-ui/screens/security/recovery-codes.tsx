@@ -9,7 +9,7 @@ import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { invalidate, useQuery } from '#src/admin-ui/query.ts'
-import { accountTexts } from '#src/admin-ui/screens/accounts-texts.ts'
+import { accountTexts } from '#src/admin-ui/screens/security/texts.ts'
 import { common } from '#src/admin-ui/texts.ts'
 
 /** So few are said loudly. */

@@ -12,7 +12,7 @@ import { QrCode } from '#src/admin-ui/kit/qr.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
-import { accountTexts } from '#src/admin-ui/screens/accounts-texts.ts'
+import { accountTexts } from '#src/admin-ui/screens/security/texts.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { CodesLeft, MakeCodes } from './recovery-codes.tsx'
 

@@ -12,8 +12,8 @@ import { type Column, Table } from '#src/admin-ui/kit/table.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { accountTexts } from './accounts-texts.ts'
-import { TwoFactor } from './security/two-factor.tsx'
+import { accountTexts } from './texts.ts'
+import { TwoFactor } from './two-factor.tsx'
 
 type Rule = Answer<(typeof api)['settings']['security']['$get']>
 type Session = Row<(typeof api)['sessions']['$get']>

@@ -10,7 +10,7 @@ import { type Column, Table } from '#src/admin-ui/kit/table.tsx'
 import { type Query, useQuery } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
 import { NodeBadge, PaymentBadge } from '#src/admin-ui/states.tsx'
-import { type ActiveStats, type NodeRow, overviewWords } from './overview-words.ts'
+import { type ActiveStats, type NodeRow, overviewWords } from './words.ts'
 
 export function NodesCard(p: { nodes: Query<NodeRow[]>; active: ActiveStats | undefined }) {
   const t = overviewWords()

@@ -13,8 +13,8 @@ import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
 import { useSales, useUnpayable } from '#src/admin-ui/sales.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { CreatePlan, EditPlan } from './plans/form.tsx'
-import { type Plan, planTexts } from './plans/texts.ts'
+import { CreatePlan, EditPlan } from './form.tsx'
+import { type Plan, planTexts } from './texts.ts'
 import './plans.css'
 
 const MONTH_DAYS = 30

@@ -4,7 +4,7 @@ import { compact, money, number } from '#src/admin-ui/format.ts'
 import { Card } from '#src/admin-ui/kit/page.tsx'
 import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import type { Query } from '#src/admin-ui/query.ts'
-import { type DayStats, overviewWords } from './overview-words.ts'
+import { type DayStats, overviewWords } from './words.ts'
 
 function Sales({ days }: { days: DayStats[] }) {
   const t = overviewWords()

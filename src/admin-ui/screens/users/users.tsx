@@ -14,12 +14,12 @@ import type { Column } from '#src/admin-ui/kit/table.tsx'
 import { useList, useSelection } from '#src/admin-ui/list.ts'
 import { type Route, setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { GrantDialog } from './access/grant-dialog.tsx'
-import { UserBadge } from './access/state.tsx'
-import { access } from './access/texts.ts'
-import { BulkActions } from './users-bulk.tsx'
-import { NewCustomerDialog } from './users-new.tsx'
-import { usersTexts } from './users-texts.ts'
+import { GrantDialog } from '../access/grant-dialog.tsx'
+import { UserBadge } from '../access/state.tsx'
+import { access } from '../access/texts.ts'
+import { BulkActions } from './bulk.tsx'
+import { NewCustomerDialog } from './new.tsx'
+import { usersTexts } from './texts.ts'
 
 type User = Row<typeof api.users.$get>
 type UserQuery = QueryOf<typeof api.users.$get>

@@ -11,8 +11,8 @@ import { useList } from '#src/admin-ui/list.ts'
 import { useQuery } from '#src/admin-ui/query.ts'
 import { type Route, setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { TrafficChart } from './traffic-chart.tsx'
-import { trafficTexts } from './traffic-texts.ts'
+import { TrafficChart } from './chart.tsx'
+import { trafficTexts } from './texts.ts'
 import './traffic.css'
 
 const PERIODS = ['7', '30', '90', '365'] as const

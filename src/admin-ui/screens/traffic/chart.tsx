@@ -1,7 +1,7 @@
 /** Traffic by day. */
 import { TimeChart } from '#src/admin-ui/charts/time-chart.tsx'
 import { bytes } from '#src/admin-ui/format.ts'
-import { trafficTexts } from './traffic-texts.ts'
+import { trafficTexts } from './texts.ts'
 
 const words = { say: bytes, tick: bytes }
 

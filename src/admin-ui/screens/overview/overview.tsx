@@ -6,11 +6,11 @@ import { PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { overviewReads, PERIODS } from '#src/admin-ui/overview-reads.ts'
 import { useQuery } from '#src/admin-ui/query.ts'
 import { type Route, setQuery } from '#src/admin-ui/router.ts'
-import { Attention } from './overview-attention.tsx'
-import { Kpis } from './overview-kpis.tsx'
-import { NodesCard, PaymentsCard, PlansCard } from './overview-lists.tsx'
-import { SalesCard } from './overview-sales.tsx'
-import { overviewWords } from './overview-words.ts'
+import { Attention } from './attention.tsx'
+import { Kpis } from './kpis.tsx'
+import { NodesCard, PaymentsCard, PlansCard } from './lists.tsx'
+import { SalesCard } from './sales.tsx'
+import { overviewWords } from './words.ts'
 
 const EVERY_MS = 30_000
 

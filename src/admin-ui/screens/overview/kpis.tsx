@@ -4,7 +4,7 @@ import { bytes, money, number, percent } from '#src/admin-ui/format.ts'
 import { Icon, type IconName } from '#src/admin-ui/kit/icons.tsx'
 import { Failed } from '#src/admin-ui/kit/state.tsx'
 import type { Query } from '#src/admin-ui/query.ts'
-import { type DayStats, overviewWords, type Stats } from './overview-words.ts'
+import { type DayStats, overviewWords, type Stats } from './words.ts'
 
 interface Kpi {
   icon: IconName

@@ -6,8 +6,8 @@ import { SearchBox } from '#src/admin-ui/kit/field.tsx'
 import { Card, PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import { useQuery } from '#src/admin-ui/query.ts'
-import { accountTexts } from './accounts-texts.ts'
-import { type JsonSchema, Schema, type Schemas, typeText } from './api/schema.tsx'
+import { accountTexts } from '../security/texts.ts'
+import { type JsonSchema, Schema, type Schemas, typeText } from './schema.tsx'
 import './api.css'
 
 /** It changes only with the service. */

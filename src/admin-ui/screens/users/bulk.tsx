@@ -11,10 +11,10 @@ import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
 import { inWords, loadRefusals } from '#src/admin-ui/refusals.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { PlaceFields } from './access/place-fields.tsx'
-import { accessChanged } from './access/subscription.ts'
-import { access } from './access/texts.ts'
-import { usersTexts } from './users-texts.ts'
+import { PlaceFields } from '../access/place-fields.tsx'
+import { accessChanged } from '../access/subscription.ts'
+import { access } from '../access/texts.ts'
+import { usersTexts } from './texts.ts'
 
 type Outcomes = Answer<typeof api.users.bulk.$post>
 type Refused = { tg_id: number; error: string }[]

@@ -7,8 +7,8 @@ import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { BETWEEN_TAGS, ProfileFields, tagsOf, telegramIdOf } from './access/profile-fields.tsx'
-import { usersTexts } from './users-texts.ts'
+import { BETWEEN_TAGS, ProfileFields, tagsOf, telegramIdOf } from '../access/profile-fields.tsx'
+import { usersTexts } from './texts.ts'
 
 export function NewCustomerDialog(p: { close: () => void; done: (tgId: number) => void }) {
   const t = usersTexts()

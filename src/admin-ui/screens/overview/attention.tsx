@@ -9,7 +9,7 @@ import { checkPayment } from '#src/admin-ui/payment-check.ts'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
 import { useUnpayable } from '#src/admin-ui/sales.ts'
-import { type NodeRow, overviewWords, type Stats } from './overview-words.ts'
+import { type NodeRow, overviewWords, type Stats } from './words.ts'
 
 const OLD_MS = 15 * 60_000
 /** So many old payments are asked for, and checked at once. */
