@@ -81,10 +81,10 @@ const LAYERS: Layer[] = [
   ),
   layer('instance', 'src/instance.ts', 'db, config, lib, node:'),
   layer('serve', 'src/serve.ts', 'type http, lib, node:, @hono/node-server'),
-  layer('read worker', 'src/read-worker.ts', 'db, lib, type integrations, node:'),
+  layer('read worker', 'src/entry/read-worker.ts', 'db, lib, type integrations, node:'),
   layer(
     'data worker',
-    'src/data-worker.ts src/restore-task.ts',
+    'src/entry/data-worker.ts src/entry/restore-task.ts',
     'db, lib, type ports, notify, installation, integrations, node:',
   ),
   layer(

@@ -1,4 +1,4 @@
-/** Long reads in a thread of their own (src/read-worker.ts), which is started by the first one and again after its end. */
+/** Long reads in a thread of their own (src/entry/read-worker.ts), which is started by the first one and again after its end. */
 import { join } from 'node:path'
 import type { ReadInput, ReadName, ReadResult } from '#db/reads.ts'
 import { errorMessage, unavailable } from '#src/lib/errors.ts'
@@ -21,7 +21,7 @@ export type ReadAnswer =
   | { type: 'result'; result: unknown }
   | { type: 'failed'; message: string; code: string | undefined }
 
-const WORKER = join(import.meta.dirname, '..', 'read-worker.ts')
+const WORKER = join(import.meta.dirname, '..', 'entry', 'read-worker.ts')
 /** Each waits for all before it: behind so many nobody waits any more. */
 const MAX_WAITING = 100
 const LIMIT_MS = 10_000

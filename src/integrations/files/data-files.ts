@@ -1,4 +1,4 @@
-/** The installation as a whole: archives of it, and restores from them. A worker thread does the work (src/data-worker.ts). */
+/** The installation as a whole: archives of it, and restores from them. A worker thread does the work (src/entry/data-worker.ts). */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
@@ -74,7 +74,7 @@ export type DataMessage =
   | { type: 'session-ended' }
   | { type: 'failed'; message: string; code: string | undefined }
 
-const WORKER = join(import.meta.dirname, '..', '..', 'data-worker.ts')
+const WORKER = join(import.meta.dirname, '..', '..', 'entry', 'data-worker.ts')
 const MAX_INFLATED_BYTES = 4 * 1024 ** 3
 const MAX_STREAMS = 3
 /** Restores run one at a time: the first one that comes in ends the sessions of those behind it. */

@@ -4,9 +4,9 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Database } from '#db/database.ts'
 import { openForReading } from '#db/open.ts'
 import { readSnapshot } from '#db/reads.ts'
-import type { ReadAnswer, ReadQuestion, ReadWord } from './integrations/read-thread.ts'
-import { errorCode, errorMessage } from './lib/errors.ts'
-import { LEAVE } from './lib/thread.ts'
+import type { ReadAnswer, ReadQuestion, ReadWord } from '../integrations/read-thread.ts'
+import { errorCode, errorMessage } from '../lib/errors.ts'
+import { LEAVE } from '../lib/thread.ts'
 
 const port = parentPort as MessagePort
 let db: Database | null = null

@@ -26,24 +26,24 @@ import {
   isInstanceId,
   mergeEnv,
   nameKeys,
-} from './domain/installation/restored-env.ts'
+} from '../domain/installation/restored-env.ts'
 import {
   isSafetyCopy,
   outdatedCopies,
   type SafetyCopy,
   safetyCopyName,
-} from './domain/installation/safety-copies.ts'
-import { optionalEventsIn } from './domain/notify/optional-events.ts'
-import { ArchiveRefused, unpackArchive } from './integrations/files/archive.ts'
-import type { DataMessage, TaskOf } from './integrations/files/data-files.ts'
-import { presentEnv } from './integrations/files/env-text.ts'
-import { syncFile, syncFolder, writeFileAtomic } from './lib/atomic-file.ts'
-import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
-import { adoptedKey } from './lib/new-passphrase.ts'
-import { randomHex } from './lib/random.ts'
-import { parseTgIds } from './lib/tg-ids.ts'
-import { formatTimestamp } from './lib/time.ts'
-import type { RestoreOutcome } from './ports/data-files.ts'
+} from '../domain/installation/safety-copies.ts'
+import { optionalEventsIn } from '../domain/notify/optional-events.ts'
+import { ArchiveRefused, unpackArchive } from '../integrations/files/archive.ts'
+import type { DataMessage, TaskOf } from '../integrations/files/data-files.ts'
+import { presentEnv } from '../integrations/files/env-text.ts'
+import { syncFile, syncFolder, writeFileAtomic } from '../lib/atomic-file.ts'
+import { parseEnvFile, setEnvLine } from '../lib/env-file.ts'
+import { adoptedKey } from '../lib/new-passphrase.ts'
+import { randomHex } from '../lib/random.ts'
+import { parseTgIds } from '../lib/tg-ids.ts'
+import { formatTimestamp } from '../lib/time.ts'
+import type { RestoreOutcome } from '../ports/data-files.ts'
 
 type Step = (name: string) => void
 

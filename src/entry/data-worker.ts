@@ -1,6 +1,6 @@
 /**
  * The worker thread for what takes long and must not stand in the way of requests: copying the whole database, packing it, and a
- * restore (src/restore-task.ts, loaded where it is needed). One task per thread, with database connections of its own.
+ * restore (src/entry/restore-task.ts, loaded where it is needed). One task per thread, with database connections of its own.
  */
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
@@ -8,12 +8,12 @@ import { dirname, join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PENDING_ENV, peekSetting } from '#db/own-settings.ts'
 import { snapshotInto, withConnection } from '#db/snapshot.ts'
-import { packArchive } from './integrations/files/archive.ts'
-import type { DataMessage, DataTask, DataWord, TaskOf } from './integrations/files/data-files.ts'
-import { presentEnv } from './integrations/files/env-text.ts'
-import { syncFolder } from './lib/atomic-file.ts'
-import { errorCode, errorMessage } from './lib/errors.ts'
-import { LEAVE } from './lib/thread.ts'
+import { packArchive } from '../integrations/files/archive.ts'
+import type { DataMessage, DataTask, DataWord, TaskOf } from '../integrations/files/data-files.ts'
+import { presentEnv } from '../integrations/files/env-text.ts'
+import { syncFolder } from '../lib/atomic-file.ts'
+import { errorCode, errorMessage } from '../lib/errors.ts'
+import { LEAVE } from '../lib/thread.ts'
 
 const port = parentPort as MessagePort
 const say = (message: DataMessage, transfer: ArrayBuffer[] = []) =>
@@ -65,7 +65,7 @@ async function packInto(task: TaskOf<'pack-into'>): Promise<DataMessage> {
   if (!task.check) return { type: 'done', result: null }
   // Loaded where it is needed: most tasks know nothing of the tables.
   const { findWrongValue } = await import('#db/upload.ts')
-  const { GATEWAY_IDS } = await import('./integrations/payments/index.ts')
+  const { GATEWAY_IDS } = await import('../integrations/payments/index.ts')
   const result = withConnection(join(task.folder, 'panel.db'), (raw) =>
     findWrongValue(raw, GATEWAY_IDS),
   )
