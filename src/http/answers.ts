@@ -28,6 +28,12 @@ const html: Media = { 'text/html': 'text' }
 /** A page. */
 export const page: Answer = { media: html }
 
+/** A file that a page loads. */
+export const asset: Answer = { media: { 'text/javascript': 'text', 'text/css': 'text' } }
+
+/** A text for a program. */
+export const plainTextFile: Answer = { media: { 'text/plain': 'text' } }
+
 /** Whether the errors of an operation that answers so may be pages too. */
 export const isPage = (ok: v.GenericSchema | Answer) =>
   'media' in ok && ('text/html' in ok.media || ok.status === 303)

@@ -12,12 +12,14 @@ import { createClientIp } from './client-ip.ts'
 import type { AppEnv, Connection, Context, Http } from './context.ts'
 import { createDescription } from './description.ts'
 import { errorResponse } from './errors.ts'
-import { mountInstall } from './install.ts'
-import { createNoticeLimits, type NoticeLimits } from './notice-limits.ts'
-import { adminApi, adminHtml, mountAdminPage } from './panel.ts'
-import { landing, mountAssets, mountSite } from './site.ts'
-import { createSubscriptionLinks, type SubscriptionLinks } from './sub.ts'
-import { mountWebhooks } from './webhooks.ts'
+import { createInstallReports } from './install.ts'
+import { createListParts } from './list-parts.ts'
+import { createNoticeLimits } from './notice-limits.ts'
+import { routesOf } from './operation.ts'
+import { operationsOf } from './operations.ts'
+import { adminApi, adminHtml } from './panel.ts'
+import { landing } from './site.ts'
+import { answerList } from './sub.ts'
 
 type HostKind = 'sub' | 'site' | 'panel'
 
@@ -40,16 +42,14 @@ function groupsOf(kinds: Set<HostKind>, strict: boolean) {
 }
 
 /** The app of a host with one role or more: its own `GET /`, then the routes it shares with the others. */
-export function hostApp(
-  s: Http,
-  kinds: Set<HostKind>,
-  origins: string[],
-  links: SubscriptionLinks,
-  noticeLimits: NoticeLimits,
-): Hono<AppEnv> {
+export function hostApp(s: Http, kinds: Set<HostKind>, origins: string[]): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const groups = groupsOf(kinds, s.config.hostIsolation)
   const transport = transportHeaders(s.config.publicScheme)
+  // Where names coincide PANEL wins over SITE over SUB.
+  const home = kinds.has('panel') && s.config.adminPath === 'admin' ? adminHtml : landing
+  const served = (...names: Parameters<typeof operationsOf>[2]) =>
+    routesOf(s, operationsOf(s.config, home, names))
   app.use(
     cors({
       origin: (origin) => (origins.includes(origin) ? origin : null),
@@ -59,7 +59,7 @@ export function hostApp(
     }),
   )
   // Lists complete their headers themselves.
-  if (groups.sub) links.mount(app)
+  if (groups.sub) app.route('/', served('sub'))
   app.use(async (c, next) => {
     await next()
     const { headers } = c.res
@@ -68,17 +68,11 @@ export function hostApp(
       : { ...apiHeaders, ...transport }
     for (const [name, value] of Object.entries(missing)) headers.set(name, value)
   })
-  app.get('/healthz', (c) => c.json({ ok: true }))
-  // Where names coincide PANEL wins over SITE over SUB.
-  const home = kinds.has('panel') && s.config.adminPath === 'admin' ? adminHtml : landing
-  app.get('/', (c) => home(s, c))
-  mountAssets(app, s)
-  mountWebhooks(app, s, noticeLimits)
-  if (groups.site) mountSite(app, s)
+  app.route('/', served('all'))
+  if (groups.site) app.route('/', served('site'))
   if (groups.panel) {
-    mountInstall(app, s)
     app.route('/', adminApi(s, origins))
-    mountAdminPage(app, s)
+    app.route('/', served('panel'))
   }
   app.notFound((c) => errorResponse(s, c, missing(app, c)))
   app.onError((error, c) => errorResponse(s, c, error))
@@ -128,6 +122,9 @@ export function createApp(
     catalogue: createCatalogue(services),
     panel: readOnce(panelFolder, readPanel),
     pageScripts: readOnce(pagesFolder, readPageScripts),
+    lists: createListParts(services),
+    noticeLimits: createNoticeLimits(services),
+    installReports: createInstallReports(services),
     description: createDescription(config),
   }
   const { site, panel } = config.domains
@@ -137,11 +134,9 @@ export function createApp(
     const name = hostName(config.domains[kind])
     roles.set(name, new Set([...(roles.get(name) ?? []), kind]))
   }
-  const links = createSubscriptionLinks(s)
-  const noticeLimits = createNoticeLimits(s)
   const createHost = (kinds: Set<HostKind>): Host => {
     const { sub: lists } = groupsOf(kinds, config.hostIsolation)
-    return { app: hostApp(s, kinds, origins, links, noticeLimits), lists }
+    return { app: hostApp(s, kinds, origins), lists }
   }
   const hosts = new Map(Array.from(roles, ([name, kinds]) => [name, createHost(kinds)]))
   const siteHost = createHost(new Set(['site']))
@@ -153,6 +148,6 @@ export function createApp(
       host = hosts.get(hostName(name)) ?? siteHost
       if (hosts.has(hostName(name)) && known.size < 100) known.set(name, host)
     }
-    return (host.lists ? links.answerList(request) : null) ?? host.app.fetch(request, env)
+    return (host.lists ? answerList(s, request) : null) ?? host.app.fetch(request, env)
   }
 }

@@ -43,7 +43,7 @@ export function currentAdmin(s: Http, c: Context) {
 }
 
 /**
- * Lets requests with a live session pass and names their actor; 401 `unauthorized` otherwise, and 403 for an account that has to set
+ * Lets requests with a live session pass and says who asks; 401 `unauthorized` otherwise, and 403 for an account that has to set
  * up two-factor login first and asks for anything but `enrolment`.
  */
 export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): MiddlewareHandler<AppEnv> {
@@ -53,11 +53,13 @@ export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): Middlewar
     if (!session.secondFactor && !enrolment.has(c.req.path) && isSecondFactorRequired(s)) {
       throw forbidden('set up two-factor login first')
     }
-    c.set('unconfirmed', needsConfirmation(s, session))
-    c.set('login', {
+    c.set('principal', {
+      kind: 'session',
+      role: 'owner',
       adminId: session.adminId,
       sessionId: session.id,
       actor: { admin: session.username, ip: ipOf(s, c) },
+      unconfirmed: needsConfirmation(s, session),
     })
     noteSeen(s, session)
     await next()
@@ -69,7 +71,7 @@ export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): Middlewar
  * and sends the request again.
  */
 export function requireConfirmed(c: Context): void {
-  if (c.get('unconfirmed')) {
+  if (c.get('principal').unconfirmed) {
     throw new ApiError(403, 'confirm it is you', {}, 'reauth_required')
   }
 }

@@ -1,10 +1,13 @@
 /** What every handler of the app can reach. */
 import type { Context as HonoContext } from 'hono'
-import type { Login } from '#src/domain/accounts/sessions.ts'
+import type { Principal } from '#src/domain/accounts/principals.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
+import type { Turns } from '#src/lib/turns.ts'
 import type { Services } from '#src/services.ts'
 import type { PageScripts } from '#src/web/page-scripts.ts'
 import type { Panel } from '#src/web/panel-files.ts'
+import type { ListParts } from './list-parts.ts'
+import type { NoticeLimits } from './notice-limits.ts'
 
 /** How a request came, and what the server that took it can do about it. */
 export interface Connection {
@@ -19,10 +22,10 @@ export interface Connection {
 export interface AppEnv {
   Bindings: Connection
   Variables: {
-    /** Set behind the session check. */
-    login: Login
-    /** Whether the session has to be confirmed before some changes. */
-    unconfirmed: boolean
+    /** Set behind the check of who asks. */
+    principal: Principal
+    /** What logs and metrics call the operation that was asked for. */
+    label: string
   }
 }
 
@@ -36,6 +39,10 @@ export interface Http extends Services {
   panel: () => Panel | null
   /** The built scripts of the pages; null while there are none. */
   pageScripts: () => PageScripts | null
+  lists: ListParts
+  noticeLimits: NoticeLimits
+  /** How often an installation reports, by its token. */
+  installReports: Turns
   /** The description of the API, as JSON. */
   description: () => Promise<string>
 }

@@ -10,7 +10,7 @@ const PAGES = /^\/(?:$|(?:sub|pay)(?:\/|$)|offer$|privacy$|cabinet\.html$)/
 
 function refusalOf(s: Http, c: Context, error: unknown): ApiError {
   if (error instanceof CutOff) {
-    s.log.debug('a client went away in the middle of its body', { route: c.req.routePath ?? '' })
+    s.log.debug('a client went away in the middle of its body', { route: c.get('label') ?? '' })
   }
   if (error instanceof ApiError) return error
   s.fatal(error)
@@ -21,7 +21,7 @@ function refusalOf(s: Http, c: Context, error: unknown): ApiError {
   if (isBusy(error)) return unavailable('the database is busy, try again')
   s.log.error('request failed', {
     method: c.req.method,
-    route: c.req.routePath ?? '',
+    route: c.get('label') ?? '',
     reason: errorMessage(error),
     stack: error instanceof Error ? (error.stack ?? '').split('\n').slice(1, 4).join(' | ') : '',
   })

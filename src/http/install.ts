@@ -1,8 +1,7 @@
 /** What servers fetch on their way to being nodes, and their report: authorised by the token of the install command. */
-import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { findManagementKey } from '#db/settings.ts'
-import { certificate, port, TRANSPORT_TYPES } from '#db/values.ts'
+import { certificate, port, TRANSPORT_TYPES, token } from '#db/values.ts'
 import { certificateOf, type Report, registerNode } from '#src/domain/nodes/install/registration.ts'
 import { installScript, requireToken } from '#src/domain/nodes/install/script.ts'
 import { ARCHS } from '#src/lib/elf.ts'
@@ -12,10 +11,13 @@ import { parseHostKey } from '#src/lib/host-key.ts'
 import { jsonObject } from '#src/lib/json.ts'
 import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { createTurns, type Rate } from '#src/lib/turns.ts'
+import type { Services } from '#src/services.ts'
 import { apiHeaders } from '#src/web/csp.ts'
-import type { AppEnv, Http } from './context.ts'
+import { plainTextFile } from './answers.ts'
 import { ipOf } from './context.ts'
-import { check, JSON_LIMIT_BYTES, readBody, readQuery } from './validate.ts'
+import { openOperations, operation } from './operation.ts'
+import { ok } from './schemas/fields.ts'
+import { check, JSON_LIMIT_BYTES, readBody } from './validate.ts'
 
 const NO_STORE = 'private, no-store'
 /** Of one installation: each report is written down. */
@@ -27,9 +29,9 @@ const textHeaders = (cache: string) => ({
   'Cache-Control': cache,
 })
 
-export const coreQuery = v.object({ arch: v.picklist(ARCHS, 'must be amd64 or arm64') })
+const coreQuery = v.object({ arch: v.picklist(ARCHS, 'must be amd64 or arm64') })
 
-export const coreProgram = v.picklist(['xray', 'hysteria'])
+const coreProgram = v.picklist(['xray', 'hysteria'])
 
 /** A line for people; what is no printable ASCII is left out. */
 const note = (max: number) =>
@@ -63,7 +65,7 @@ const transport = v.object({
 })
 
 /** Beside `status` everything is optional; a status that is not known counts as none. */
-export const registration = v.object({
+const registration = v.object({
   status: v.optional(v.unknown()),
   step: v.optional(note(60)),
   reason: v.optional(note(300)),
@@ -89,41 +91,84 @@ function reportOf(body: v.InferOutput<typeof registration>): Report | null {
   }
 }
 
-export function mountInstall(app: Hono<AppEnv>, s: Http): void {
-  app.get('/mgmt-pubkey.txt', async () => {
-    const key = await findManagementKey(s.db)
-    return new Response(`${key?.publicKey ?? ''}\n`, { headers: textHeaders('no-cache') })
-  })
-  app.get('/install/:script{[^/]+\\.sh}', async (c) => {
-    const token = c.req.param('script').slice(0, -'.sh'.length)
-    return new Response(await installScript(s, token), { headers: textHeaders(NO_STORE) })
-  })
-  const reports = createTurns(s.clock, REPORTS.inMs)
-  app.get('/install/:token/core/:program', async (c) => {
-    requireToken(s, c.req.param('token'))
-    const program = v.safeParse(coreProgram, c.req.param('program'))
-    if (!program.success) throw notFound()
-    const { arch } = readQuery(c, coreQuery)
-    const file = await s.installFiles.open(program.output, arch)
-    if (!file) throw notFound()
-    return new Response(file.stream, {
-      headers: {
-        ...apiHeaders,
-        'Content-Type': 'application/octet-stream',
-        'Content-Length': String(file.bytes),
-        'Cache-Control': NO_STORE,
-      },
-    })
-  })
-  app.post('/nodes/register/:token', async (c) => {
-    const token = c.req.param('token')
-    requireToken(s, token)
-    // The interface: a body that can't be read counts as empty.
-    const body = jsonObject(await readBody(c, JSON_LIMIT_BYTES)) ?? {}
-    const report = reportOf(check(registration, body))
-    const waitMs = report ? reports.take([token, REPORTS]) : 0
-    if (waitMs > 0) throw tooMany(waitMs / SECOND_MS)
-    await registerNode(s, token, ipOf(s, c), report)
-    return c.json({ ok: true })
-  })
-}
+/** How often installations report, one per process. */
+export const createInstallReports = ({ clock }: Pick<Services, 'clock'>) =>
+  createTurns(clock, REPORTS.inMs)
+
+export const installOperations = openOperations('Service', [
+  operation(
+    {
+      method: 'get',
+      path: '/mgmt-pubkey.txt',
+      open: 'public',
+      summary: 'The public key by which nodes let the panel in',
+      ok: plainTextFile,
+    },
+    async ({ s }) => {
+      const key = await findManagementKey(s.db)
+      return new Response(`${key?.publicKey ?? ''}\n`, { headers: textHeaders('no-cache') })
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/install/{token}.sh',
+      open: 'token in path',
+      summary: 'The script that sets a server up as a node',
+      params: { token },
+      ok: plainTextFile,
+    },
+    async ({ s, params }) =>
+      new Response(await installScript(s, params.token), { headers: textHeaders(NO_STORE) }),
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/install/{token}/core/{program}',
+      open: 'token in path',
+      summary: 'A core program for a new node',
+      params: { token, program: coreProgram },
+      query: coreQuery,
+      ok: { media: { 'application/octet-stream': 'bytes' } },
+    },
+    async ({ s, params, query }) => {
+      requireToken(s, params.token)
+      const program = v.safeParse(coreProgram, params.program)
+      if (!program.success) throw notFound()
+      const { arch } = query()
+      const file = await s.installFiles.open(program.output, arch)
+      if (!file) throw notFound()
+      return new Response(file.stream, {
+        headers: {
+          ...apiHeaders,
+          'Content-Type': 'application/octet-stream',
+          'Content-Length': String(file.bytes),
+          'Cache-Control': NO_STORE,
+        },
+      })
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/nodes/register/{token}',
+      open: 'token in path',
+      summary: 'What became of the installation of a node',
+      params: { token },
+      body: registration,
+      bodyOptional: true,
+      ok,
+      refusals: [429],
+    },
+    async ({ s, c, params }) => {
+      requireToken(s, params.token)
+      // The interface: a body that can't be read counts as empty.
+      const body = jsonObject(await readBody(c, JSON_LIMIT_BYTES)) ?? {}
+      const report = reportOf(check(registration, body))
+      const waitMs = report ? s.installReports.take([params.token, REPORTS]) : 0
+      if (waitMs > 0) throw tooMany(waitMs / SECOND_MS)
+      await registerNode(s, params.token, ipOf(s, c), report)
+      return { ok: true }
+    },
+  ),
+])

@@ -5,7 +5,7 @@ import { attemptKey } from '#src/lib/ip.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { createTurns, type Rate, type Share } from '#src/lib/turns.ts'
-import type { Http } from './context.ts'
+import type { Services } from '#src/services.ts'
 
 const LOOK_UPS: Share = ['all', { most: 1, inMs: 2 * SECOND_MS }, { most: 60, inMs: HOUR_MS }]
 const LOOK_UPS_OF_ONE: Rate = { most: 20, inMs: HOUR_MS }
@@ -34,7 +34,7 @@ export interface NoticeLimits {
 }
 
 /** The bounds of a process that begins. Their memory is of the last minute, of payments that exist, and of the last hour's look-ups. */
-export function createNoticeLimits(s: Pick<Http, 'clock' | 'gatewayRests'>): NoticeLimits {
+export function createNoticeLimits(s: Pick<Services, 'clock' | 'gatewayRests'>): NoticeLimits {
   const looked = createTurns(s.clock, HOUR_MS)
   const asked = createTurns(s.clock, MINUTE_MS)
   return {

@@ -11,8 +11,8 @@ import {
   queryConverter,
   schemaConverter,
 } from './openapi/json-schema.ts'
-import { listOperations } from './openapi/operations.ts'
 import type { Operation, RefusalStatus } from './operation.ts'
+import { listOperations } from './operations.ts'
 
 type Settings = Pick<Config, 'adminPath' | 'publicScheme' | 'domains' | 'gateways'>
 
@@ -184,7 +184,7 @@ function describePaths(operations: Operation[]) {
 
 /** The document of a service with these settings. */
 export function createDocument({ adminPath, publicScheme, domains, gateways }: Settings) {
-  const operations = listOperations(adminPath, gateways)
+  const operations = listOperations({ adminPath, gateways })
   return {
     openapi: '3.1.0',
     info: { title: 'Subpanel', version: VERSION, description: DESCRIPTION },

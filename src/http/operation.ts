@@ -1,7 +1,13 @@
-/** The operations of the API: each declares once what it takes, what it answers and who may ask, and has its handler beside that. */
+/** The operations of the service: each declares once what it takes, what it answers and who may ask, and has its handler beside that. */
 import { Hono } from 'hono'
 import type * as v from 'valibot'
-import type { Login } from '#src/domain/accounts/sessions.ts'
+import {
+  type Principal,
+  requireScope,
+  type Scope,
+  type SessionPrincipal,
+  type SessionScope,
+} from '#src/domain/accounts/principals.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import type { Answer, JsonAnswer } from './answers.ts'
 import { ADMIN_API, requireConfirmed } from './auth.ts'
@@ -32,30 +38,12 @@ export const TAGS = [
 
 type Tag = (typeof TAGS)[number]
 
-type Subject =
-  | 'audit'
-  | 'events'
-  | 'gifts'
-  | 'install'
-  | 'nodes'
-  | 'payments'
-  | 'plans'
-  | 'providers'
-  | 'settings'
-  | 'stats'
-  | 'subscriptions'
-  | 'users'
-
-/** What only a person with a session may be allowed, never a program: it decides who may log in, or is all the data. */
-type SessionScope = 'account' | `${'admins' | 'backup'}:${'read' | 'write'}`
-
-/** What whoever asks must be allowed. `account`: nothing, it is their own account; `any`: nothing beyond being known. */
-export type Scope = SessionScope | 'any' | `${Subject}:${'read' | 'write'}`
-
 interface Terms {
   method: 'get' | 'post' | 'patch' | 'delete'
   /** With `{name}` for each of `params`. */
   path: `/${string}`
+  /** What logs and metrics call it, where its path is this installation's own: else they have the path. */
+  label?: string
   /** One line for the person who runs the service. */
   summary: string
   params?: Record<string, v.GenericSchema>
@@ -76,9 +64,9 @@ interface Terms {
   refusals?: readonly RefusalStatus[]
 }
 
-/** Needs no session. */
+/** Needs no session: anybody may ask, whoever has the token that the path has, or a gateway, as far as its descriptor believes it. */
 interface Open {
-  open: true
+  open: 'public' | 'token in path' | 'gateway'
   scope?: never
   confirmed?: never
   enrolment?: never
@@ -122,8 +110,8 @@ export type Call<D extends Declaration> = {
   query: () => OutputOf<D['query']>
   /** The JSON body, read when it is asked for. Throws 400 and 413. */
   body: () => Promise<OutputOf<D['body']>>
-} & (D extends { open: true } ? unknown : { actor: Actor }) &
-  (D extends { scope: SessionScope } ? { login: Login } : unknown)
+} & (D extends { open: Open['open'] } ? unknown : { principal: Principal; actor: Actor }) &
+  (D extends { scope: SessionScope } ? { login: SessionPrincipal } : unknown)
 
 /** Gives the JSON of a 200, or an answer of its own. */
 type Handler<D extends Declaration> = (
@@ -155,11 +143,11 @@ export const adminOperations = <const L extends readonly Declaration[]>(
 ): UnderAdmin<L> =>
   list.map((one) => ({ ...one, tag, path: `${ADMIN_API}${one.path}` })) as UnderAdmin<L>
 
-type OpenTerms = Omit<Terms, 'method'> & Partial<Pick<Terms, 'method'>>
-
-/** Operations without a session that share a subject; `get` unless they say otherwise. */
-export const openOperations = <T extends OpenTerms>(tag: Tag, list: T[]) =>
-  list.map((one) => ({ method: 'get' as const, ...one, open: true as const, tag }))
+/** Operations without a session that share a subject. */
+export const openOperations = (
+  tag: Tag,
+  list: readonly (Terms & Open & Handled)[],
+): ServedOperation[] => list.map((one) => ({ ...one, tag }))
 
 type Body = v.GenericSchema<unknown, object>
 
@@ -168,21 +156,41 @@ function readBody(c: Context, { body, bodyOptional, changes }: Declaration): Pro
   return (bodyOptional ? readOptionalJson : readJson)(c, body as Body)
 }
 
+const NAMED = /\{(\w+)\}(\.\w+)?/g
+
+/** A path as the router has it: of a named part with an ending the ending is a part of it. */
+const routeOf = (path: string) =>
+  path.replace(NAMED, (_, name: string, ending?: string) =>
+    ending ? `:${name}{[^/]+\\${ending}}` : `:${name}`,
+  )
+
+/** The named parts of a request's path, without endings. */
+function paramsOf(c: Context, path: string): Record<string, string> {
+  const params: Record<string, string> = c.req.param()
+  for (const [, name = '', ending] of path.matchAll(NAMED)) {
+    if (ending) params[name] = (params[name] as string).slice(0, -ending.length)
+  }
+  return params
+}
+
 /** Routes that serve these operations, whatever their order. */
 export function routesOf(s: Http, operations: readonly ServedOperation[]): Hono<AppEnv> {
   const routes = new Hono<AppEnv>()
   // The first that fits is taken: fixed parts come before named ones, as `{` stands behind all letters.
   const sorted = operations.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   for (const one of sorted) {
-    routes[one.method](one.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
+    routes[one.method](routeOf(one.path), async (c) => {
+      c.set('label', one.label ?? one.path)
+      const principal = one.open ? undefined : c.get('principal')
+      if (principal) requireScope(principal, one.scope as Scope)
       if (one.confirmed) requireConfirmed(c)
-      const login = one.open ? undefined : c.get('login')
       const answer = await one.handle({
         s,
         c,
-        login,
-        actor: login?.actor,
-        params: c.req.param(),
+        principal,
+        login: principal,
+        actor: principal?.actor,
+        params: paramsOf(c, one.path),
         query: () => readQuery(c, one.query as v.GenericSchema),
         body: () => readBody(c, one),
       } as never)

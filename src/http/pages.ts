@@ -1,4 +1,5 @@
 /** Pages of src/web as responses: language, brand, policy and cache rules in one place. */
+import * as v from 'valibot'
 import { findListsRevision } from '#db/settings.ts'
 import { SYSTEMS } from '#src/domain/lists/apps.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
@@ -16,6 +17,13 @@ import { findLang, LANGS, pickLang } from '#src/web/lang.ts'
 import type { PageBase } from '#src/web/page-base.ts'
 import { encoded } from './compression.ts'
 import type { Context, Http } from './context.ts'
+
+/** A query of pages, which pass over what they don't know. */
+export const choice = (names: readonly string[]) =>
+  v.optional(v.pipe(v.picklist(names), v.description('Another value counts as not given')))
+
+/** The reader's language, where it is chosen by hand. */
+export const language = v.object({ lang: choice(LANGS) })
 
 /** Origin of the site. */
 export const siteUrl = ({ config }: Pick<Http, 'config'>): string =>

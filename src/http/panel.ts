@@ -1,6 +1,7 @@
 /** The admin page with its assets, and the JSON API under /admin/api. */
 import { Hono } from 'hono'
 import { getCookie } from 'hono/cookie'
+import * as v from 'valibot'
 import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -10,6 +11,7 @@ import { PANEL_LANGS } from '#src/web/panel-files.ts'
 import { panelCsp, panelPage } from '#src/web/panel-page.ts'
 import { panelUnbuiltPage } from '#src/web/panel-unbuilt-page.ts'
 import { allOperations } from './admin/operations.ts'
+import { asset, page } from './answers.ts'
 import {
   ADMIN_API,
   currentAdmin,
@@ -19,8 +21,8 @@ import {
 } from './auth.ts'
 import { builtFile } from './compression.ts'
 import type { AppEnv, Context, Http } from './context.ts'
-import { routesOf } from './operation.ts'
-import { currentCatalogue, renderPage, siteUrl } from './pages.ts'
+import { openOperations, operation, routesOf, type ServedOperation } from './operation.ts'
+import { currentCatalogue, language, renderPage, siteUrl } from './pages.ts'
 
 const THEMES = ['light', 'dark'] as const
 
@@ -74,19 +76,43 @@ export function adminHtml(s: Http, c: Context): Response {
   })
 }
 
-/** A file of the build. */
-function panelFile(s: Http, c: Context): Response {
-  const file = s.panel()?.files.get(c.req.param('name') ?? '')
-  if (!file) throw notFound()
-  return builtFile(c, file)
-}
-
-/** Adds the admin page under ADMIN_PATH, with and without a slash at the end. */
-export function mountAdminPage(app: Hono<AppEnv>, s: Http): void {
-  const base = `/${s.config.adminPath}`
-  app.get(base, (c) => adminHtml(s, c))
-  app.get(`${base}/`, (c) => adminHtml(s, c))
-  app.get(`${base}/assets/:name`, (c) => panelFile(s, c))
+/** The admin page under ADMIN_PATH, with and without a slash at the end, and its files. */
+export function panelOperations(adminPath: string): ServedOperation[] {
+  const base = `/${adminPath}` as const
+  const label = '/{ADMIN_PATH}'
+  const at = (path: `/${string}`) =>
+    operation(
+      {
+        method: 'get',
+        path,
+        label,
+        open: 'public',
+        summary: 'The panel',
+        query: language,
+        ok: page,
+      },
+      ({ s, c }) => adminHtml(s, c),
+    )
+  return openOperations('Panel', [
+    at(base),
+    at(`${base}/`),
+    operation(
+      {
+        method: 'get',
+        path: `${base}/assets/{name}`,
+        label: `${label}/assets/{name}`,
+        open: 'public',
+        summary: 'A file of the panel',
+        params: { name: v.string() },
+        ok: { media: { ...asset.media, 'font/woff2': 'bytes' } },
+      },
+      ({ s, c, params }) => {
+        const file = s.panel()?.files.get(params.name)
+        if (!file) throw notFound()
+        return builtFile(c, file)
+      },
+    ),
+  ])
 }
 
 /** The API under /admin/api: the open operations, then the session check before everything else, unknown paths included. */

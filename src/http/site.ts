@@ -1,7 +1,8 @@
 /** Public pages and the public API: landing, cabinet, plans, the return from a payment. */
-import type { Hono } from 'hono'
+import * as v from 'valibot'
 import { listActiveOfUser } from '#db/subscriptions.ts'
 import { findUserByToken } from '#db/users.ts'
+import { token } from '#db/values.ts'
 import { deviceLimit } from '#src/domain/customers/devices.ts'
 import { legalTokens } from '#src/domain/installation/legal.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
@@ -12,11 +13,13 @@ import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { landingPage } from '#src/web/landing-page.ts'
 import { type LegalDocument, legalPage } from '#src/web/legal-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
+import { asset, page } from './answers.ts'
 import { builtFile } from './compression.ts'
-import type { AppEnv, Context, Http } from './context.ts'
-import { routesOf } from './operation.ts'
-import { botUrl, currentCatalogue, renderPage } from './pages.ts'
-import { shopOperations } from './shop.ts'
+import type { Context, Http } from './context.ts'
+import { openOperations, operation } from './operation.ts'
+import { botUrl, currentCatalogue, language, renderPage } from './pages.ts'
+import { type CabinetAnswer, cabinet } from './schemas/cabinet.ts'
+import { plan } from './schemas/plan.ts'
 import { planView } from './views.ts'
 
 /** The landing page, as `GET /` answers it. */
@@ -46,53 +49,100 @@ function enabledLabels(nodes: Iterable<{ enabled: boolean; label: string }>): st
   return Array.from(nodes).flatMap((node) => (node.enabled ? [node.label] : []))
 }
 
-/** Adds the pages and the public API. */
-export function mountSite(app: Hono<AppEnv>, s: Http): void {
-  app.get('/cabinet.html', (c) =>
-    renderPage(s, c, { kind: 'fetch' }, (base, catalogue) =>
-      cabinetPage({ ...base, botUrl: botUrl(s, catalogue), timezone: s.config.timezone }),
-    ),
-  )
-  app.get('/offer', (c) => legal(s, c, 'offer'))
-  app.get('/privacy', (c) => legal(s, c, 'privacy'))
-  app.get('/pay/done', (c) =>
-    renderPage(s, c, {}, (base, catalogue) =>
-      payDonePage({ ...base, botUrl: botUrl(s, catalogue) }),
-    ),
-  )
-  app.get('/api/plans', (c) => {
-    const plans = [...currentCatalogue(s).plans.values()].filter((plan) => !plan.archived)
-    return c.json(plans.map((plan) => planView(plan, s.config.currency)))
-  })
-  app.get('/api/cabinet/:token', (c) => {
-    const user = findUserByToken(s.db, c.req.param('token'))
-    if (!user) throw notFound('not found')
-    const now = s.clock.now()
-    const catalogue = currentCatalogue(s)
-    const active =
-      user.bannedAt === null ? listActiveOfUser(s.db, user.tgId, formatTimestamp(now)) : []
-    c.header('Cache-Control', 'private, no-store')
-    return c.json({
-      username: user.username,
-      subscriptions: active.map((row) => ({
-        node: row.node,
-        plan: row.plan,
-        plan_label: catalogue.plans.get(row.plan)?.label ?? row.plan,
-        expires_at: row.expiresAt,
-        days_left: daysLeft(row.expiresAt, now),
-      })),
-      sub_link: subLink(s.config, user.token),
-      nodes_available: enabledLabels(catalogue.nodes.values()),
-    })
-  })
-  app.route('/', routesOf(s, shopOperations))
+function cabinetView(s: Http, token: string): CabinetAnswer {
+  const user = findUserByToken(s.db, token)
+  if (!user) throw notFound('not found')
+  const now = s.clock.now()
+  const catalogue = currentCatalogue(s)
+  const active =
+    user.bannedAt === null ? listActiveOfUser(s.db, user.tgId, formatTimestamp(now)) : []
+  return {
+    username: user.username,
+    subscriptions: active.map((row) => ({
+      node: row.node,
+      plan: row.plan,
+      plan_label: catalogue.plans.get(row.plan)?.label ?? row.plan,
+      expires_at: row.expiresAt,
+      days_left: daysLeft(row.expiresAt, now),
+    })),
+    sub_link: subLink(s.config, user.token),
+    nodes_available: enabledLabels(catalogue.nodes.values()),
+  }
 }
 
-/** Adds the scripts of public pages. */
-export function mountAssets(app: Hono<AppEnv>, s: Http): void {
-  app.get('/assets/:name', (c) => {
-    const file = s.pageScripts()?.files.get(c.req.path)
-    if (!file) throw notFound()
-    return builtFile(c, file)
-  })
-}
+/** A page for whoever comes. */
+const pageAt = (path: `/${string}`, summary: string, render: (s: Http, c: Context) => Response) =>
+  operation(
+    { method: 'get', path, open: 'public', summary, query: language, ok: page },
+    ({ s, c }) => render(s, c),
+  )
+
+/** `GET /`, which is another page by the host. */
+export const homeOperations = (render: (s: Http, c: Context) => Response) =>
+  openOperations('Site', [pageAt('/', 'The landing page; on the panel host the panel', render)])
+
+export const siteOperations = [
+  ...openOperations('Links', [
+    operation(
+      {
+        method: 'get',
+        path: '/api/cabinet/{token}',
+        open: 'token in path',
+        summary: 'What the owner of a link has',
+        params: { token },
+        ok: cabinet,
+      },
+      ({ s, c, params }) => {
+        const view = cabinetView(s, params.token)
+        c.header('Cache-Control', 'private, no-store')
+        return view
+      },
+    ),
+  ]),
+  ...openOperations('Site', [
+    pageAt('/cabinet.html', 'The personal cabinet', (s, c) =>
+      renderPage(s, c, { kind: 'fetch' }, (base, catalogue) =>
+        cabinetPage({ ...base, botUrl: botUrl(s, catalogue), timezone: s.config.timezone }),
+      ),
+    ),
+    pageAt('/offer', 'The public offer', (s, c) => legal(s, c, 'offer')),
+    pageAt('/privacy', 'The privacy page', (s, c) => legal(s, c, 'privacy')),
+    pageAt('/pay/done', 'Where people return to after a payment', (s, c) =>
+      renderPage(s, c, {}, (base, catalogue) =>
+        payDonePage({ ...base, botUrl: botUrl(s, catalogue) }),
+      ),
+    ),
+    operation(
+      {
+        method: 'get',
+        path: '/api/plans',
+        open: 'public',
+        summary: 'The plans with their prices',
+        ok: v.array(plan),
+      },
+      ({ s }) => {
+        const plans = [...currentCatalogue(s).plans.values()].filter(({ archived }) => !archived)
+        return plans.map((one) => planView(one, s.config.currency))
+      },
+    ),
+  ]),
+]
+
+/** The scripts of public pages. */
+export const assetOperations = openOperations('Site', [
+  operation(
+    {
+      method: 'get',
+      path: '/assets/{name}',
+      open: 'public',
+      summary: 'A script of the public pages',
+      params: { name: v.string() },
+      ok: asset,
+    },
+    ({ s, c }) => {
+      const file = s.pageScripts()?.files.get(c.req.path)
+      if (!file) throw notFound()
+      return builtFile(c, file)
+    },
+  ),
+])

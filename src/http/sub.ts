@@ -1,13 +1,15 @@
 /** GET /sub/{token}: the connection list for client apps, a page for people. The busiest route: one read of the database before the answer. */
-import type { Hono } from 'hono'
+import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
 import { findListOwner, findUser, findUserByOtherToken, type ListOwner } from '#db/users.ts'
+import { token } from '#db/values.ts'
 import { admit, deviceLimit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'
 import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
 import { findApp } from '#src/domain/lists/apps.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
-import { createUserLists, type ListVariant } from '#src/domain/lists/list.ts'
+import { LIST_FORMATS } from '#src/domain/lists/formats.ts'
+import type { ListVariant } from '#src/domain/lists/list.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
 import { listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
 import { cleanDeviceText } from '#src/lib/device-text.ts'
@@ -20,9 +22,10 @@ import { expiredPage } from '#src/web/expired-page.ts'
 import type { Lang } from '#src/web/lang.ts'
 import { isInTelegram, isIpad, systemOf } from '#src/web/os.ts'
 import { openPage, subPage } from '#src/web/sub-page.ts'
-import { createListFormats } from './client-apps.ts'
-import type { AppEnv, Context, Http } from './context.ts'
-import { botUrl, currentCatalogue, renderPage, siteUrl } from './pages.ts'
+import { type Answer, page, redirect } from './answers.ts'
+import type { Context, Http } from './context.ts'
+import { openOperations, operation } from './operation.ts'
+import { botUrl, choice, currentCatalogue, language, renderPage, siteUrl } from './pages.ts'
 
 const unknownToken = () => notFound('not found')
 
@@ -169,106 +172,151 @@ function noteSeen(s: Http, method: string, { deviceId, deviceSeenAt }: ListOwner
 /** The path of a token, and nothing behind it. */
 const PLAIN_PATH = /^\/sub\/([\w-]+)$/
 
-export interface SubscriptionLinks {
-  /**
-   * The list of a registered device, or of any where devices are not limited. Null for all else, which the routes answer: pages,
-   * refusals, faults, and what a browser's script asks, because CORS has a say in it.
-   */
-  answerList(request: Request): Response | null
-  /** Adds the routes of subscription links. */
-  mount(app: Hono<AppEnv>): void
+function listOf(
+  s: Http,
+  owner: ListOwner,
+  token: string,
+  choice: ListVariant,
+  limited: boolean,
+  now: Date,
+): Response {
+  const { body, headers } = s.lists.make(owner, token, choice, s.catalogue(owner.lists), now)
+  const active = limited ? { 'x-hwid-active': 'true' } : undefined
+  // A plain object: the Node adapter writes it as it is, without building Headers.
+  return new Response(body, { headers: { ...headers, ...s.lists.headers, ...active } })
 }
 
-/** What serves subscription links: an answer to the most frequent request before it is routed, and the routes for the rest. */
-export function createSubscriptionLinks(s: Http): SubscriptionLinks {
-  const lists = createUserLists(s)
-  const formats = createListFormats()
-  const listedHeaders = {
-    ...transportHeaders(s.config.publicScheme),
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-    'X-Robots-Tag': 'noindex',
-  }
-  const listOf = (
-    owner: ListOwner,
-    token: string,
-    choice: ListVariant,
-    limited: boolean,
-    now: Date,
-  ) => {
-    const { body, headers } = lists(owner, token, choice, s.catalogue(owner.lists), now)
-    const active = limited ? { 'x-hwid-active': 'true' } : undefined
-    // A plain object: the Node adapter writes it as it is, without building Headers.
-    return new Response(body, { headers: { ...headers, ...listedHeaders, ...active } })
-  }
-  const isLimited = (owner: ListOwner) =>
-    s.catalogue(owner.lists).settings.flag('HWID_LIMIT_ENABLED')
-  /** The list for a device that needs no admission; null for one that does. */
-  const listForKnown = (
-    owner: ListOwner,
-    device: { hwid: string; method: string },
-    token: string,
-    choice: ListVariant,
-    now: Date,
-  ): Response | null => {
-    const limited = isLimited(owner)
-    if (limited && !isAdmitted(owner, device.hwid)) return null
-    if (limited) noteSeen(s, device.method, owner, now)
-    return listOf(owner, token, choice, limited, now)
-  }
-  const listFor = ({ method, url, headers }: Request): Response | null => {
-    const token = PLAIN_PATH.exec(url.slice(url.indexOf('/', 'https://'.length)))?.[1]
-    const choice = formats(headers.get('user-agent'), undefined)
-    if (token === undefined || !choice) return null
-    const hwid = headers.get('x-hwid') ?? ''
-    const now = s.clock.now()
-    const owner = findListOwner(s.db, token, hwid, formatTimestamp(now))
-    return owner ? listForKnown(owner, { hwid, method }, token, choice, now) : null
-  }
-  return {
-    answerList(request) {
-      const { method, headers } = request
-      if ((method !== 'GET' && method !== 'HEAD') || headers.get('origin') !== null) return null
-      try {
-        const list = listFor(request)
-        return list && method === 'HEAD' ? new Response(null, list) : list
-      } catch {
-        // The route meets the same fault, and says so.
-        return null
-      }
-    },
-    mount(app) {
-      app.get('/sub/:token', async (c) => {
-        const hwid = c.req.header('x-hwid') ?? ''
-        const now = s.clock.now()
-        const choice = formats(c.req.header('user-agent'), c.req.query('format'))
-        const { owner, token } = ownerOf(s, c.req.param('token'), hwid, now)
-        if (!choice) return userPage(s, c, token, owner, now)
-        const list = listForKnown(owner, { hwid, method: c.req.method }, token, choice, now)
-        if (list) return list
-        await admitNew(s, c, owner, hwid)
-        return listOf(owner, token, choice, true, now)
-      })
-      app.get('/sub/:token/telegram', async (c) => {
-        const { owner } = ownerOf(s, c.req.param('token'), '', s.clock.now())
-        const headers = {
-          Location: await createConnectLink(s, owner.tgId),
-          'Cache-Control': 'private, no-store',
-          ...apiHeaders,
-          ...transportHeaders(s.config.publicScheme),
-        }
-        return new Response(null, { status: 303, headers })
-      })
-      app.get('/sub/:token/open/:app', (c) => {
-        const { owner, token } = ownerOf(s, c.req.param('token'), '', s.clock.now())
-        const known = findApp(currentCatalogue(s).apps, c.req.param('app'))
-        if (!known) throw notFound('not found')
-        const urls = { subUrl: subLink(s.config, token), accountUrl: accountUrl(s, token) }
-        return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, { settings }) => {
-          const limited = deviceLimit(owner, settings) !== null
-          return openPage({ ...base, ...visitorOf(c), ...urls, app: known, limited })
-        })
-      })
-    },
+/** The list for a device that needs no admission; null for one that does. */
+function listForKnown(
+  s: Http,
+  owner: ListOwner,
+  device: { hwid: string; method: string },
+  token: string,
+  choice: ListVariant,
+  now: Date,
+): Response | null {
+  const limited = s.catalogue(owner.lists).settings.flag('HWID_LIMIT_ENABLED')
+  if (limited && !isAdmitted(owner, device.hwid)) return null
+  if (limited) noteSeen(s, device.method, owner, now)
+  return listOf(s, owner, token, choice, limited, now)
+}
+
+function listFor(s: Http, { method, url, headers }: Request): Response | null {
+  const token = PLAIN_PATH.exec(url.slice(url.indexOf('/', 'https://'.length)))?.[1]
+  const choice = s.lists.formatFor(headers.get('user-agent'), undefined)
+  if (token === undefined || !choice) return null
+  const hwid = headers.get('x-hwid') ?? ''
+  const now = s.clock.now()
+  const owner = findListOwner(s.db, token, hwid, formatTimestamp(now))
+  return owner ? listForKnown(s, owner, { hwid, method }, token, choice, now) : null
+}
+
+/**
+ * An answer to the most frequent request before it is routed: the list of a registered device, or of any where devices are not
+ * limited. Null for all else, which the operations answer: pages, refusals, faults, and what a browser's script asks, because CORS
+ * has a say in it.
+ */
+export function answerList(s: Http, request: Request): Response | null {
+  const { method, headers } = request
+  if ((method !== 'GET' && method !== 'HEAD') || headers.get('origin') !== null) return null
+  try {
+    const list = listFor(s, request)
+    return list && method === 'HEAD' ? new Response(null, list) : list
+  } catch {
+    // The operation meets the same fault, and says so.
+    return null
   }
 }
+
+/** What a link answers whichever way it is asked for. */
+async function answerLink(s: Http, c: Context, given: string): Promise<Response> {
+  const hwid = c.req.header('x-hwid') ?? ''
+  const now = s.clock.now()
+  const choice = s.lists.formatFor(c.req.header('user-agent'), c.req.query('format'))
+  const { owner, token } = ownerOf(s, given, hwid, now)
+  if (!choice) return userPage(s, c, token, owner, now)
+  const list = listForKnown(s, owner, { hwid, method: c.req.method }, token, choice, now)
+  if (list) return list
+  await admitNew(s, c, owner, hwid)
+  return listOf(s, owner, token, choice, true, now)
+}
+
+/** The way to the bot that connects a Telegram account to a link's owner. */
+async function toBot(s: Http, given: string): Promise<Response> {
+  const { owner } = ownerOf(s, given, '', s.clock.now())
+  const headers = {
+    Location: await createConnectLink(s, owner.tgId),
+    'Cache-Control': 'private, no-store',
+    ...apiHeaders,
+    ...transportHeaders(s.config.publicScheme),
+  }
+  return new Response(null, { status: 303, headers })
+}
+
+/** The page that opens an app with a link. */
+function appPage(s: Http, c: Context, given: string, app: string): Response {
+  const { owner, token } = ownerOf(s, given, '', s.clock.now())
+  const known = findApp(currentCatalogue(s).apps, app)
+  if (!known) throw notFound('not found')
+  const urls = { subUrl: subLink(s.config, token), accountUrl: accountUrl(s, token) }
+  return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, { settings }) => {
+    const limited = deviceLimit(owner, settings) !== null
+    return openPage({ ...base, ...visitorOf(c), ...urls, app: known, limited })
+  })
+}
+
+const list: Answer = {
+  media: { 'text/plain': 'text', 'text/html': 'text' },
+  headers: {
+    'Subscription-Userinfo': {
+      summary: 'Traffic and expiry, for client apps',
+      schema: v.string(),
+      always: false,
+    },
+  },
+}
+
+export const linkOperations = openOperations('Links', [
+  operation(
+    {
+      method: 'get',
+      path: '/sub/{token}',
+      open: 'token in path',
+      summary: 'The connection list for a client app, a page for people',
+      params: { token },
+      query: v.object({ format: choice(LIST_FORMATS), ...language.entries }),
+      headers: {
+        'User-Agent': v.string(),
+        'X-HWID': v.pipe(v.string(), v.regex(/^[a-zA-Z0-9=-]{10,64}$/)),
+        'X-Device-OS': v.string(),
+        'X-Device-Model': v.string(),
+      },
+      ok: list,
+    },
+    ({ s, c, params }) => answerLink(s, c, params.token),
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/sub/{token}/open/{app}',
+      open: 'token in path',
+      summary: 'Opens a client app with the link, for buttons that take web addresses only',
+      params: { token, app: v.string() },
+      query: language,
+      ok: page,
+    },
+    ({ s, c, params }) => appPage(s, c, params.token, params.app),
+  ),
+  operation(
+    {
+      method: 'get',
+      path: '/sub/{token}/telegram',
+      open: 'token in path',
+      summary: 'Sends a customer without Telegram to the bot, which connects their account',
+      params: { token },
+      ok: redirect,
+      refusals: [400, 429],
+    },
+    ({ s, params }) => toBot(s, params.token),
+  ),
+])

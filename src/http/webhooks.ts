@@ -1,5 +1,4 @@
 /** Notices of the gateways: what they say is for their descriptors to read, what it does is the same for all. */
-import type { Hono } from 'hono'
 import { findByExternalId, findPayment, findPaymentOf } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payments/check.ts'
@@ -8,9 +7,15 @@ import { lookUpUnknown } from '#src/domain/payments/orphans.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { ApiError, badRequest } from '#src/lib/errors.ts'
 import { inTime } from '#src/lib/pause.ts'
-import type { Notice, NoticeRoute, PaidState } from '#src/ports/payment-gateway.ts'
-import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
-import type { NoticeLimits } from './notice-limits.ts'
+import type {
+  GatewayDescriptor,
+  Notice,
+  NoticeRoute,
+  PaidState,
+} from '#src/ports/payment-gateway.ts'
+import { type Context, type Http, ipOf } from './context.ts'
+import { openOperations, operation, type ServedOperation } from './operation.ts'
+import { ok } from './schemas/fields.ts'
 import { readBody } from './validate.ts'
 
 const LIMIT_BYTES = 262_144
@@ -20,12 +25,9 @@ const GATEWAY_MS = 3000
 /** What a gateway may call a payment: as docs/gateways.md has it. */
 const EXTERNAL_ID = /^\w[\w.:-]{0,127}$/
 
-export const noticePath = (name: string): `/${string}` => `/payments/webhook/${name}`
-
 /** What the kinds of notices are heard with. */
 interface Hearing {
   s: Http
-  noticeLimits: NoticeLimits
   c: Context
   provider: string
 }
@@ -33,15 +35,15 @@ interface Hearing {
 type Said<K extends Notice['says']> = Extract<Notice, { says: K }>
 
 /** Asks the provider of a payment; while enough is asked, that of a pending one is left to the reconciler. */
-async function recheck(s: Http, noticeLimits: NoticeLimits, payment: Payment): Promise<void> {
+async function recheck(s: Http, payment: Payment): Promise<void> {
   if (payment.externalId === '') return
   const { id } = payment
-  if (!noticeLimits.mayAsk(payment)) {
+  if (!s.noticeLimits.mayAsk(payment)) {
     if (payment.status === 'pending') await askAgainSoon(s, id)
     return
   }
   try {
-    await recheckPayment(s, payment, { limited: noticeLimits.limited })
+    await recheckPayment(s, payment, { limited: s.noticeLimits.limited })
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 503)) throw error
     await askAgainSoon(s, id)
@@ -49,13 +51,13 @@ async function recheck(s: Http, noticeLimits: NoticeLimits, payment: Payment): P
 }
 
 /** The same of one that is not granted yet. */
-async function recheckOpen(s: Http, noticeLimits: NoticeLimits, payment: Payment): Promise<void> {
-  if (payment.status !== 'paid') await recheck(s, noticeLimits, payment)
+async function recheckOpen(s: Http, payment: Payment): Promise<void> {
+  if (payment.status !== 'paid') await recheck(s, payment)
 }
 
 /** What a refused notice may still be good for, looked into after the answer. */
 function followUp(
-  { s, noticeLimits, c, provider }: Hearing,
+  { s, c, provider }: Hearing,
   payment: Payment | undefined,
   externalId: string,
 ): void {
@@ -65,15 +67,15 @@ function followUp(
     const known = payment ?? findByExternalId(s.db, provider, externalId)
     // The reconciler asks for it, or for its creation once more, and so learns what the provider calls it.
     if (known?.status === 'pending') await askAgainSoon(s, known.id)
-    if (!known && noticeLimits.mayLookUp(ip)) await lookUpUnknown(s, provider, externalId)
+    if (!known && s.noticeLimits.mayLookUp(ip)) await lookUpUnknown(s, provider, externalId)
   })
 }
 
 /** A refund is not answered as heard; its payment is looked at all the same. */
-function noteRefund({ s, noticeLimits, provider }: Hearing, externalId: string): void {
+function noteRefund({ s, provider }: Hearing, externalId: string): void {
   const payment = findByExternalId(s.db, provider, externalId)
   if (payment?.status !== 'paid' || payment.refundedAt !== null) return
-  s.background.run('look up a refund', () => recheck(s, noticeLimits, payment))
+  s.background.run('look up a refund', () => recheck(s, payment))
 }
 
 function refuse(hearing: Hearing, { status, error, refundOf }: Said<'refused'>): never {
@@ -82,14 +84,14 @@ function refuse(hearing: Hearing, { status, error, refundOf }: Said<'refused'>):
 }
 
 async function askOwn(hearing: Hearing, { id, externalId }: Said<'ask own'>): Promise<void> {
-  const { s, noticeLimits, provider } = hearing
+  const { s, provider } = hearing
   const found = findPayment(s.db, id)
   const payment = found?.provider === provider ? found : undefined
   if (!payment || payment.externalId === '') {
     if (!found || payment) followUp(hearing, payment, externalId)
     throw badRequest('unknown payment')
   }
-  await recheckOpen(s, noticeLimits, payment)
+  await recheckOpen(s, payment)
 }
 
 /** The first payment of a provider that one of these ids names, ours or its own. */
@@ -101,9 +103,9 @@ function findNamed(s: Http, provider: string, ids: string[]): Payment | undefine
   return undefined
 }
 
-async function ask({ s, noticeLimits, provider }: Hearing, { ids }: Said<'ask'>): Promise<void> {
+async function ask({ s, provider }: Hearing, { ids }: Said<'ask'>): Promise<void> {
   const payment = findNamed(s, provider, ids)
-  if (payment) await recheckOpen(s, noticeLimits, payment)
+  if (payment) await recheckOpen(s, payment)
 }
 
 /** What a gateway calls a payment whose creation it never answered: without it nobody can ask about the payment later. */
@@ -116,16 +118,11 @@ function toldIdOf(payment: Payment, ids: string[]): { externalId?: string } {
  * What is known of a payment for which a gateway signed: its own answer where the notice leaves the amount open and the gateway
  * counts the payment as paid, too. Anything else it answers changes nothing, and no answer is waited for long: the signature counts.
  */
-async function wordOf(
-  s: Http,
-  noticeLimits: NoticeLimits,
-  payment: Payment,
-  told: PaidState,
-): Promise<PaidState> {
+async function wordOf(s: Http, payment: Payment, told: PaidState): Promise<PaidState> {
   const { amount, test } = told
   if (amount !== undefined || payment.externalId === '' || payment.status === 'paid') return told
-  if (!noticeLimits.mayAsk(payment)) return told
-  const answer = askProvider(s, payment, noticeLimits.limited).catch((error) => {
+  if (!s.noticeLimits.mayAsk(payment)) return told
+  const answer = askProvider(s, payment, s.noticeLimits.limited).catch((error) => {
     // Enough is asked at the moment.
     if (error instanceof ApiError) return null
     throw error
@@ -134,13 +131,10 @@ async function wordOf(
   return found?.state === 'paid' ? { ...found, test: found.test ?? test } : told
 }
 
-async function confirm(
-  { s, noticeLimits, provider }: Hearing,
-  { ids, state }: Said<'paid'>,
-): Promise<void> {
+async function confirm({ s, provider }: Hearing, { ids, state }: Said<'paid'>): Promise<void> {
   const payment = findNamed(s, provider, ids)
   if (!payment) return
-  const found = await wordOf(s, noticeLimits, payment, state)
+  const found = await wordOf(s, payment, state)
   await confirmPayment(s, payment.id, found, toldIdOf(payment, ids))
 }
 
@@ -161,11 +155,23 @@ async function hear(hearing: Hearing, route: NoticeRoute): Promise<Response> {
   return c.json({ ok: true })
 }
 
-/** Adds the routes of the gateways' notices. */
-export function mountWebhooks(app: Hono<AppEnv>, s: Http, noticeLimits: NoticeLimits): void {
-  for (const { id: provider, notices = [] } of s.config.gateways) {
-    for (const route of notices) {
-      app.post(noticePath(route.name), (c) => hear({ s, noticeLimits, c, provider }, route))
-    }
-  }
-}
+/** Those of these gateways, as they describe them. */
+export const noticeOperations = (gateways: readonly GatewayDescriptor[]): ServedOperation[] =>
+  openOperations(
+    'Notices',
+    gateways.flatMap(({ id: provider, notices = [] }) =>
+      notices.map((route) => {
+        const { name, read: _read, ...described } = route
+        return operation(
+          {
+            ...described,
+            method: 'post',
+            path: `/payments/webhook/${name}`,
+            open: 'gateway',
+            ok,
+          },
+          ({ s, c }) => hear({ s, c, provider }, route),
+        )
+      }),
+    ),
+  )

@@ -25,8 +25,9 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { accountKey, PASSWORD_LIMIT, reserveAttempt } from './attempts.ts'
 import { refuseWeakPassword } from './new-password.ts'
+import type { Login } from './principals.ts'
 import { noteWrongGuess, reserveSessionGuess } from './session-guesses.ts'
-import { type Login, requireLogin } from './sessions.ts'
+import { requireLogin } from './sessions.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'hashing' | 'config'>
 

@@ -9,8 +9,8 @@ import { type ApiError, badRequest, unauthorized } from '#src/lib/errors.ts'
 import { formatTimestamp, MINUTE_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { confirmPassword, requireUnchanged } from './admins.ts'
+import type { Login } from './principals.ts'
 import { noteWrongGuess, reserveSessionGuess } from './session-guesses.ts'
-import type { Login } from './sessions.ts'
 import { acceptTotpCode } from './two-factor.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'hashing' | 'config'>

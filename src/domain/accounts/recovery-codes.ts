@@ -15,7 +15,7 @@ import { randomBase32 } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { confirmPassword, requireSame } from './admins.ts'
-import type { Login } from './sessions.ts'
+import type { Login } from './principals.ts'
 
 const CODES = 10
 /** 80 random bits: no hash of one can be searched for. */

@@ -5,7 +5,8 @@ import { readSettings, readSettingsIn, writeSettings } from '#src/domain/setting
 import { badRequest } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
-import { type Login, requireLogin } from './sessions.ts'
+import type { Login } from './principals.ts'
+import { requireLogin } from './sessions.ts'
 
 /** Whether an account without a second factor may do nothing but set one up. */
 export const isSecondFactorRequired = (s: Pick<Services, 'db' | 'config'>): boolean =>

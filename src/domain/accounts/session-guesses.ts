@@ -13,7 +13,8 @@ import {
   SCRIPT_CONFIRMATION_LIMIT,
   sessionKey,
 } from './attempts.ts'
-import { findLogin, type Login, requireLogin } from './sessions.ts'
+import type { Login } from './principals.ts'
+import { findLogin, requireLogin } from './sessions.ts'
 
 const limitOf = ({ panel }: { panel: boolean }) =>
   panel ? CONFIRMATION_LIMIT : SCRIPT_CONFIRMATION_LIMIT

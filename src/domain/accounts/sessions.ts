@@ -13,7 +13,7 @@ import {
   readSession,
   touchSession,
 } from '#db/logins.ts'
-import { type Actor, audit } from '#src/domain/audit.ts'
+import { audit } from '#src/domain/audit.ts'
 import { adminTgIds, alert } from '#src/domain/notify/alerts.ts'
 import { emitTicked, securityData, tickedEvents } from '#src/domain/notify/events.ts'
 import { readSettingsIn } from '#src/domain/settings.ts'
@@ -24,6 +24,7 @@ import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { rememberDevice } from './admin-devices.ts'
+import type { Login } from './principals.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
@@ -47,13 +48,6 @@ export interface LoginOrigin {
 export interface Cookies {
   session: string
   device: string | null
-}
-
-/** A logged-in admin, and the session that makes them one. */
-export interface Login {
-  adminId: number
-  sessionId: number
-  actor: Actor
 }
 
 /** Tells of a login from where this admin has never logged in; their first login is from a new address anyway. */

@@ -12,7 +12,8 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import { findTotpStep, generateTotpSecret, parseTotpSecret, totpUri } from '#src/lib/totp.ts'
 import type { Services } from '#src/services.ts'
 import { confirmPassword, requireSame } from './admins.ts'
-import { type Login, requireLogin } from './sessions.ts'
+import type { Login } from './principals.ts'
+import { requireLogin } from './sessions.ts'
 
 /** A new secret and the URI that an authenticator app reads, named by the brand. Nothing is stored. */
 export function setUpTwoFactor(s: Pick<Services, 'db' | 'config'>, username: string) {

@@ -1,6 +1,7 @@
 /** The passphrase that backups are encrypted to. It is stored nowhere: what is made of it encrypts, and it alone decrypts. */
 import { findBackupKey, putBackupKey } from '#db/settings.ts'
-import { type Login, requireLogin } from '#src/domain/accounts/sessions.ts'
+import type { Login } from '#src/domain/accounts/principals.ts'
+import { requireLogin } from '#src/domain/accounts/sessions.ts'
 import { audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import {

@@ -51,7 +51,7 @@ export const loginOperations = adminOperations('Accounts', [
       method: 'post',
       path: '/login',
       summary: 'Log in; with 2FA on, a code must follow',
-      open: true,
+      open: 'public',
       body: credentials,
       ok: withCookie(loginAnswer, false),
       refusals: [401, 429],
@@ -71,7 +71,7 @@ export const loginOperations = adminOperations('Accounts', [
       method: 'post',
       path: '/login/totp',
       summary: 'Finish a login with a code of the authenticator app, or a recovery code',
-      open: true,
+      open: 'public',
       body: codeStep,
       ok: withCookie(ok, true),
       refusals: [401, 429],
@@ -84,7 +84,7 @@ export const loginOperations = adminOperations('Accounts', [
     },
   ),
   operation(
-    { method: 'post', path: '/logout', summary: 'End this session', open: true, ok },
+    { method: 'post', path: '/logout', summary: 'End this session', open: 'public', ok },
     async ({ s, c }) => {
       const token = sessionToken(c)
       if (token) await logout(s, token)
@@ -95,7 +95,7 @@ export const loginOperations = adminOperations('Accounts', [
     },
   ),
   operation(
-    { method: 'get', path: '/me', summary: 'Who is logged in', open: true, ok: me },
+    { method: 'get', path: '/me', summary: 'Who is logged in', open: 'public', ok: me },
     ({ s, c }) => {
       const admin = currentAdmin(s, c)
       return { authenticated: admin !== undefined, username: admin?.username ?? null }

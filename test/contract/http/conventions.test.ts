@@ -231,7 +231,7 @@ describe('a fault', () => {
     w.change('alter table users rename to lost')
     const answer = await w.call('/sub/a-secret-token', { headers: { 'user-agent': 'v2rayNG/1' } })
     expect(answer.status).toBe(500)
-    expect(w.log.join('\n')).toContain('/sub/:token')
+    expect(w.log.join('\n')).toContain('/sub/{token}')
     expect(w.log.join('\n')).not.toContain('a-secret-token')
     w.close()
   })

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hostApp } from '#src/http/app.ts'
 import type { Http } from '#src/http/context.ts'
-import { createNoticeLimits } from '#src/http/notice-limits.ts'
 import { createDocument } from '#src/http/openapi.ts'
-import { createSubscriptionLinks } from '#src/http/sub.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import type { Answer } from '#test/support/answer.ts'
 import { expectDescribed } from '#test/support/described.ts'
@@ -47,14 +45,7 @@ const shape = (method: string, path: string) =>
 
 /** What the router of a host with all roles serves, middleware apart. */
 function servedBy(world: World): string[] {
-  const s = world.s as Http
-  const app = hostApp(
-    s,
-    new Set(['sub', 'site', 'panel']),
-    [],
-    createSubscriptionLinks(s),
-    createNoticeLimits(s),
-  )
+  const app = hostApp(world.s as Http, new Set(['sub', 'site', 'panel']), [])
   return app.routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => shape(method, path))
