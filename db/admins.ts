@@ -2,8 +2,8 @@
 
 import { nameKey } from '#src/lib/account-name.ts'
 import { type Admin, admins } from './admin-schema.ts'
-import { type Database, type Query, run } from './database.ts'
-import { and, asc, eq, isNull, lt, or, sql } from './orm.ts'
+import { type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { and, asc, eq, isNull, lt, or, sql } from './engine/orm.ts'
 
 /** What a list may know of an account: neither hash nor secret is even read. */
 const LISTED = {
@@ -23,12 +23,12 @@ export interface ListedAdmin {
 }
 
 /** Every account, oldest first. */
-export async function listAdmins(db: Database): Promise<ListedAdmin[]> {
-  return db.q.select(LISTED).from(admins).orderBy(asc(admins.id))
+export function* listAdmins(q: Reading): Steps<ListedAdmin[]> {
+  return yield* run(q.select(LISTED).from(admins).orderBy(asc(admins.id)))
 }
 
-export async function findAdmin(db: Database, id: number): Promise<ListedAdmin | undefined> {
-  const [admin] = await db.q.select(LISTED).from(admins).where(eq(admins.id, id))
+export function* findAdmin(q: Reading, id: number): Steps<ListedAdmin | undefined> {
+  const [admin] = yield* run(q.select(LISTED).from(admins).where(eq(admins.id, id)))
   return admin
 }
 

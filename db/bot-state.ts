@@ -3,19 +3,20 @@
  * writes about once a second its `heartbeat_at` and, as soon as it works with the settings of a generation, that generation as
  * `running_generation`.
  */
-import { type Database, type Query, run } from './database.ts'
-import { sql } from './orm.ts'
+import { type Database, type Query, run } from './engine/database.ts'
+import { sql } from './engine/orm.ts'
+import { built, type Nothing } from './engine/question.ts'
 import { botState } from './schema.ts'
 
 const ONLY = 1
 
 export type BotState = typeof botState.$inferSelect
 
-const state = (q: Query) => q.select().from(botState).prepare()
+const state = built<Nothing, BotState[]>((q) => q.select().from(botState))
 
 /** Undefined while there has been neither a bot nor a wish. */
 export function findBotState(db: Database): BotState | undefined {
-  return db.prepared(state).get()
+  return db.ask(state, {})[0]
 }
 
 /** Raises the generation that is wanted, and gives it. */

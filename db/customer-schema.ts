@@ -1,5 +1,5 @@
 /** What belongs to customers beside their rows: other links, codes to connect Telegram, the numbers that are given. */
-import { index, int, oneOf, table, text } from './columns.ts'
+import { index, int, oneOf, table, text } from './engine/columns.ts'
 import { users } from './schema.ts'
 
 /** Links beside the present one: of a customer who was merged into this one, or brought along from another panel. */

@@ -1,18 +1,19 @@
 /** Devices that fetched a list while the device limit was on. */
-import { type Database, type Query, run } from './database.ts'
-import { and, asc, eq, inArray, sql } from './orm.ts'
+import { type Database, type Query, run } from './engine/database.ts'
+import { and, asc, eq, inArray, sql } from './engine/orm.ts'
+import { built, field } from './engine/question.ts'
 import { type Device, devices } from './schema.ts'
 
-const ofUser = (q: Query) =>
+const ofUser = built<{ tgId: number }, Device[]>((q) =>
   q
     .select()
     .from(devices)
-    .where(eq(devices.tgId, sql.placeholder('tgId')))
-    .orderBy(asc(devices.id))
-    .prepare()
+    .where(eq(devices.tgId, field('tgId')))
+    .orderBy(asc(devices.id)),
+)
 
 export function listDevices(db: Database, tgId: number): Device[] {
-  return db.prepared(ofUser).all({ tgId })
+  return db.ask(ofUser, { tgId })
 }
 
 /** Registers a device unless the user has `limit` others. True when it is registered now, by this call or before. */

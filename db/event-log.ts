@@ -1,6 +1,7 @@
 /** Outbound events on their way: taken for their attempt, its result, and the panel's listing. */
-import { type Database, type Query, run } from './database.ts'
-import { and, eq, inArray, ne, sql } from './orm.ts'
+import { type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { and, eq, inArray, ne, sql } from './engine/orm.ts'
+import { type Nothing, written } from './engine/question.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 import { type Event, events } from './schema.ts'
 
@@ -9,11 +10,12 @@ const open = sql`${events.status} in ('ready', 'sending')`
 
 const rowid = sql<number>`events.rowid`
 
-const ready = (_q: Query, raw: Database['raw']) =>
-  raw.prepare("select 1 from events where status in ('ready', 'sending') and status = 'ready'")
+const ready = written<Nothing, unknown>(
+  "select 1 from events where status in ('ready', 'sending') and status = 'ready' limit 1",
+)
 
 /** Whether an event waits for its attempt. */
-export const hasReadyEvents = (db: Database): boolean => db.prepared(ready).get() !== undefined
+export const hasReadyEvents = (db: Database): boolean => db.ask(ready, {}).length > 0
 
 /** Takes the oldest waiting events for their attempt, at most `count`: nobody else gets them. */
 export function* claimEvents(tx: Query, count: number) {
@@ -98,26 +100,27 @@ export function* noteEventResults(tx: Query, results: EventResult[]) {
   }
 }
 
-const underWay = (_q: Query, raw: Database['raw']) =>
-  raw.prepare<[], EventAttempt>(
-    "select id, attempts from events where status in ('ready', 'sending') and status = 'sending'",
-  )
+const underWay = written<Nothing, EventAttempt>(
+  "select id, attempts from events where status in ('ready', 'sending') and status = 'sending'",
+)
 
 /** The attempts that are under way, or whose process has gone. */
-export const listEventsUnderWay = (db: Database): EventAttempt[] => db.prepared(underWay).all()
+export const listEventsUnderWay = (db: Database): EventAttempt[] => db.ask(underWay, {})
 
 /** One page of the delivery log, newest first, and the count of all. */
-export async function listEvents(
-  db: Database,
+export function* listEvents(
+  q: Reading,
   page: PageRequest,
-): Promise<{ rows: { row: Event; rowid: number }[]; total: number }> {
+): Steps<{ rows: { row: Event; rowid: number }[]; total: number }> {
   const column = sql`${events.createdAt}`
-  const rows = await db.q
-    .select({ row: events, rowid })
-    .from(events)
-    .where(afterCursor(column, rowid, page))
-    .orderBy(...pageOrder(column, rowid, page))
-    .limit(page.limit)
-  const total = await countCapped(db.q, sql`select 1 from ${events} limit ${COUNT_CAP + 1}`)
+  const rows = yield* run(
+    q
+      .select({ row: events, rowid })
+      .from(events)
+      .where(afterCursor(column, rowid, page))
+      .orderBy(...pageOrder(column, rowid, page))
+      .limit(page.limit),
+  )
+  const total = yield* countCapped(q, sql`select 1 from ${events} limit ${COUNT_CAP + 1}`)
   return { rows, total }
 }

@@ -1,6 +1,7 @@
 /** Gift codes: the admin's listing, and the conditional changes. */
-import { type Database, type Query, run } from './database.ts'
-import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from './orm.ts'
+import { type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { textsIn } from './engine/dialect.ts'
+import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from './engine/orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 import { type GiftCode, giftCodes, nodes, plans } from './schema.ts'
 import { isNamed, isOfFound, numberSearch, withOwnNumbers } from './users.ts'
@@ -31,9 +32,9 @@ function inState(state: GiftState | undefined, now: string): SQL | undefined {
 }
 
 /** A code's beginning; digits also that of the redeemer's tg_id, a leading @ that of their username. */
-async function search(q: Query, text: string): Promise<SQL> {
+function* search(q: Reading, text: string): Steps<SQL> {
   if (text.startsWith('@')) {
-    return isOfFound(q, sql`${giftCodes.usedBy}`, (mark) => isNamed(text, sql.raw(mark)))
+    return yield* isOfFound(q, sql`${giftCodes.usedBy}`, (mark) => isNamed(text, sql.raw(mark)))
   }
   const prefix = text.toUpperCase()
   const byCode = sql`(${giftCodes.code} >= ${prefix} and ${giftCodes.code} < ${`${prefix}\u{10ffff}`})`
@@ -52,31 +53,33 @@ export interface ListedGift {
 const rowid = sql<number>`gift_codes.rowid`
 
 /** One page of the admin's listing, and the count of all matches (capped at COUNT_CAP + 1). */
-export async function listGifts(
-  db: Database,
+export function* listGifts(
+  q: Reading,
   filter: GiftFilter,
   page: PageRequest,
   now: string,
-): Promise<{ rows: ListedGift[]; total: number }> {
-  const { text } = await withOwnNumbers(db.q, { text: filter.text ?? '' })
+): Steps<{ rows: ListedGift[]; total: number }> {
+  const { text } = yield* withOwnNumbers(q, { text: filter.text ?? '' })
   const where = and(
     inState(filter.state, now),
     filter.node === undefined ? undefined : eq(giftCodes.node, filter.node),
     filter.plan === undefined ? undefined : eq(giftCodes.plan, filter.plan),
-    text ? await search(db.q, text) : undefined,
+    text ? yield* search(q, text) : undefined,
   )
   const column = sql`${giftCodes.createdAt}`
-  const rows = await db.q
-    .select({ row: giftCodes, rowid, nodeLabel: nodes.label, planLabel: plans.label })
-    .from(giftCodes)
-    .leftJoin(nodes, eq(nodes.code, giftCodes.node))
-    .leftJoin(plans, eq(plans.code, giftCodes.plan))
-    .where(and(where, afterCursor(column, rowid, page)))
-    .orderBy(...pageOrder(column, rowid, page))
-    .limit(page.limit)
+  const rows = yield* run(
+    q
+      .select({ row: giftCodes, rowid, nodeLabel: nodes.label, planLabel: plans.label })
+      .from(giftCodes)
+      .leftJoin(nodes, eq(nodes.code, giftCodes.node))
+      .leftJoin(plans, eq(plans.code, giftCodes.plan))
+      .where(and(where, afterCursor(column, rowid, page)))
+      .orderBy(...pageOrder(column, rowid, page))
+      .limit(page.limit),
+  )
   if (page.cursor === null && rows.length < page.limit) return { rows, total: rows.length }
-  const total = await countCapped(
-    db.q,
+  const total = yield* countCapped(
+    q,
     sql`select 1 from ${giftCodes} where ${where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
   )
   return { rows, total }
@@ -89,7 +92,7 @@ export function* insertGifts(
 ) {
   // Column by column, as the table has them.
   const rows = sql`select value, ${gift.node}, ${gift.plan}, 0, ${gift.createdAt}, ${gift.expiresAt}, null, null, null
-    from json_each(${JSON.stringify(gift.codes)})`
+    from (${textsIn(JSON.stringify(gift.codes))}) as codes`
   yield* run(tx.insert(giftCodes).select(rows))
 }
 

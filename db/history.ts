@@ -1,10 +1,11 @@
 /** What is kept of the past: outbound events, the audit log, and how long. */
 import { attemptKey, spansOf } from '#src/lib/ip.ts'
-import { type Database, type Query, run } from './database.ts'
+import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { indexed } from './engine/dialect.ts'
+import { and, eq, gt, gte, inArray, like, lte, type SQL, sql } from './engine/orm.ts'
+import { built, field } from './engine/question.ts'
 import { areFew, findRows, inOrderOf, type Listing } from './listing.ts'
-import { and, eq, gt, gte, inArray, like, lte, type SQL, sql } from './orm.ts'
 import type { PageRequest } from './paging.ts'
-import { field, preparedStep } from './prepared.ts'
 import {
   type AuditEntry,
   auditLog,
@@ -17,7 +18,7 @@ import {
 
 type NewEvent = Pick<Event, 'id' | 'event' | 'data' | 'status' | 'createdAt'>
 
-const add = preparedStep<NewEvent & { attempts: number }, unknown>((q) =>
+const add = built<NewEvent & { attempts: number }, unknown>((q) =>
   q.insert(events).values({
     id: field('id'),
     event: field('event'),
@@ -28,13 +29,13 @@ const add = preparedStep<NewEvent & { attempts: number }, unknown>((q) =>
   }),
 )
 
-export function* insertEvent(tx: Query, row: NewEvent & { attempts?: number }) {
-  yield* add(tx, { attempts: 0, ...row })
+export function* insertEvent(_tx: Query, row: NewEvent & { attempts?: number }) {
+  yield* ask(add, { attempts: 0, ...row })
 }
 
 type NewAuditEntry = Omit<AuditEntry, 'id'>
 
-const note = preparedStep<NewAuditEntry, unknown>((q) =>
+const note = built<NewAuditEntry, unknown>((q) =>
   q.insert(auditLog).values({
     at: field('at'),
     admin: field('admin'),
@@ -46,10 +47,10 @@ const note = preparedStep<NewAuditEntry, unknown>((q) =>
 )
 
 export function* insertAudit(
-  tx: Query,
+  _tx: Query,
   { admin = null, object = '', detail = '', ...row }: typeof auditLog.$inferInsert,
 ) {
-  yield* note(tx, { ...row, admin, object, detail })
+  yield* ask(note, { ...row, admin, object, detail })
 }
 
 /** The same for an action that goes on in further transactions: the entry's id, for each of them to say how far it got. */
@@ -78,7 +79,7 @@ export function* wasAudited(
   return found.length > 0
 }
 
-const by = (index: string) => sql`${auditLog} indexed by ${sql.raw(`audit_log_${index}`)}`
+const by = (index: string) => indexed(auditLog, `audit_log_${index}`)
 
 /**
  * Whether an admin has logged in from an address (IPv6: its /64) after a time, or as far as the log goes back. Of strangers'
@@ -112,7 +113,7 @@ function beginsAlike(column: SQL, pattern: string): SQL | undefined {
 }
 
 /** The entries of an admin, else those of like actions: from an index that has them together where they are few. */
-async function planOf(q: Query, { action, admin }: AuditFilter): Promise<Listing> {
+function* planOf(q: Reading, { action, admin }: AuditFilter): Steps<Listing> {
   const order = { column: sql`${auditLog.at}`, rowid: sql<number>`${auditLog.id}` }
   const where = and(
     action === undefined ? undefined : like(auditLog.action, `${action}%`),
@@ -125,18 +126,18 @@ async function planOf(q: Query, { action, admin }: AuditFilter): Promise<Listing
     admin === undefined
       ? { from: by('action'), where: and(span, where) }
       : { from: by('admin'), where }
-  if (await areFew(q, together)) return { ...order, rows: together }
+  if (yield* areFew(q, together)) return { ...order, rows: together }
   return { ...order, rows: walk, counted: together }
 }
 
 /** One page of the audit log, newest first, and the count of all matches. */
-export async function listAudit(
-  db: Database,
+export function* listAudit(
+  q: Reading,
   filter: AuditFilter,
   page: PageRequest,
-): Promise<{ rows: AuditEntry[]; total: number }> {
-  const { rowids: ids, total } = await findRows(db.q, await planOf(db.q, filter), page)
-  const rows = await db.q.select().from(auditLog).where(inArray(auditLog.id, ids))
+): Steps<{ rows: AuditEntry[]; total: number }> {
+  const { rowids: ids, total } = yield* findRows(q, yield* planOf(q, filter), page)
+  const rows = yield* run(q.select().from(auditLog).where(inArray(auditLog.id, ids)))
   return { rows: inOrderOf(ids, rows, (row) => row.id), total }
 }
 

@@ -1,6 +1,6 @@
 /** `known_hosts`: the pinned host keys of all nodes by the address where each is found. */
-import { type Query, run } from './database.ts'
-import { asc } from './orm.ts'
+import { type Query, run } from './engine/database.ts'
+import { asc } from './engine/orm.ts'
 import { nodes, retiredNodes } from './schema.ts'
 import { type KnownHost, knownHosts } from './ssh-schema.ts'
 

@@ -1,6 +1,6 @@
 /** Single-runner roles: a row says who runs a role until when. A power cut ends all who could hold one. */
-import { type Database, type Query, run } from './database.ts'
-import { and, eq, lte, or, sql } from './orm.ts'
+import { type Database, type Query, run } from './engine/database.ts'
+import { and, eq, lte, or, sql } from './engine/orm.ts'
 import { leases } from './schema.ts'
 
 /**

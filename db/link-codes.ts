@@ -1,7 +1,7 @@
 /** Codes by which customers connect their Telegram account, kept as digests; one at a time for each. */
 import { linkCodes } from './customer-schema.ts'
-import { type Database, type Query, run } from './database.ts'
-import { and, eq, gt, lte } from './orm.ts'
+import { type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { and, eq, gt, lte } from './engine/orm.ts'
 import { type User, users } from './schema.ts'
 
 export type LinkCode = typeof linkCodes.$inferSelect
@@ -23,13 +23,15 @@ const isGood = (code: string, now: string) =>
   and(eq(linkCodes.code, code), gt(linkCodes.expiresAt, now))
 
 /** Whose code it is; undefined for one that nobody has at `now`. */
-export function findLinkOwner(db: Database, code: string, now: string): User | undefined {
-  return db.q
-    .select({ user: users })
-    .from(linkCodes)
-    .innerJoin(users, eq(users.tgId, linkCodes.tgId))
-    .where(isGood(code, now))
-    .get()?.user
+export function* findLinkOwner(q: Reading, code: string, now: string): Steps<User | undefined> {
+  const [found] = yield* run(
+    q
+      .select({ user: users })
+      .from(linkCodes)
+      .innerJoin(users, eq(users.tgId, linkCodes.tgId))
+      .where(isGood(code, now)),
+  )
+  return found?.user
 }
 
 /** The number of the customer whose code it is; undefined for one that nobody has at `now`. */

@@ -2,8 +2,8 @@
  * How a page of a large listing and its count are found without visiting all rows: rows that are few are collected and sorted;
  * among many the page is walked to in its own order.
  */
-import { type Query, run } from './database.ts'
-import { and, type SQL, sql } from './orm.ts'
+import { type Reading, run, type Steps } from './engine/database.ts'
+import { and, type SQL, sql } from './engine/orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 
 /** Rows to read: a table, with the index that is to be used, and what they must fulfil. */
@@ -19,8 +19,8 @@ const FEW = 5000
 const REACH = 5000
 
 /** How many rows there are, if they are no more than `most`; else one more than that. */
-export async function countUpTo(q: Query, { from, where }: Rows, most: number): Promise<number> {
-  return countCapped(
+export function* countUpTo(q: Reading, { from, where }: Rows, most: number): Steps<number> {
+  return yield* countCapped(
     q,
     sql`select 1 from ${from} where ${where ?? sql`1 = 1`} limit ${sql.raw(String(most + 1))}`,
   )
@@ -30,7 +30,7 @@ export async function countUpTo(q: Query, { from, where }: Rows, most: number): 
 export const MOST_ROWS = { nodes: 1000, plans: 1000, admins: 1000 } as const
 
 /** Whether a table has no room for one more row. */
-export function* isFull(tx: Query, table: keyof typeof MOST_ROWS) {
+export function* isFull(tx: Reading, table: keyof typeof MOST_ROWS) {
   const most = sql.raw(String(MOST_ROWS[table]))
   const from = sql.identifier(table)
   const [row] = yield* run(
@@ -39,12 +39,13 @@ export function* isFull(tx: Query, table: keyof typeof MOST_ROWS) {
   return row?.n === MOST_ROWS[table]
 }
 
-export const areFew = async (q: Query, rows: Rows): Promise<boolean> =>
-  (await countUpTo(q, rows, FEW)) <= FEW
+export function* areFew(q: Reading, rows: Rows): Steps<boolean> {
+  return (yield* countUpTo(q, rows, FEW)) <= FEW
+}
 
 /** The first of these ways that leads to few rows. */
-export async function fewOf(q: Query, ways: Rows[]): Promise<Rows | undefined> {
-  for (const way of ways) if (await areFew(q, way)) return way
+export function* fewOf(q: Reading, ways: Rows[]): Steps<Rows | undefined> {
+  for (const way of ways) if (yield* areFew(q, way)) return way
   return undefined
 }
 
@@ -68,51 +69,60 @@ export interface Listing extends Order {
   known?: number
 }
 
-const read = async (q: Query, { from, where }: Rows, { column, rowid }: Order, page: PageRequest) =>
-  (
-    await q
+function* read(
+  q: Reading,
+  { from, where }: Rows,
+  { column, rowid }: Order,
+  page: PageRequest,
+): Steps<number[]> {
+  const rows = yield* run(
+    q
       .select({ rowid })
       .from(from)
       .where(and(where, afterCursor(column, rowid, page)))
       .orderBy(...pageOrder(column, rowid, page))
-      .limit(page.limit)
-  ).map((row) => row.rowid)
+      .limit(page.limit),
+  )
+  return rows.map((row) => row.rowid)
+}
 
 /** The condition of the next REACH rows of a walk; undefined when there are no more than these. */
-async function nearby(q: Query, walk: Rows, { column, rowid }: Order, page: PageRequest) {
-  const [last] = await q
-    .select({ value: sql<string>`${column}`, rowid })
-    .from(walk.from)
-    .where(and(walk.where, afterCursor(column, rowid, page)))
-    .orderBy(...pageOrder(column, rowid, page))
-    .limit(1)
-    .offset(REACH)
+function* nearby(q: Reading, walk: Rows, { column, rowid }: Order, page: PageRequest) {
+  const [last] = yield* run(
+    q
+      .select({ value: sql<string>`${column}`, rowid })
+      .from(walk.from)
+      .where(and(walk.where, afterCursor(column, rowid, page)))
+      .orderBy(...pageOrder(column, rowid, page))
+      .limit(1)
+      .offset(REACH),
+  )
   if (!last) return undefined
   const side = page.order === 'desc' ? sql`>=` : sql`<=`
   return sql`(${column}, ${rowid}) ${side} (${last.value}, ${last.rowid})`
 }
 
 /** The rowids of a page, and the rows from which they were read. */
-async function findPage(q: Query, listing: Listing, page: PageRequest): Promise<[number[], Rows]> {
+function* findPage(q: Reading, listing: Listing, page: PageRequest): Steps<[number[], Rows]> {
   const { rows, walk, detour } = listing
-  const near = walk && detour && (await nearby(q, walk, listing, page))
-  if (!near) return [await read(q, rows, listing, page), rows]
-  const met = await read(q, { ...rows, where: and(rows.where, near) }, listing, page)
-  return met.length === page.limit ? [met, rows] : [await read(q, detour, listing, page), detour]
+  const near = walk && detour && (yield* nearby(q, walk, listing, page))
+  if (!near) return [yield* read(q, rows, listing, page), rows]
+  const met = yield* read(q, { ...rows, where: and(rows.where, near) }, listing, page)
+  return met.length === page.limit ? [met, rows] : [yield* read(q, detour, listing, page), detour]
 }
 
 /** The rowids of a page, in its order, and the count of all matches (capped at COUNT_CAP + 1). */
-export async function findRows(
-  q: Query,
+export function* findRows(
+  q: Reading,
   listing: Listing,
   page: PageRequest,
-): Promise<{ rowids: number[]; total: number }> {
-  const [rowids, from] = await findPage(q, listing, page)
+): Steps<{ rowids: number[]; total: number }> {
+  const [rowids, from] = yield* findPage(q, listing, page)
   if (page.cursor === null && rowids.length < page.limit) return { rowids, total: rowids.length }
   if ((listing.known ?? 0) > COUNT_CAP) return { rowids, total: COUNT_CAP + 1 }
   // What was not met by walking is not dense: the way that was quick for the page is so for the count.
   const counted = from === listing.detour ? from : (listing.counted ?? from)
-  return { rowids, total: await countUpTo(q, counted, COUNT_CAP) }
+  return { rowids, total: yield* countUpTo(q, counted, COUNT_CAP) }
 }
 
 /** Rows in the order in which their rowids are listed. */
@@ -141,11 +151,11 @@ export interface OwnedRows {
 }
 
 /** `found`: what has a row for each owner, and is counted. */
-export async function ownedRows(
-  q: Query,
+export function* ownedRows(
+  q: Reading,
   found: Rows,
   ways: Omit<OwnedRows, 'owners'>,
-): Promise<OwnedRows> {
-  const n = await countUpTo(q, found, MOST_OWNERS)
+): Steps<OwnedRows> {
+  const n = yield* countUpTo(q, found, MOST_OWNERS)
   return { owners: n <= FEW ? 'few' : n <= MOST_OWNERS ? 'some' : 'many', ...ways }
 }

@@ -10,10 +10,22 @@ import {
   type PendingLogin,
   pendingLogins,
 } from './admin-schema.ts'
-import { type Database, type Query, run } from './database.ts'
-import { and, desc, eq, gt, lte, ne, sql } from './orm.ts'
+import { type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { and, desc, eq, gt, lte, ne, sql } from './engine/orm.ts'
+import { built, field } from './engine/question.ts'
 
-const sessionByToken = (q: Query) =>
+/** A live session with its admin. */
+export interface FoundSession {
+  id: number
+  adminId: number
+  username: string
+  lastSeenAt: string
+  panel: boolean
+  confirmedAt: string
+  secondFactor: boolean
+}
+
+const sessionByToken = built<{ token: string; now: string }, FoundSession[]>((q) =>
   q
     .select({
       id: adminSessions.id,
@@ -26,30 +38,23 @@ const sessionByToken = (q: Query) =>
     })
     .from(adminSessions)
     .innerJoin(admins, eq(admins.id, adminSessions.adminId))
-    .where(
-      and(
-        eq(adminSessions.token, sql.placeholder('token')),
-        gt(adminSessions.expiresAt, sql.placeholder('now')),
-      ),
-    )
-    .prepare()
+    .where(and(eq(adminSessions.token, field('token')), gt(adminSessions.expiresAt, field('now')))),
+)
 
 /** The live session of a hashed token, with its admin. */
 export function findSession(db: Database, token: string, now: string) {
-  return db.prepared(sessionByToken).get({ token, now })
+  return db.ask(sessionByToken, { token, now })[0]
 }
 
 /** An admin's live sessions, newest first. */
-export async function listSessions(
-  db: Database,
-  adminId: number,
-  now: string,
-): Promise<AdminSession[]> {
-  return db.q
-    .select()
-    .from(adminSessions)
-    .where(and(eq(adminSessions.adminId, adminId), gt(adminSessions.expiresAt, now)))
-    .orderBy(desc(adminSessions.id))
+export function* listSessions(q: Reading, adminId: number, now: string): Steps<AdminSession[]> {
+  return yield* run(
+    q
+      .select()
+      .from(adminSessions)
+      .where(and(eq(adminSessions.adminId, adminId), gt(adminSessions.expiresAt, now)))
+      .orderBy(desc(adminSessions.id)),
+  )
 }
 
 /** A session that still is one, inside a transaction. */

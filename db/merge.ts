@@ -1,7 +1,7 @@
 /** All that belongs to one customer, given to another. */
 import { userTokens } from './customer-schema.ts'
-import { type Query, run } from './database.ts'
-import { and, eq, inArray, isNotNull } from './orm.ts'
+import { type Query, run } from './engine/database.ts'
+import { and, eq, inArray, isNotNull } from './engine/orm.ts'
 import { devices, giftCodes, payments, subscriptions, type User, users } from './schema.ts'
 
 /** A device that both have is the one that stays. */

@@ -1,25 +1,24 @@
 /** Bot messages on their way (db/outbox.ts queues them): taken for sending in each user's order, and what became of it. */
-import { type Database, type Query, run } from './database.ts'
-import { and, eq, gt, inArray, isNotNull, isNull, lte, type SQL, sql } from './orm.ts'
-import { preparedStep } from './prepared.ts'
+import { ask, type Database, type Query, run } from './engine/database.ts'
+import { param } from './engine/dialect.ts'
+import { and, eq, gt, inArray, isNotNull, isNull, lte, type SQL, sql } from './engine/orm.ts'
+import { built, type Nothing, written, writtenValues } from './engine/question.ts'
 import { outbox, users } from './schema.ts'
 
-const due = (_q: Query, raw: Database['raw']) =>
-  raw.prepare<[now: string]>(
-    "select 1 from outbox where status = 'ready' and next_try_at <= +? limit 1",
-  )
+const due = written<{ now: string }, unknown>(
+  `select 1 from outbox where status = 'ready' and next_try_at <= ${param('now')} limit 1`,
+)
 
-const dueOfFormer = (_q: Query, raw: Database['raw']) =>
-  raw.prepare<[now: string]>(
-    "select 1 from outbox where status = 'ready' and bot_token is not null and next_try_at <= +? limit 1",
-  )
+const dueOfFormer = written<{ now: string }, unknown>(
+  `select 1 from outbox where status = 'ready' and bot_token is not null and next_try_at <= ${param('now')} limit 1`,
+)
 
 /** Which bots send: all, or only former ones, because the present one is missing or has to wait. */
 export type Senders = 'all' | 'former'
 
 /** Whether a message may be sent at `now`. */
 export const hasDueMessages = (db: Database, now: string, senders: Senders = 'all'): boolean =>
-  db.prepared(senders === 'all' ? due : dueOfFormer).get(now) !== undefined
+  db.ask(senders === 'all' ? due : dueOfFormer, { now }).length > 0
 
 /** As the index outbox_ready has it: SQLite takes a partial index only for the very same words. */
 const isReady = eq(outbox.status, sql`'ready'`)
@@ -57,7 +56,7 @@ const OTHERS: Line = {
     and not exists (${openAlert})`,
 }
 
-const anyAlert = preparedStep<Record<string, never>, unknown[]>((q) =>
+const anyAlert = built<Nothing, unknown[]>((q) =>
   q.select({ id: outbox.id }).from(outbox).where(ALERTS.members).limit(1),
 )
 
@@ -97,7 +96,7 @@ function* claimFrom(tx: Query, line: Line, count: number, { now, since, senders 
  * wait until it is known what became of the one before. Alerts go before everything else.
  */
 export function* claimMessages(tx: Query, count: number, claim: Claim) {
-  const isAlert = (yield* anyAlert(tx, {})).length > 0
+  const isAlert = (yield* ask(anyAlert, {})).length > 0
   const alerts = isAlert ? yield* claimFrom(tx, ALERTS, count, claim) : []
   if (alerts.length === count) return alerts
   const others = yield* claimFrom(tx, OTHERS, count - alerts.length, claim)
@@ -170,14 +169,13 @@ export function* handOver(
   )
 }
 
-const expired = (_q: Query, raw: Database['raw']) =>
-  raw.prepare<[since: string]>(
-    "select 1 from outbox where status = 'ready' and created_at <= +? limit 1",
-  )
+const expired = written<{ since: string }, unknown>(
+  `select 1 from outbox where status = 'ready' and created_at <= ${param('since')} limit 1`,
+)
 
 /** Whether there is something for `expireMessages`. */
 export const hasExpiredMessages = (db: Database, since: string): boolean =>
-  db.prepared(expired).get(since) !== undefined
+  db.ask(expired, { since }).length > 0
 
 /** Gives messages up that wait since `since` or longer. */
 export function* expireMessages(tx: Query, since: string, at: string, error: string) {
@@ -200,20 +198,15 @@ export function* markBlocked(tx: Query, telegramIds: number[], blockedAt: string
   )
 }
 
-const newest = (_q: Query, raw: Database['raw']) =>
-  raw.prepare<[], number>('select coalesce(max(id), 0) from outbox').pluck()
+const newest = writtenValues<Nothing, number>('select coalesce(max(id), 0) from outbox')
 
-const firstUnfinished = (_q: Query, raw: Database['raw']) =>
-  raw
-    .prepare<[from: number], number | null>(
-      "select min(id) from outbox where id >= ? and status in ('ready', 'sending')",
-    )
-    .pluck()
+const firstUnfinished = writtenValues<{ from: number }, number | null>(
+  `select min(id) from outbox where id >= ${param('from')} and status in ('ready', 'sending')`,
+)
 
-const underWay = (_q: Query, raw: Database['raw']) =>
-  raw.prepare<[from: number], MessageTry>(
-    "select id, attempts from outbox where id >= ? and status = 'sending' order by id",
-  )
+const underWay = written<{ from: number }, MessageTry>(
+  `select id, attempts from outbox where id >= ${param('from')} and status = 'sending' order by id`,
+)
 
 /**
  * The tries that are under way, or whose process has gone, among the messages from number `from` on; and the number below which
@@ -223,7 +216,8 @@ export function listMessagesUnderWay(
   db: Database,
   from: number,
 ): { tries: MessageTry[]; from: number } {
-  const last = db.prepared(newest).get() ?? 0
-  const tries = db.prepared(underWay).all(from)
-  return { tries, from: db.prepared(firstUnfinished).get(from) ?? last + 1 }
+  const [last = 0] = db.ask(newest, {})
+  const tries = db.ask(underWay, { from })
+  const [first] = db.ask(firstUnfinished, { from })
+  return { tries, from: first ?? last + 1 }
 }

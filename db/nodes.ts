@@ -1,44 +1,42 @@
 /** Nodes in their display order. */
 
-import { type Database, type Query, run } from './database.ts'
-import { and, asc, eq, gt, inArray, isNotNull, ne, or, sql } from './orm.ts'
-import { input, preparedStep } from './prepared.ts'
+import { ask, type Database, type Query, type Reading, run } from './engine/database.ts'
+import { and, asc, eq, gt, inArray, isNotNull, ne, or, sql } from './engine/orm.ts'
+import { built, field, input, type Nothing } from './engine/question.ts'
 import { type Node, nodes, payments } from './schema.ts'
 
-const ordered = (q: Query) =>
-  q.select().from(nodes).orderBy(asc(nodes.sortOrder), asc(nodes.code)).prepare()
+const ordered = built<Nothing, Node[]>((q) =>
+  q.select().from(nodes).orderBy(asc(nodes.sortOrder), asc(nodes.code)),
+)
 
 export function listNodes(db: Database): Node[] {
-  return db.prepared(ordered).all()
+  return db.ask(ordered, {})
 }
 
-const byCode = (q: Query) =>
+const byCode = built<{ code: string }, Node[]>((q) =>
   q
     .select()
     .from(nodes)
-    .where(eq(nodes.code, sql.placeholder('code')))
-    .prepare()
+    .where(eq(nodes.code, input('code'))),
+)
 
 export function findNode(db: Database, code: string): Node | undefined {
-  return db.prepared(byCode).get({ code })
+  return db.ask(byCode, { code })[0]
 }
 
 /** The node whose install command carries this token; undefined once the token has run out. */
 export function findNodeByToken(db: Database, token: string, now: string): Node | undefined {
-  return db.prepared(byToken).get({ token, now })
+  return db.ask(byToken, { token, now })[0]
 }
 
-const byToken = (q: Query) =>
+const byToken = built<{ token: string; now: string }, Node[]>((q) =>
   q
     .select()
     .from(nodes)
     .where(
-      and(
-        eq(nodes.provisionToken, sql.placeholder('token')),
-        gt(nodes.provisionExpiresAt, sql.placeholder('now')),
-      ),
-    )
-    .prepare()
+      and(eq(nodes.provisionToken, field('token')), gt(nodes.provisionExpiresAt, field('now'))),
+    ),
+)
 
 /** The same inside a transaction. */
 export function* readNodeByToken(tx: Query, token: string, now: string) {
@@ -51,15 +49,8 @@ export function* readNodeByToken(tx: Query, token: string, now: string) {
   return node
 }
 
-const read = preparedStep<{ code: string }, Node[]>((q) =>
-  q
-    .select()
-    .from(nodes)
-    .where(eq(nodes.code, input('code'))),
-)
-
-export function* readNode(tx: Query, code: string) {
-  const [node] = yield* read(tx, { code })
+export function* readNode(_tx: Reading, code: string) {
+  const [node] = yield* ask(byCode, { code })
   return node
 }
 
@@ -163,11 +154,11 @@ export async function noteInStep(
   })
 }
 
-const behindNodes = (q: Query) => q.select().from(nodes).where(gt(nodes.behind, 0)).prepare()
+const behindNodes = built<Nothing, Node[]>((q) => q.select().from(nodes).where(gt(nodes.behind, 0)))
 
 /** The nodes that may lack a change. */
 export function listBehind(db: Database): Node[] {
-  return db.prepared(behindNodes).all()
+  return db.ask(behindNodes, {})
 }
 
 /** Sets or clears the removal brake's alarm; true when this changed it. */

@@ -1,6 +1,6 @@
 /** Payments that a provider counts as paid and that no row of ours accounts for. */
-import { type Database, type Query, run } from './database.ts'
-import { and, desc, eq, isNull } from './orm.ts'
+import { type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { and, desc, eq, isNull } from './engine/orm.ts'
 import { orphanPayments } from './schema.ts'
 
 export type OrphanPayment = typeof orphanPayments.$inferSelect
@@ -20,13 +20,15 @@ export function* insertOrphan(tx: Query, row: typeof orphanPayments.$inferInsert
 const MOST = 1000
 
 /** Orphans that nobody has dealt with, newest first; at most 1000. */
-export async function listOpenOrphans(db: Database): Promise<OrphanPayment[]> {
-  return db.q
-    .select()
-    .from(orphanPayments)
-    .where(isNull(orphanPayments.resolvedAt))
-    .orderBy(desc(orphanPayments.id))
-    .limit(MOST)
+export function* listOpenOrphans(q: Reading): Steps<OrphanPayment[]> {
+  return yield* run(
+    q
+      .select()
+      .from(orphanPayments)
+      .where(isNull(orphanPayments.resolvedAt))
+      .orderBy(desc(orphanPayments.id))
+      .limit(MOST),
+  )
 }
 
 /** Marks an orphan as dealt with; undefined when there is no such one, null when it was marked before. */

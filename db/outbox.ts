@@ -1,8 +1,8 @@
 /** Bot messages: rows that the transaction writes which causes them. */
 
-import { type Query, run } from './database.ts'
-import { and, eq, isNull, sql } from './orm.ts'
-import { field, preparedStep } from './prepared.ts'
+import { ask, type Query, run } from './engine/database.ts'
+import { and, eq, isNull, sql } from './engine/orm.ts'
+import { built, field } from './engine/question.ts'
 import { outbox } from './schema.ts'
 
 interface NewMessage {
@@ -14,7 +14,7 @@ interface NewMessage {
   botToken: string | null
 }
 
-const add = preparedStep<NewMessage & Record<string, unknown>, unknown>((q) =>
+const add = built<NewMessage, unknown>((q) =>
   q.insert(outbox).values({
     tgId: field('tgId'),
     kind: field('kind'),
@@ -26,8 +26,8 @@ const add = preparedStep<NewMessage & Record<string, unknown>, unknown>((q) =>
 )
 
 /** Queues a message to a user, to be sent at once. What the kinds and their payloads are: domain/notify/messages.ts. */
-export function* insertMessage(tx: Query, message: NewMessage) {
-  yield* add(tx, { ...message })
+export function* insertMessage(_tx: Query, message: NewMessage) {
+  yield* ask(add, message)
 }
 
 /** Leaves the messages of a kind that are not sent yet to the bot of this token. */

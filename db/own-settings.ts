@@ -1,5 +1,4 @@
 /** Rows of `settings` that are no live setting; what is needed before, and without, everything else that knows the database. */
-import type { Database as Driver } from 'better-sqlite3'
 
 export const INSTANCE_ID = 'INSTANCE_ID'
 /** The text of the env file that a restore has decided on and may not have written yet. */
@@ -20,14 +19,3 @@ export const BACKUP_KEY = 'BACKUP_KEY'
 
 /** Credentials of shops that were replaced, as JSON, oldest first (domain/payments/previous-credentials.ts). */
 export const PREVIOUS_CREDENTIALS = 'PREVIOUS_CREDENTIALS'
-
-/** A row from a database that nothing is known of yet. */
-export function peekSetting(raw: Driver, key: string): string | undefined {
-  const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'settings'"
-  if (!raw.prepare(table).get()) return undefined
-  const value = raw.prepare('SELECT value FROM settings WHERE key = ?').pluck().get(key)
-  return value as string | undefined
-}
-
-/** Whose database that is. */
-export const peekInstanceId = (raw: Driver): string | undefined => peekSetting(raw, INSTANCE_ID)

@@ -1,6 +1,6 @@
 /** Lists paged by key: newest first by default, by a timestamp column and the row's number. */
-import type { Query } from './database.ts'
-import { and, type SQL, sql } from './orm.ts'
+import { type Reading, run, type Steps } from './engine/database.ts'
+import { and, type SQL, sql } from './engine/orm.ts'
 
 /** Where a page starts: after the row with this sort value and rowid. */
 export interface Cursor {
@@ -33,8 +33,8 @@ export function pageOrder(column: SQL, rowid: SQL, page: PageRequest): SQL[] {
 }
 
 /** The number of rows of a subquery that selects at most COUNT_CAP + 1 rows. */
-export async function countCapped(q: Query, rows: SQL): Promise<number> {
-  const [row] = await q.select({ n: sql<number>`count(*)` }).from(sql`(${rows}) as counted`)
+export function* countCapped(q: Reading, rows: SQL): Steps<number> {
+  const [row] = yield* run(q.select({ n: sql<number>`count(*)` }).from(sql`(${rows}) as counted`))
   return row?.n ?? 0
 }
 

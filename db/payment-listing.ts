@@ -1,6 +1,8 @@
 /** The admin's listing of payments. */
 
-import type { Database, Query } from './database.ts'
+import { type Reading, run, type Steps } from './engine/database.ts'
+import { indexed } from './engine/dialect.ts'
+import { and, eq, exists, inArray, or, type SQL, sql } from './engine/orm.ts'
 import {
   fewOf,
   findRows,
@@ -10,7 +12,6 @@ import {
   ownedRows,
   type Rows,
 } from './listing.ts'
-import { and, eq, exists, inArray, or, type SQL, sql } from './orm.ts'
 import type { PageRequest } from './paging.ts'
 import { nodes, type Payment, payments, plans, users } from './schema.ts'
 import { isNamed, isUuid, numberSearch, withOwnNumbers } from './users.ts'
@@ -38,11 +39,11 @@ export interface PaymentFilter {
 
 const rowid = sql<number>`payments.rowid`
 
-const by = (index: string) => sql`${payments} indexed by ${sql.raw(`payments_${index}`)}`
+const by = (index: string) => indexed(payments, `payments_${index}`)
 const { tgId: owner } = payments
 
 /** The payments of the users whom a search finds: digits are a tg_id's beginning, also that of a deleted user. */
-function search(q: Query, text: string): Promise<OwnedRows> {
+function search(q: Reading, text: string): Steps<OwnedRows> {
   const byNumber = numberSearch(text)
   if (byNumber) {
     const each = byNumber(sql`${owner}`)
@@ -106,14 +107,14 @@ function waysTo(filter: PaymentFilter): Rows[] {
 const order = { column: sql`${payments.createdAt}`, rowid }
 
 /** Digits: a tg_id's beginning; a UUID: our id or the provider's; other text: the whole of the provider's id, or a username's beginning. */
-async function planSearch(
-  q: Query,
+function* planSearch(
+  q: Reading,
   text: string,
   others: SQL | undefined,
   few: Rows | undefined,
   walk: Rows,
-): Promise<Listing> {
-  const external = await q.select({ rowid }).from(payments).where(withExternalId(text))
+): Steps<Listing> {
+  const external = yield* run(q.select({ rowid }).from(payments).where(withExternalId(text)))
   const known = inArray(
     rowid,
     external.map((row) => row.rowid),
@@ -123,7 +124,7 @@ async function planSearch(
     const where = and(others, or(eq(payments.id, text.toLowerCase()), known))
     return { ...order, rows: { from: anywhere, where } }
   }
-  const { owners, rows, each, all } = await search(q, text)
+  const { owners, rows, each, all } = yield* search(q, text)
   const detour = { from: by('tg_id'), where: and(all, others) }
   if (external.length > 0) {
     const found =
@@ -138,19 +139,19 @@ async function planSearch(
   return { ...order, rows: tested, walk, detour, counted }
 }
 
-async function planOf(q: Query, filter: PaymentFilter): Promise<Listing> {
+function* planOf(q: Reading, filter: PaymentFilter): Steps<Listing> {
   const { tgId, text } = filter
   const others = filtered(filter)
   if (tgId !== undefined && !text) return { ...order, rows: { from: by('tg_id'), where: others } }
-  const few = await fewOf(q, waysTo(filter))
+  const few = yield* fewOf(q, waysTo(filter))
   const walk = walkOf(filter)
-  if (text) return planSearch(q, text, others, few, walk)
+  if (text) return yield* planSearch(q, text, others, few, walk)
   const { from, where } = few ?? walk
   return { ...order, rows: { from, where: and(where, others) } }
 }
 
-const listed = (db: Database) =>
-  db.q
+const listed = (q: Reading) =>
+  q
     .select({
       row: payments,
       rowid,
@@ -166,22 +167,19 @@ const listed = (db: Database) =>
     .$dynamic()
 
 /** One page of the listing, and the count of all matches (capped at COUNT_CAP + 1). */
-export async function listPayments(
-  db: Database,
+export function* listPayments(
+  q: Reading,
   filter: PaymentFilter,
   page: PageRequest,
-): Promise<{ rows: ListedPayment[]; total: number }> {
-  const plan = await planOf(db.q, await withOwnNumbers(db.q, filter))
-  const { rowids, total } = await findRows(db.q, plan, page)
-  const rows = await listed(db).where(inArray(rowid, rowids))
+): Steps<{ rows: ListedPayment[]; total: number }> {
+  const plan = yield* planOf(q, yield* withOwnNumbers(q, filter))
+  const { rowids, total } = yield* findRows(q, plan, page)
+  const rows = yield* run(listed(q).where(inArray(rowid, rowids)))
   return { rows: inOrderOf(rowids, rows, (one) => one.rowid), total }
 }
 
 /** One payment as the listing has it. */
-export async function findListedPayment(
-  db: Database,
-  id: string,
-): Promise<ListedPayment | undefined> {
-  const [found] = await listed(db).where(eq(payments.id, id))
+export function* findListedPayment(q: Reading, id: string): Steps<ListedPayment | undefined> {
+  const [found] = yield* run(listed(q).where(eq(payments.id, id)))
   return found
 }

@@ -1,7 +1,8 @@
 /** Payments: lookups by either id, the conditional changes of their status, and what is due to be asked about. */
 
-import { type Database, type Query, run } from './database.ts'
-import { isUniqueViolation } from './failures.ts'
+import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { textsIn } from './engine/dialect.ts'
+import { isUniqueViolation } from './engine/failures.ts'
 import {
   and,
   asc,
@@ -16,34 +17,34 @@ import {
   type SQL,
   type SQLWrapper,
   sql,
-} from './orm.ts'
-import { field, input, preparedStep } from './prepared.ts'
+} from './engine/orm.ts'
+import { built, field, input } from './engine/question.ts'
 import { nodes, type Payment, payments, plans } from './schema.ts'
 
-const byId = (q: Query) =>
+const byId = built<{ id: string }, Payment[]>((q) =>
   q
     .select()
     .from(payments)
-    .where(eq(payments.id, sql.placeholder('id')))
-    .prepare()
+    .where(eq(payments.id, input('id'))),
+)
 
 /** A payment by our id. */
 export function findPayment(db: Database, id: string): Payment | undefined {
-  return db.prepared(byId).get({ id })
+  return db.ask(byId, { id })[0]
 }
 
-const byExternalId = (q: Query) =>
+const byExternalId = built<{ provider: string; externalId: string }, Payment[]>((q) =>
   q
     .select()
     .from(payments)
     .where(
       and(
-        eq(payments.provider, sql.placeholder('provider')),
-        eq(payments.externalId, sql.placeholder('externalId')),
+        eq(payments.provider, field('provider')),
+        eq(payments.externalId, field('externalId')),
         sql`${payments.externalId} <> ''`,
       ),
-    )
-    .prepare()
+    ),
+)
 
 /** A provider's payment by the provider's id. */
 export function findByExternalId(
@@ -51,7 +52,7 @@ export function findByExternalId(
   provider: string,
   externalId: string,
 ): Payment | undefined {
-  return db.prepared(byExternalId).get({ provider, externalId })
+  return db.ask(byExternalId, { provider, externalId })[0]
 }
 
 /** A provider's payment by our id, else by the provider's. Another provider's payment is not found. */
@@ -60,16 +61,9 @@ export function findPaymentOf(db: Database, provider: string, id: string): Payme
   return own?.provider === provider ? own : findByExternalId(db, provider, id)
 }
 
-const read = preparedStep<{ id: string }, Payment[]>((q) =>
-  q
-    .select()
-    .from(payments)
-    .where(eq(payments.id, input('id'))),
-)
-
 /** The same inside a transaction. */
-export function* readPayment(tx: Query, id: string) {
-  const [payment] = yield* read(tx, { id })
+export function* readPayment(_tx: Reading, id: string) {
+  const [payment] = yield* ask(byId, { id })
   return payment
 }
 
@@ -89,7 +83,7 @@ export function* updatePayment(tx: Query, id: string, changes: Changes) {
   return updated as Payment | undefined
 }
 
-const claim = preparedStep<{ id: string; now: string; failedToo: number }, { id: string }[]>((q) =>
+const claim = built<{ id: string; now: string; failedToo: number }, { id: string }[]>((q) =>
   q
     .update(payments)
     .set({
@@ -110,12 +104,12 @@ const claim = preparedStep<{ id: string; now: string; failedToo: number }, { id:
 )
 
 /** Claims a pending payment, or also a failed one, for whoever grants it; false when another one was quicker. */
-export function* claimPayment(tx: Query, id: string, now: string, failedToo: boolean) {
-  const claimed = yield* claim(tx, { id, now, failedToo: Number(failedToo) })
+export function* claimPayment(_tx: Query, id: string, now: string, failedToo: boolean) {
+  const claimed = yield* ask(claim, { id, now, failedToo: Number(failedToo) })
   return claimed.length > 0
 }
 
-const link = preparedStep<{ id: string; uuid: string }, unknown>((q) =>
+const link = built<{ id: string; uuid: string }, unknown>((q) =>
   q
     .update(payments)
     .set({ subscriptionUuid: sql`${field('uuid')}` })
@@ -123,8 +117,8 @@ const link = preparedStep<{ id: string; uuid: string }, unknown>((q) =>
 )
 
 /** Notes which subscription a payment gave or lengthened. */
-export function* linkSubscription(tx: Query, id: string, uuid: string) {
-  yield* link(tx, { id, uuid })
+export function* linkSubscription(_tx: Query, id: string, uuid: string) {
+  yield* ask(link, { id, uuid })
 }
 
 /** Fails a pending payment; false when it is pending no more. */
@@ -263,9 +257,16 @@ export function* readReusable(
 const MOST_ORDERED = 2000
 
 const isNoneOf = (column: SQLWrapper, list: string) =>
-  sql`${column} not in (select value from json_each(${sql.placeholder(list)}))`
+  sql`${column} not in (${textsIn(field(list))})`
 
-const due = (q: Query) => {
+interface Due {
+  now: string
+  limit: number
+  resting: string
+  served: string
+}
+
+const due = built<Due, Payment[]>((q) => {
   const waiting = q
     .select({ id: payments.id, tgId: payments.tgId, nextCheckAt: payments.nextCheckAt })
     .from(payments)
@@ -291,8 +292,7 @@ const due = (q: Query) => {
     .innerJoin(payments, eq(payments.id, ordered.id))
     .orderBy(asc(ordered.turn), asc(payments.nextCheckAt))
     .limit(sql.placeholder('limit'))
-    .prepare()
-}
+})
 
 /**
  * Pending payments whose next check is due: the one of each customer that waits longest, then everyone's second, and so on, so that
@@ -305,29 +305,31 @@ export function listDuePayments(
   { resting, served }: { resting: string[]; served: number[] },
 ): Payment[] {
   const except = { resting: JSON.stringify(resting), served: JSON.stringify(served) }
-  return db.prepared(due).all({ now, limit, ...except })
+  return db.ask(due, { now, limit, ...except })
 }
 
 /** Pending payments in review for one of these reasons whose node and plan are there, and that have been asked about. */
-export async function listReturnedPayments(
-  db: Database,
+export function* listReturnedPayments(
+  q: Reading,
   reasons: string[],
   limit: number,
-): Promise<Payment[]> {
-  return db.q
-    .select()
-    .from(payments)
-    .where(
-      and(
-        eq(payments.status, 'pending'),
-        ne(payments.externalId, ''),
-        inArray(payments.reviewReason, reasons),
-        sql`exists (select 1 from ${nodes} where ${nodes.code} = ${payments.node})`,
-        sql`exists (select 1 from ${plans} where ${plans.code} = ${payments.plan})`,
-      ),
-    )
-    .orderBy(asc(payments.checks), asc(payments.createdAt))
-    .limit(limit)
+): Steps<Payment[]> {
+  return yield* run(
+    q
+      .select()
+      .from(payments)
+      .where(
+        and(
+          eq(payments.status, 'pending'),
+          ne(payments.externalId, ''),
+          inArray(payments.reviewReason, reasons),
+          sql`exists (select 1 from ${nodes} where ${nodes.code} = ${payments.node})`,
+          sql`exists (select 1 from ${plans} where ${plans.code} = ${payments.plan})`,
+        ),
+      )
+      .orderBy(asc(payments.checks), asc(payments.createdAt))
+      .limit(limit),
+  )
 }
 
 /**

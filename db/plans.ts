@@ -1,40 +1,35 @@
 /** Plans in their display order. */
 
-import { type Database, type Query, run } from './database.ts'
+import { ask, type Database, type Query, type Reading, run } from './engine/database.ts'
+import { indexed } from './engine/dialect.ts'
+import { and, asc, eq, type SQLWrapper, sql } from './engine/orm.ts'
+import { built, input, type Nothing } from './engine/question.ts'
 import { isRedeemable } from './gifts.ts'
-import { and, asc, eq, type SQLWrapper, sql } from './orm.ts'
-import { input, preparedStep } from './prepared.ts'
 import { giftCodes, type Plan, payments, plans, subscriptions } from './schema.ts'
 import { MAX_SORT_ORDER } from './values.ts'
 
-const ordered = (q: Query) =>
-  q.select().from(plans).orderBy(asc(plans.sortOrder), asc(plans.code)).prepare()
+const ordered = built<Nothing, Plan[]>((q) =>
+  q.select().from(plans).orderBy(asc(plans.sortOrder), asc(plans.code)),
+)
 
 /** Every plan, archived ones included. */
 export function listPlans(db: Database): Plan[] {
-  return db.prepared(ordered).all()
+  return db.ask(ordered, {})
 }
 
-const byCode = (q: Query) =>
-  q
-    .select()
-    .from(plans)
-    .where(eq(plans.code, sql.placeholder('code')))
-    .prepare()
-
-export function findPlan(db: Database, code: string): Plan | undefined {
-  return db.prepared(byCode).get({ code })
-}
-
-const read = preparedStep<{ code: string }, Plan[]>((q) =>
+const byCode = built<{ code: string }, Plan[]>((q) =>
   q
     .select()
     .from(plans)
     .where(eq(plans.code, input('code'))),
 )
 
-export function* readPlan(tx: Query, code: string) {
-  const [plan] = yield* read(tx, { code })
+export function findPlan(db: Database, code: string): Plan | undefined {
+  return db.ask(byCode, { code })[0]
+}
+
+export function* readPlan(_tx: Reading, code: string) {
+  const [plan] = yield* ask(byCode, { code })
   return plan
 }
 
@@ -95,7 +90,7 @@ export function* isPlanUsed(tx: Query, code: string, now: string) {
     yield* run(some(payments).where(eq(payments.plan, code)).limit(1)),
     yield* run(
       // All that is asked for is in this index.
-      some(sql`${giftCodes} indexed by gift_codes_created_at`)
+      some(indexed(giftCodes, 'gift_codes_created_at'))
         .where(and(eq(giftCodes.plan, code), isRedeemable(now)))
         .limit(1),
     ),

@@ -3,7 +3,7 @@
  * (integrations/read-thread.ts), so a question is a name, arguments and an answer that can be sent from one thread to another.
  */
 
-import type { Database } from './database.ts'
+import type { Database, Reading, Steps } from './engine/database.ts'
 import { listEvents } from './event-log.ts'
 import { listGifts } from './gifts.ts'
 import { listAudit } from './history.ts'
@@ -31,35 +31,17 @@ const READS = {
 type Reads = typeof READS
 export type ReadName = keyof Reads
 type Inputs = {
-  [K in ReadName]: Reads[K] extends (db: Database, ...input: infer Input) => unknown ? Input : never
+  [K in ReadName]: Reads[K] extends (q: Reading, ...input: infer Input) => unknown ? Input : never
 }
 export type ReadInput<K extends ReadName> = Inputs[K]
-export type ReadResult<K extends ReadName> = Awaited<ReturnType<Reads[K]>>
+export type ReadResult<K extends ReadName> = ReturnType<Reads[K]> extends Steps<infer T> ? T : never
 
-/** Asks a read of this database at once, in the thread of the caller. */
-export async function read<K extends ReadName>(
+/** Asks a read of this database in the thread of the caller. */
+export function read<K extends ReadName>(
   db: Database,
   name: K,
   ...input: ReadInput<K>
 ): Promise<ReadResult<K>> {
-  const ask = READS[name] as unknown as (
-    db: Database,
-    ...input: ReadInput<K>
-  ) => ReadResult<K> | Promise<ReadResult<K>>
-  return ask(db, ...input)
-}
-
-/** The same in one read transaction, so that all statements of the read see the same moment. Nobody else may use `db` meanwhile. */
-export async function readSnapshot<K extends ReadName>(
-  db: Database,
-  name: K,
-  ...input: ReadInput<K>
-): Promise<ReadResult<K>> {
-  db.raw.exec('BEGIN')
-  try {
-    return await read(db, name, ...input)
-  } finally {
-    // Some errors have ended it already.
-    if (db.raw.inTransaction) db.raw.exec('COMMIT')
-  }
+  const ask = READS[name] as unknown as (q: Reading, ...input: ReadInput<K>) => Steps<ReadResult<K>>
+  return db.read((q) => ask(q, ...input))
 }

@@ -1,7 +1,7 @@
 /** Recovery codes of admins, by their hashes. */
 import { recoveryCodes } from './admin-schema.ts'
-import { type Database, type Query, run } from './database.ts'
-import { and, eq, isNull, sql } from './orm.ts'
+import { type Query, type Reading, run } from './engine/database.ts'
+import { and, eq, isNull, sql } from './engine/orm.ts'
 
 const unused = (adminId: number) =>
   and(eq(recoveryCodes.adminId, adminId), isNull(recoveryCodes.usedAt))
@@ -29,18 +29,9 @@ export function* claimRecoveryCode(tx: Query, adminId: number, code: string, at:
 }
 
 /** How many an admin has left. */
-export async function countRecoveryCodes(db: Database, adminId: number): Promise<number> {
-  const [row] = await db.q
-    .select({ n: sql<number>`count(*)` })
-    .from(recoveryCodes)
-    .where(unused(adminId))
-  return row?.n ?? 0
-}
-
-/** The same inside a transaction. */
-export function* readRecoveryCodesLeft(tx: Query, adminId: number) {
+export function* countRecoveryCodes(q: Reading, adminId: number) {
   const [row] = yield* run(
-    tx.select({ n: sql<number>`count(*)` }).from(recoveryCodes).where(unused(adminId)),
+    q.select({ n: sql<number>`count(*)` }).from(recoveryCodes).where(unused(adminId)),
   )
   return row?.n ?? 0
 }

@@ -1,6 +1,6 @@
 /** Subscriptions whose owners are to be reminded of their end. */
-import { type Query, run } from './database.ts'
-import { and, eq, gt, inArray, isNull, lte } from './orm.ts'
+import { type Query, type Reading, run } from './engine/database.ts'
+import { and, eq, gt, inArray, isNull, lte } from './engine/orm.ts'
 import { nodes, plans, subscriptions, users } from './schema.ts'
 import { isOpen, where } from './states.ts'
 
@@ -21,7 +21,7 @@ const before = (number: number) => Array.from({ length: number }, (_, i) => i)
  * Active subscriptions that end in the span and whose owners have neither this reminder nor a later one, nor are banned, nor have
  * the bot blocked. Read one `limit` at a time.
  */
-export const dueReminders = (q: Query, { number, after, until }: ReminderSpan, limit: number) =>
+export const dueReminders = (q: Reading, { number, after, until }: ReminderSpan, limit: number) =>
   q
     .select({
       row: subscriptions,

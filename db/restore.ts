@@ -1,8 +1,11 @@
 /** The rows of a verified copy take the place of the live ones, in one transaction that other processes only see whole. */
 import Sqlite from 'better-sqlite3'
-import { dropFactTriggers, rebuildFacts } from './facts.ts'
-import { isBusy } from './failures.ts'
-import { configure } from './open.ts'
+import { isBusy } from './engine/failures.ts'
+import { dropFactTriggers, rebuildFacts } from './engine/sqlite/facts.ts'
+import { guarded, neutral } from './engine/sqlite/failures.ts'
+import { configure } from './engine/sqlite/open.ts'
+import { peekInstanceId, peekSetting } from './engine/sqlite/peek.ts'
+import { snapshotInto, withConnection } from './engine/sqlite/snapshot.ts'
 import {
   ADD_ONLY_NODES,
   BACKUP_KEY,
@@ -12,12 +15,9 @@ import {
   PAYMENTS_GENERATION,
   PENDING_ENV,
   PREVIOUS_CREDENTIALS,
-  peekInstanceId,
-  peekSetting,
 } from './own-settings.ts'
 import { STORED_TABLES } from './rows.ts'
 import { CUSTOMERS } from './sequences.ts'
-import { snapshotInto, withConnection } from './snapshot.ts'
 import { columnsOf, restoredTables } from './upload.ts'
 import { ROOM_FROM } from './values.ts'
 
@@ -186,6 +186,8 @@ export function prepareRows(
       taken: [...taken],
       dropped: dropped.map(({ key }) => key).filter((key) => !internal.has(key)),
     }
+  } catch (error) {
+    throw neutral(error)
   } finally {
     raw.close()
   }
@@ -294,7 +296,7 @@ function begin(raw: Sqlite.Database): void {
       raw.exec('BEGIN IMMEDIATE')
       return
     } catch (error) {
-      if (!isBusy(error) || attempt === 6) throw error
+      if (!isBusy(neutral(error)) || attempt === 6) throw error
     }
   }
 }
@@ -464,11 +466,11 @@ export function replaceRows(
 /** How long a restore waits for another one. */
 const TURN_MS = 60_000
 
-/** Runs `work` while no other process of this machine restores into this database. SQLITE_BUSY when another one takes too long. */
+/** Runs `work` while no other process of this machine restores into this database. Busy when another one takes too long. */
 export async function withRestoreLock<T>(database: string, work: () => Promise<T>): Promise<T> {
   const lock = new Sqlite(`${database}.restore-lock`, { timeout: TURN_MS })
   try {
-    lock.exec('BEGIN EXCLUSIVE')
+    guarded(() => lock.exec('BEGIN EXCLUSIVE'))
     return await work()
   } finally {
     lock.close()

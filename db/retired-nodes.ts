@@ -1,16 +1,16 @@
 /** Deleted nodes whose server is still to be cleaned. */
-import { type Database, type Query, run } from './database.ts'
-import { and, asc, eq, lte } from './orm.ts'
+import { type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { and, asc, eq, lte } from './engine/orm.ts'
 import { nodes, type RetiredNode, retiredNodes } from './schema.ts'
 
 /** Every one of them, oldest first. */
-export async function listRetired(db: Database): Promise<RetiredNode[]> {
-  return db.q.select().from(retiredNodes).orderBy(asc(retiredNodes.createdAt))
+export function* listRetired(q: Reading): Steps<RetiredNode[]> {
+  return yield* run(q.select().from(retiredNodes).orderBy(asc(retiredNodes.createdAt)))
 }
 
 /** Those that are to be tried now. */
-export async function listRetiredDue(db: Database, now: string): Promise<RetiredNode[]> {
-  return db.q.select().from(retiredNodes).where(lte(retiredNodes.nextTryAt, now))
+export function* listRetiredDue(q: Reading, now: string): Steps<RetiredNode[]> {
+  return yield* run(q.select().from(retiredNodes).where(lte(retiredNodes.nextTryAt, now)))
 }
 
 /** A server that was retired before begins anew. */

@@ -16,7 +16,7 @@ import {
 } from '#src/lib/values.ts'
 import * as accounts from './admin-schema.ts'
 import * as customers from './customer-schema.ts'
-import { getTableColumns, getTableName } from './orm.ts'
+import { getTableColumns, getTableName } from './engine/orm.ts'
 import { REMINDED } from './reminders.ts'
 import * as schema from './schema.ts'
 import * as ssh from './ssh-schema.ts'

@@ -13,8 +13,8 @@ import {
   table,
   text,
   uniqueIndex,
-} from './columns.ts'
-import { sql } from './orm.ts'
+} from './engine/columns.ts'
+import { sql } from './engine/orm.ts'
 import { isHeld, isOpen, isRevoked } from './states.ts'
 import type { Transport } from './transport.ts'
 

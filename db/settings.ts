@@ -1,15 +1,15 @@
 /** Rows of live settings, and the database's own INSTANCE_ID. */
-import type Sqlite from 'better-sqlite3'
-import { type Database, type Query, run } from './database.ts'
-import { eq, inArray } from './orm.ts'
+import { type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { eq, inArray } from './engine/orm.ts'
+import { built, type Nothing } from './engine/question.ts'
 import { ADD_ONLY_NODES, BACKUP_KEY, INSTANCE_ID } from './own-settings.ts'
 import { nodes, revisions, settings } from './schema.ts'
 import { managementKey } from './ssh-schema.ts'
 
-const every = (q: Query) => q.select().from(settings).prepare()
+const every = built<Nothing, { key: string; value: string }[]>((q) => q.select().from(settings))
 
 export function listSettings(db: Database): { key: string; value: string }[] {
-  return db.prepared(every).all()
+  return db.ask(every, {})
 }
 
 /** The same inside a transaction. */
@@ -17,7 +17,7 @@ export function* readAllSettings(tx: Query) {
   return yield* run(tx.select().from(settings))
 }
 
-export function* readSetting(tx: Query, key: string) {
+export function* readSetting(tx: Reading, key: string) {
   const [row] = yield* run(tx.select().from(settings).where(eq(settings.key, key)))
   return row?.value
 }
@@ -35,12 +35,13 @@ export function* putSetting(tx: Query, key: string, value: string) {
   )
 }
 
-const listsRevision = (q: Query) =>
-  q.select({ n: revisions.n }).from(revisions).where(eq(revisions.name, 'lists')).prepare()
+const listsRevision = built<Nothing, { n: number }[]>((q) =>
+  q.select({ n: revisions.n }).from(revisions).where(eq(revisions.name, 'lists')),
+)
 
 /** The revision of what all connection lists share: nodes, plans, settings. */
 export function findListsRevision(db: Database): number {
-  return db.prepared(listsRevision).get()?.n ?? 0
+  return db.ask(listsRevision, {})[0]?.n ?? 0
 }
 
 function rowOf(db: Database, key: string): string | undefined {
@@ -71,15 +72,12 @@ export interface AddOnlyNodes {
   codes: string[]
 }
 
-const addOnlyNodes = (raw: Sqlite.Database) =>
-  raw.prepare<[string], string>('select value from settings where key = ?').pluck()
-
 /**
  * From which nodes nothing is removed since a restore; undefined where there are none. Read where the wanted clients are read, so that
- * whoever asks after reading them hears of the restore that they are of.
+ * whoever asks after reading them hears of the restore that they are of: to be scanned.
  */
-export function findAddOnlyNodes(db: Database): AddOnlyNodes | undefined {
-  const value = db.scanning(addOnlyNodes).get(ADD_ONLY_NODES)
+export function* findAddOnlyNodes(q: Reading): Steps<AddOnlyNodes | undefined> {
+  const value = yield* readSetting(q, ADD_ONLY_NODES)
   const [generation, ...codes] = value?.split(' ') ?? []
   return generation === undefined || codes.length === 0 ? undefined : { generation, codes }
 }
@@ -105,8 +103,8 @@ export function* putInstanceId(tx: Query, id: string) {
   yield* putSetting(tx, INSTANCE_ID, id)
 }
 
-export async function findManagementKey(db: Database) {
-  const [key] = await db.q.select().from(managementKey)
+export function* readManagementKey(q: Reading) {
+  const [key] = yield* run(q.select().from(managementKey))
   return key
 }
 

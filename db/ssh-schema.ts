@@ -1,5 +1,5 @@
 /** The tables of what SSH needs beside the nodes themselves: a part of schema.ts in a file of its own. */
-import { int, primaryKey, table, text } from './columns.ts'
+import { int, primaryKey, table, text } from './engine/columns.ts'
 
 export const knownHosts = table(
   'known_hosts',

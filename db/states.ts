@@ -3,7 +3,7 @@
  * transitions"); `subscriptionState` of the domain says the same of a row. As text, which statements of hot paths and triggers are
  * made of. SQLite takes a partial index only for the very words of its condition: these are theirs (db/schema.ts).
  */
-import { type SQL, sql } from './orm.ts'
+import { type SQL, sql } from './engine/orm.ts'
 
 /** What the columns of a table are named by in a statement: nothing, or an alias with its dot. */
 type Row = '' | `${string}.`

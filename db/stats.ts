@@ -1,10 +1,10 @@
 /** Counts for the dashboard: each from an index that covers it, so that none visits the rows of a large table. */
 import type { DaySpan } from '#src/lib/time.ts'
-import type { Database, Query } from './database.ts'
+import { ask, type Reading, type Steps } from './engine/database.ts'
+import { byIndex, param } from './engine/dialect.ts'
+import { written, writtenValues } from './engine/question.ts'
 import { REMINDED } from './reminders.ts'
 import { isOpen } from './states.ts'
-
-type Raw = Database['raw']
 
 /** Every subscription is in one of the four. */
 export interface SubscriptionCounts {
@@ -39,28 +39,29 @@ const traffic = (slot: 'up' | 'down') =>
 
 /** Subscriptions that are neither revoked nor held and end in (from, to]: an index that reminders use covers them. */
 const ending = (after: string, until: string) =>
-  `(select count(*) from subscriptions indexed by subscriptions_reminders
+  `(select count(*) from subscriptions ${byIndex('subscriptions_reminders')}
      where ${isOpen()} and reminded in (${REMINDED}) and expires_at > ${after} and expires_at <= ${until})`
 
 /** The last moment of the day of a timestamp, beyond every one that is on it. */
 const endOfDay = (at: string) => `substr(${at}, 1, 10) || 'T99'`
 
-const counts = (_q: Query, raw: Raw) =>
-  raw.prepare<{ now: string; soon: string }, CountRow>(
-    `select (select coalesce(sum(n), 0) from tallies where name = 'users') as users,
+const NOW = param('now')
+
+const counts = written<{ now: string; soon: string }, CountRow>(
+  `select (select coalesce(sum(n), 0) from tallies where name = 'users') as users,
        ${tallied('devices', '')} as devices,
        ${traffic('up')} as up,
        ${traffic('down')} as down,
        (select coalesce(sum(n), 0) from ending_counts) as open,
        ${tallied('subscriptions', 'held')} as held,
        ${tallied('subscriptions', 'revoked')} as revoked,
-       (select coalesce(sum(n), 0) from ending_counts where day > substr(@now, 1, 10))
-         + ${ending('@now', endOfDay('@now'))} as running,
-       ${ending('@now', '@soon')} as expiring,
+       (select coalesce(sum(n), 0) from ending_counts where day > substr(${NOW}, 1, 10))
+         + ${ending(NOW, endOfDay(NOW))} as running,
+       ${ending(NOW, param('soon'))} as expiring,
        (select count(*) from payments where status = 'pending') as pending,
        (select count(*) from payments where review_reason is not null) as inReview,
        (select count(*) from orphan_payments where resolved_at is null) as orphans`,
-  )
+)
 
 /** A sum of what nodes report, which may be too large for sum(), and for JavaScript. */
 const sumOf = (column: string) => `cast(min(total(${column}), ${Number.MAX_SAFE_INTEGER}) as int)`
@@ -84,8 +85,8 @@ export interface CountInput {
  * What is counted of all rows at `now`; `expiring`: active subscriptions that end up to `soon`; `review`: payments that wait for an
  * admin, open `orphans` among them; `traffic`: bytes of all stored totals; what was paid `today` and in the `month`.
  */
-export function countAll(db: Database, { now, soon, today, month, currency }: CountInput) {
-  const row = db.prepared(counts).get({ now, soon })
+export function* countAll(_q: Reading, { now, soon, today, month, currency }: CountInput) {
+  const [row] = yield* ask(counts, { now, soon })
   if (!row) throw new Error('a count without a row')
   const { up, down, open, held, revoked, running, inReview, ...rest } = row
   const subscriptions: SubscriptionCounts = {
@@ -99,86 +100,92 @@ export function countAll(db: Database, { now, soon, today, month, currency }: Co
     review: inReview + rest.orphans,
     subscriptions,
     traffic: { up, down },
-    today: sumPaid(db, today, currency),
-    month: sumPaid(db, month, currency),
+    today: yield* sumPaid(today, currency),
+    month: yield* sumPaid(month, currency),
   }
 }
 
-const tally = (_q: Query, raw: Raw) =>
-  raw
-    .prepare<[name: string, from: string, to: string], number>(
-      'select coalesce(sum(n), 0) from tallies where name = +? and slot >= +? and slot < +?',
-    )
-    .pluck()
+const tally = writtenValues<Span & { name: string }, number>(
+  `select coalesce(sum(n), 0) from tallies
+   where name = ${param('name')} and slot >= ${param('from')} and slot < ${param('to')}`,
+)
 
 /** What was counted in a span, which begins and ends with a quarter of an hour. */
-const tallyOf = (db: Database, name: string, { from, to }: Span): number =>
-  db.prepared(tally).get(name, from.slice(0, SLOT), to.slice(0, SLOT)) ?? 0
+function* tallyOf(name: string, { from, to }: Span): Steps<number> {
+  const [n = 0] = yield* ask(tally, { name, from: from.slice(0, SLOT), to: to.slice(0, SLOT) })
+  return n
+}
 
 /** `YYYY-MM-DDTHH:MM`. */
 const SLOT = 16
 
 /** Payments paid in a span, and what they brought in `currency`; refunded ones brought nothing. */
-const sumPaid = (db: Database, span: Span, currency: string) => ({
-  paid: tallyOf(db, 'paid', span),
-  revenue: tallyOf(db, `revenue ${currency}`, span),
-})
+function* sumPaid(span: Span, currency: string) {
+  return {
+    paid: yield* tallyOf('paid', span),
+    revenue: yield* tallyOf(`revenue ${currency}`, span),
+  }
+}
 
 /** Traffic of all nodes by UTC day, from a day on. */
-const samples = (_q: Query, raw: Raw) =>
-  raw.prepare<[from: string], { day: string; up: number; down: number }>(
-    `select day, ${sumOf('up')} as up, ${sumOf('down')} as down
-       from traffic_samples where day >= +? group by day`,
-  )
+const samples = written<{ from: string }, { day: string; up: number; down: number }>(
+  `select day, ${sumOf('up')} as up, ${sumOf('down')} as down
+     from traffic_samples where day >= ${param('from')} group by day`,
+)
 
 /**
  * Users created on each day, payments paid on it and what they brought; traffic of all nodes on the UTC day of the same date. Days
  * follow each other.
  */
-export function countDays(db: Database, days: DaySpan[], currency: string) {
-  const traffic = new Map(
-    db
-      .prepared(samples)
-      .all(days[0]?.day ?? '')
-      .map((row) => [row.day, row]),
-  )
-  return days.map((one) => ({
-    users: tallyOf(db, 'users', one),
-    ...sumPaid(db, one, currency),
-    up: traffic.get(one.day)?.up ?? 0,
-    down: traffic.get(one.day)?.down ?? 0,
-  }))
+export function* countDays(_q: Reading, days: DaySpan[], currency: string) {
+  const rows = yield* ask(samples, { from: days[0]?.day ?? '' })
+  const traffic = new Map(rows.map((row) => [row.day, row]))
+  const counted = []
+  for (const one of days) {
+    counted.push({
+      users: yield* tallyOf('users', one),
+      ...(yield* sumPaid(one, currency)),
+      up: traffic.get(one.day)?.up ?? 0,
+      down: traffic.get(one.day)?.down ?? 0,
+    })
+  }
+  return counted
 }
 
-const nodeSamples = (_q: Query, raw: Raw) =>
-  raw.prepare<[node: string, from: string], { day: string; up: number; down: number }>(
-    'select day, up, down from traffic_samples where node = +? and day >= +?',
-  )
+const nodeSamples = written<
+  { node: string; day: string },
+  { day: string; up: number; down: number }
+>(
+  `select day, up, down from traffic_samples where node = ${param('node')} and day >= ${param('day')}`,
+)
 
 /** Traffic of a node by UTC day, from `day` on. */
-export const listSamples = (db: Database, node: string, day: string) =>
-  db.prepared(nodeSamples).all(node, day)
+export function* listSamples(_q: Reading, node: string, day: string) {
+  return yield* ask(nodeSamples, { node, day })
+}
 
-const active = (_q: Query, raw: Raw) =>
-  raw.prepare<{ now: string }, { node: string; plan: string; active: number }>(
-    `select node, plan, sum(n) as active from (
-       select node, plan, n from ending_counts where day > substr(@now, 1, 10)
+const active = written<{ now: string }, { node: string; plan: string; active: number }>(
+  `select node, plan, sum(n) as active from (
+       select node, plan, n from ending_counts where day > substr(${NOW}, 1, 10)
        union all
-       select node, plan, 1 from subscriptions indexed by subscriptions_expires_at
-         where expires_at > @now and expires_at <= ${endOfDay('@now')} and ${isOpen()})
+       select node, plan, 1 from subscriptions ${byIndex('subscriptions_expires_at')}
+         where expires_at > ${NOW} and expires_at <= ${endOfDay(NOW)} and ${isOpen()})
      group by node, plan having active > 0`,
-  )
+)
 
-const endings = (_q: Query, raw: Raw) =>
-  raw
-    .prepare<[from: string, to: string], number>(
-      `select count(*) from subscriptions indexed by subscriptions_reminders
-       where ${isOpen()} and reminded in (${REMINDED}) and expires_at >= +? and expires_at < +?`,
-    )
-    .pluck()
+const endings = writtenValues<Span, number>(
+  `select count(*) from subscriptions ${byIndex('subscriptions_reminders')}
+   where ${isOpen()} and reminded in (${REMINDED})
+     and expires_at >= ${param('from')} and expires_at < ${param('to')}`,
+)
 
 /** Active subscriptions at `now` by node and plan, and how many end in each span. */
-export const countActive = (db: Database, now: string, spans: Span[]) => ({
-  rows: db.prepared(active).all({ now }),
-  endings: spans.map(({ from, to }) => db.prepared(endings).get(from, to) ?? 0),
-})
+export function* countActive(_q: Reading, now: string, spans: Span[]) {
+  const rows = yield* ask(active, { now })
+  const counted: number[] = []
+  for (const { from, to } of spans) {
+    const [n = 0] = yield* ask(endings, { from, to })
+    counted.push(n)
+  }
+  return { rows, endings: counted }
+}

@@ -1,6 +1,8 @@
 /** The admin's listing of subscriptions: search, filters, pages by key. */
 
-import type { Database, Query } from './database.ts'
+import { type Reading, run, type Steps } from './engine/database.ts'
+import { indexed, unindexed } from './engine/dialect.ts'
+import { and, eq, exists, gt, inArray, lt, lte, type SQL, sql } from './engine/orm.ts'
 import { endingCounts, userSummaries } from './fact-schema.ts'
 import {
   fewOf,
@@ -11,7 +13,6 @@ import {
   ownedRows,
   type Rows,
 } from './listing.ts'
-import { and, eq, exists, gt, inArray, lt, lte, type SQL, sql } from './orm.ts'
 import type { PageRequest } from './paging.ts'
 import { payments, subscriptions, users } from './schema.ts'
 import { isHeld, isOpen, isRevoked, where } from './states.ts'
@@ -35,7 +36,7 @@ export type SubscriptionSort = (typeof SUBSCRIPTION_SORTS)[number]
 const { tgId, node, plan, createdAt, expiresAt } = subscriptions
 const rowid = sql<number>`subscriptions.rowid`
 
-const by = (index: string) => sql`${subscriptions} indexed by ${sql.raw(`subscriptions_${index}`)}`
+const by = (index: string) => indexed(subscriptions, `subscriptions_${index}`)
 
 /** The ends that a filter leaves. */
 const endsOf = ({ state, expiresBefore }: SubscriptionFilter, now: string) =>
@@ -70,18 +71,18 @@ const withId = (uuid: string) =>
 /** Of users only those who have a subscription in a state, where that is known of each. */
 function having(state: SubscriptionState | undefined, now: string, found: SQL): SQL {
   if (state !== 'active') return sql`select ${users.tgId} from ${users} where ${found}`
-  return sql`select ${userSummaries.tgId} from ${userSummaries} not indexed
+  return sql`select ${userSummaries.tgId} from ${unindexed(userSummaries)}
     where ${gt(userSummaries.lastEnd, now)}
       and ${userSummaries.tgId} in (select ${users.tgId} from ${users} where ${found})`
 }
 
 /** The subscriptions of the users that a search finds. */
 function search(
-  q: Query,
+  q: Reading,
   text: string,
   state: SubscriptionState | undefined,
   now: string,
-): Promise<OwnedRows> {
+): Steps<OwnedRows> {
   const found = userSearch(text)
   const owners = { from: sql`${users}`, where: found }
   const byNumber = numberSearch(text)
@@ -111,23 +112,25 @@ function waysTo({ state, node: code, plan: named }: SubscriptionFilter): Rows[] 
  * At least so many subscriptions match: those that end on whole days of the filter. Of held and revoked ones nothing is known, of a
  * user's or a search's neither.
  */
-async function countKnown(q: Query, filter: SubscriptionFilter, now: string): Promise<number> {
+function* countKnown(q: Reading, filter: SubscriptionFilter, now: string): Steps<number> {
   const { state, expiresBefore } = filter
   if (state === 'held' || state === 'revoked') return 0
   const { day, n, node: onNode, plan: ofPlan } = endingCounts
   const dayOf = (at: string) => at.slice(0, 'YYYY-MM-DD'.length)
-  const [row] = await q
-    .select({ n: sql<number>`coalesce(sum(${n}), 0)` })
-    .from(endingCounts)
-    .where(
-      and(
-        state === 'active' ? gt(day, dayOf(now)) : undefined,
-        state === 'expired' ? lt(day, dayOf(now)) : undefined,
-        expiresBefore === undefined ? undefined : lt(day, dayOf(expiresBefore)),
-        filter.node === undefined ? undefined : eq(onNode, filter.node),
-        filter.plan === undefined ? undefined : eq(ofPlan, filter.plan),
+  const [row] = yield* run(
+    q
+      .select({ n: sql<number>`coalesce(sum(${n}), 0)` })
+      .from(endingCounts)
+      .where(
+        and(
+          state === 'active' ? gt(day, dayOf(now)) : undefined,
+          state === 'expired' ? lt(day, dayOf(now)) : undefined,
+          expiresBefore === undefined ? undefined : lt(day, dayOf(expiresBefore)),
+          filter.node === undefined ? undefined : eq(onNode, filter.node),
+          filter.plan === undefined ? undefined : eq(ofPlan, filter.plan),
+        ),
       ),
-    )
+  )
   return row?.n ?? 0
 }
 
@@ -150,12 +153,12 @@ function countedOf({ state, node: code, expiresBefore }: SubscriptionFilter): SQ
   return state || expiresBefore !== undefined ? by('expires_at') : undefined
 }
 
-async function planOf(
-  q: Query,
+function* planOf(
+  q: Reading,
   filter: SubscriptionFilter,
   sort: SubscriptionSort,
   now: string,
-): Promise<Listing> {
+): Steps<Listing> {
   const order = { column: sort === 'created_at' ? sql`${createdAt}` : sql`${expiresAt}`, rowid }
   const others = filtered(filter, now)
   const { text, state } = filter
@@ -165,10 +168,10 @@ async function planOf(
   }
   if (filter.tgId !== undefined && !text)
     return { ...order, rows: { from: by('list'), where: others } }
-  const found = text ? await search(q, text, state, now) : undefined
+  const found = text ? yield* search(q, text, state, now) : undefined
   if (found?.owners === 'few')
     return { ...order, rows: { from: by('list'), where: and(found.all, others) } }
-  const few = await fewOf(q, waysTo(filter))
+  const few = yield* fewOf(q, waysTo(filter))
   if (few) return { ...order, rows: { from: few.from, where: and(others, found?.each) } }
   const walk = walkOf(filter, sort, now)
   if (found?.owners === 'some') {
@@ -188,20 +191,20 @@ async function planOf(
     ...order,
     rows: { from: walk.from, where },
     counted: from && { from, where },
-    known: text ? 0 : await countKnown(q, filter, now),
+    known: text ? 0 : yield* countKnown(q, filter, now),
   }
 }
 
 /** One page of the admin's listing, and the count of all matches (capped at COUNT_CAP + 1). */
-export async function listSubscriptions(
-  db: Database,
+export function* listSubscriptions(
+  q: Reading,
   filter: SubscriptionFilter,
   sort: SubscriptionSort,
   page: PageRequest,
   now: string,
-): Promise<{ rows: ListedSubscription[]; total: number }> {
-  const plan = await planOf(db.q, await withOwnNumbers(db.q, filter), sort, now)
-  const { rowids, total } = await findRows(db.q, plan, page)
-  const rows = await listed(db.q).where(inArray(rowid, rowids))
+): Steps<{ rows: ListedSubscription[]; total: number }> {
+  const plan = yield* planOf(q, yield* withOwnNumbers(q, filter), sort, now)
+  const { rowids, total } = yield* findRows(q, plan, page)
+  const rows = yield* run(listed(q).where(inArray(rowid, rowids)))
   return { rows: inOrderOf(rowids, rows, (one) => one.rowid), total }
 }

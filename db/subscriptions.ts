@@ -1,8 +1,9 @@
 /** Subscriptions: the owner's list, the clients of a node, and the conditional changes. */
 
-import { type Database, type Query, run } from './database.ts'
-import { and, desc, eq, inArray, type SQL, sql } from './orm.ts'
-import { field, preparedStep } from './prepared.ts'
+import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { byIndex, indexed, param, textsOf } from './engine/dialect.ts'
+import { and, desc, eq, inArray, type SQL, sql } from './engine/orm.ts'
+import { built, field, writtenArrays, writtenValues } from './engine/question.ts'
 import {
   counters,
   nodes,
@@ -13,8 +14,9 @@ import {
   users,
 } from './schema.ts'
 import { isActive, isHeld, isServed, where, whereActive, whereUnexpired } from './states.ts'
+import type { ActiveOfUser } from './users.ts'
 
-const ofOwner = (q: Query) =>
+const ofOwner = built<{ tgId: number; now: string }, ActiveOfUser[]>((q) =>
   q
     .select({
       uuid: subscriptions.uuid,
@@ -25,15 +27,13 @@ const ofOwner = (q: Query) =>
       downBytes: subscriptions.downBytes,
     })
     .from(subscriptions)
-    .where(
-      and(eq(subscriptions.tgId, sql.placeholder('tgId')), whereActive(sql.placeholder('now'))),
-    )
-    .orderBy(subscriptions.createdAt, sql`subscriptions.rowid`)
-    .prepare()
+    .where(and(eq(subscriptions.tgId, field('tgId')), whereActive(field('now'))))
+    .orderBy(subscriptions.createdAt, sql`subscriptions.rowid`),
+)
 
 /** The active subscriptions of a user, oldest first: the order of the user's list. */
-export function listActiveOfUser(db: Database, tgId: number, now: string) {
-  return db.prepared(ofOwner).all({ tgId, now })
+export function listActiveOfUser(db: Database, tgId: number, now: string): ActiveOfUser[] {
+  return db.ask(ofOwner, { tgId, now })
 }
 
 const rowid = sql<number>`subscriptions.rowid`
@@ -48,7 +48,7 @@ const listedColumns = {
 }
 
 /** Subscriptions with what their views show beside them. */
-export const listed = (q: Query) =>
+export const listed = (q: Reading) =>
   q
     .select(listedColumns)
     .from(subscriptions)
@@ -81,14 +81,14 @@ export function* readGiftSubscription(tx: Query, tgId: number, code: string) {
   return found as ListedSubscription | undefined
 }
 
-const listedOfUser = (q: Query) =>
+const listedOfUser = built<{ tgId: number }, ListedSubscription[]>((q) =>
   listed(q)
-    .where(eq(subscriptions.tgId, sql.placeholder('tgId')))
-    .orderBy(desc(subscriptions.createdAt), desc(rowid))
-    .prepare()
+    .where(eq(subscriptions.tgId, field('tgId')))
+    .orderBy(desc(subscriptions.createdAt), desc(rowid)),
+)
 
 export function listOfUser(db: Database, tgId: number): ListedSubscription[] {
-  return db.prepared(listedOfUser).all({ tgId })
+  return db.ask(listedOfUser, { tgId })
 }
 
 type NewSubscription = Pick<
@@ -97,7 +97,7 @@ type NewSubscription = Pick<
 > &
   Partial<Pick<Subscription, 'paymentId' | 'giftCode'>>
 
-const add = preparedStep<NewSubscription, Subscription[]>((q) =>
+const add = built<NewSubscription, Subscription[]>((q) =>
   q
     .insert(subscriptions)
     .values({
@@ -115,10 +115,10 @@ const add = preparedStep<NewSubscription, Subscription[]>((q) =>
 )
 
 export function* insertSubscription(
-  tx: Query,
+  _tx: Query,
   { paymentId = null, giftCode = null, ...row }: NewSubscription,
 ) {
-  const [inserted] = yield* add(tx, { ...row, paymentId, giftCode })
+  const [inserted] = yield* ask(add, { ...row, paymentId, giftCode })
   return inserted as Subscription
 }
 
@@ -168,20 +168,18 @@ export function* revokeSubscription(tx: Query, uuid: string, now: string) {
 // ways: a node's clients are many and banned users few, so those are read once; of single clients the owner is looked up.
 
 const CLIENTS_OF_NODE = `from subscriptions
-  where node = +? and uuid >= +? and uuid < +? and ${isActive('+?')}
-    and tg_id not in (select tg_id from users indexed by users_banned where banned_at is not null)`
+  where node = ${param('node')} and uuid >= ${param('from')} and uuid < ${param('to')} and ${isActive(param('now'))}
+    and tg_id not in (select tg_id from users ${byIndex('users_banned')} where banned_at is not null)`
 
-type ClientRange = [node: string, from: string, to: string, now: string]
+type ClientsOfNode = ClientIds & { node: string; now: string }
 
-const clientsOfNode = (raw: Database['raw']) =>
-  raw.prepare<ClientRange, string>(`select uuid ${CLIENTS_OF_NODE} order by uuid`).pluck()
+const clientsOfNode = writtenValues<ClientsOfNode, string>(
+  `select uuid ${CLIENTS_OF_NODE} order by uuid`,
+)
 
-const textOfClients = (raw: Database['raw']) =>
-  raw
-    .prepare<ClientRange, Uint8Array>(
-      `select cast(coalesce(group_concat(uuid, ''), '') as blob) ${CLIENTS_OF_NODE}`,
-    )
-    .pluck()
+const textOfClients = writtenValues<ClientsOfNode, Uint8Array>(
+  `select cast(coalesce(group_concat(uuid, ''), '') as blob) ${CLIENTS_OF_NODE}`,
+)
 
 /** Client ids from `from` to below `to`. */
 export interface ClientIds {
@@ -189,56 +187,50 @@ export interface ClientIds {
   to: string
 }
 
-/** The client ids that a node must serve now, sorted. */
-export function listClientsOfNode(
-  db: Database,
+/** The client ids that a node must serve now, sorted. To be scanned. */
+export function* listClientsOfNode(
+  _q: Reading,
   node: string,
   { from, to }: ClientIds,
   now: string,
-): string[] {
-  return db.scanning(clientsOfNode).all(node, from, to, now)
+): Steps<string[]> {
+  return yield* ask(clientsOfNode, { node, from, to, now })
 }
 
 /**
  * The same as the bytes of one text, in the order of the index, which is theirs: to be hashed, at a third of the work, and without the
  * strings of each, nor one of all that would be encoded again.
  */
-export function joinClientsOfNode(
-  db: Database,
+export function* joinClientsOfNode(
+  _q: Reading,
   node: string,
   { from, to }: ClientIds,
   now: string,
-): Uint8Array {
-  return db.scanning(textOfClients).get(node, from, to, now) as Uint8Array
+): Steps<Uint8Array> {
+  const [text] = yield* ask(textOfClients, { node, from, to, now })
+  return text as Uint8Array
 }
 
-const served = (_q: Query, raw: Database['raw']) =>
-  raw
-    .prepare<[uuids: string, now: string], [uuid: string, node: string]>(
-      `select s.uuid, s.node from subscriptions s join users u on u.tg_id = s.tg_id
-       where s.uuid in (select value from json_each(+?))
-         and ${isServed('+?', 's.', 'u.')}`,
-    )
-    .raw()
+const served = writtenArrays<{ uuids: string; now: string }, [uuid: string, node: string]>(
+  `select s.uuid, s.node from subscriptions s join users u on u.tg_id = s.tg_id
+   where s.uuid in (${textsOf('uuids')}) and ${isServed(param('now'), 's.', 'u.')}`,
+)
 
 /** Which of these subscriptions their node must serve now, by uuid. */
 export function listServed(db: Database, uuids: string[], now: string): Map<string, string> {
-  return new Map(db.prepared(served).all(JSON.stringify(uuids), now))
+  return new Map(db.ask(served, { uuids: JSON.stringify(uuids), now }))
 }
 
-const onOtherNodes = (_q: Query, raw: Database['raw']) =>
-  raw
-    .prepare<[uuids: string, codes: string], string>(
-      `select uuid from subscriptions
-       where uuid in (select value from json_each(+?))
-         and node in (select code from nodes where code not in (select value from json_each(+?)))`,
-    )
-    .pluck()
+const onOtherNodes = writtenValues<{ uuids: string; codes: string }, string>(
+  `select uuid from subscriptions
+   where uuid in (${textsOf('uuids')})
+     and node in (select code from nodes where code not in (${textsOf('codes')}))`,
+)
 
 /** Which of these clients have their subscription on a node that is none of `codes`. */
 export function listOnOtherNodes(db: Database, uuids: string[], codes: string[]): Set<string> {
-  const found = db.prepared(onOtherNodes).all(JSON.stringify(uuids), JSON.stringify(codes))
-  return new Set(found)
+  const params = { uuids: JSON.stringify(uuids), codes: JSON.stringify(codes) }
+  return new Set(db.ask(onOtherNodes, params))
 }
 
 const unexpiredOfUser = (tgId: number, now: string) =>
@@ -361,7 +353,7 @@ export function* hasUnexpired(tx: Query, node: string, now: string) {
     run(
       tx
         .select({ n: sql`1` })
-        .from(sql`${subscriptions} indexed by ${sql.raw(index)}`)
+        .from(indexed(subscriptions, index))
         .where(and(condition, eq(subscriptions.node, node)))
         .limit(1),
     )

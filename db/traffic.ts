@@ -1,6 +1,6 @@
 /** Traffic: counted once from the cores' readings, read as stored totals. */
-import { type Database, type Query, run } from './database.ts'
-import { and, desc, eq, gt, inArray, type SQLWrapper, sql } from './orm.ts'
+import { type Query, type Reading, run } from './engine/database.ts'
+import { and, desc, eq, gt, inArray, type SQLWrapper, sql } from './engine/orm.ts'
 import type { PageRequest } from './paging.ts'
 import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema.ts'
 
@@ -11,13 +11,7 @@ export interface CounterReading {
 }
 
 /** The reading of a core that was counted last; empty before the first. */
-export async function findReading(db: Database, core: string): Promise<string> {
-  const [row] = await db.q.select().from(readings).where(eq(readings.core, core))
-  return row?.reading ?? ''
-}
-
-/** The same inside a transaction. */
-export function* readReading(tx: Query, core: string) {
+export function* readReading(tx: Reading, core: string) {
   const [row] = yield* run(tx.select().from(readings).where(eq(readings.core, core)))
   return row?.reading ?? ''
 }
@@ -105,7 +99,7 @@ const total = sql<number>`(up_bytes + down_bytes)`
 const rowid = sql<number>`subscriptions.rowid`
 
 /** The `most` subscriptions with the most traffic, as a table to select from. */
-const largest = (q: Query, most: number) =>
+const largest = (q: Reading, most: number) =>
   q
     .select({
       rowid: rowid.as('traffic_rowid'),
@@ -123,46 +117,50 @@ const largest = (q: Query, most: number) =>
     .as('largest')
 
 /** A page of the `most` subscriptions with the most traffic, largest first. */
-async function listTraffic(db: Database, most: number, page: PageRequest) {
-  const rows = largest(db.q, most)
-  return db.q
-    .select({
-      rowid: rows.rowid,
-      uuid: rows.uuid,
-      tgId: rows.tgId,
-      username: users.username,
-      name: users.name,
-      node: rows.node,
-      nodeLabel: nodes.label,
-      up: rows.up,
-      down: rows.down,
-    })
-    .from(rows)
-    .leftJoin(users, eq(users.tgId, rows.tgId))
-    .leftJoin(nodes, eq(nodes.code, rows.node))
-    .where(
-      page.cursor
-        ? sql`(${rows.total}, ${rows.rowid}) < (cast(${page.cursor.value} as integer), ${page.cursor.rowid})`
-        : undefined,
-    )
-    .orderBy(desc(rows.total), desc(rows.rowid))
-    .limit(page.limit)
+function* listTraffic(q: Reading, most: number, page: PageRequest) {
+  const rows = largest(q, most)
+  return yield* run(
+    q
+      .select({
+        rowid: rows.rowid,
+        uuid: rows.uuid,
+        tgId: rows.tgId,
+        username: users.username,
+        name: users.name,
+        node: rows.node,
+        nodeLabel: nodes.label,
+        up: rows.up,
+        down: rows.down,
+      })
+      .from(rows)
+      .leftJoin(users, eq(users.tgId, rows.tgId))
+      .leftJoin(nodes, eq(nodes.code, rows.node))
+      .where(
+        page.cursor
+          ? sql`(${rows.total}, ${rows.rowid}) < (cast(${page.cursor.value} as integer), ${page.cursor.rowid})`
+          : undefined,
+      )
+      .orderBy(desc(rows.total), desc(rows.rowid))
+      .limit(page.limit),
+  )
 }
 
 /** How many they are, and what they have in all. */
-async function sumTraffic(db: Database, most: number) {
-  const rows = largest(db.q, most)
+function* sumTraffic(q: Reading, most: number) {
+  const rows = largest(q, most)
   // Not sum(), which refuses what is beyond 64 bits.
   const capped = (column: SQLWrapper) =>
     sql<number>`cast(min(total(${column}), ${Number.MAX_SAFE_INTEGER}) as integer)`
-  const [sums] = await db.q
-    .select({ count: sql<number>`count(*)`, up: capped(rows.up), down: capped(rows.down) })
-    .from(rows)
+  const [sums] = yield* run(
+    q
+      .select({ count: sql<number>`count(*)`, up: capped(rows.up), down: capped(rows.down) })
+      .from(rows),
+  )
   return sums as { count: number; up: number; down: number }
 }
 
 /** A page of the `most` subscriptions with the most traffic, largest first; how many they are, and what they have in all. */
-export const reportTraffic = async (db: Database, most: number, page: PageRequest) => ({
-  rows: await listTraffic(db, most, page),
-  ...(await sumTraffic(db, most)),
-})
+export function* reportTraffic(q: Reading, most: number, page: PageRequest) {
+  const rows = yield* listTraffic(q, most, page)
+  return { rows, ...(yield* sumTraffic(q, most)) }
+}

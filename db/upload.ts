@@ -7,12 +7,13 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
 import { checkSqliteFile, DamagedFile } from '#src/lib/sqlite-file.ts'
-import { dropFactTriggers, FACT_TABLES } from './facts.ts'
-import { isDamage } from './failures.ts'
+import { isDamage } from './engine/failures.ts'
+import { dropFactTriggers, FACT_TABLES } from './engine/sqlite/facts.ts'
+import { neutral } from './engine/sqlite/failures.ts'
+import { MIGRATIONS_TABLE, migrate, migrationNumbers } from './engine/sqlite/migrate.ts'
+import { createOwnerOnly } from './engine/sqlite/snapshot.ts'
 import { MOST_ROWS } from './listing.ts'
-import { MIGRATIONS_TABLE, migrate, migrationNumbers } from './open.ts'
 import { STORED_TABLES } from './rows.ts'
-import { createOwnerOnly } from './snapshot.ts'
 
 /** An upload that is refused; the message is for the admin and quotes nothing of the upload. */
 export class UploadRefused extends Error {}
@@ -293,7 +294,7 @@ function takeRows(raw: Sqlite.Database, providers: readonly string[]): void {
 
 /** What SQLite itself says of a bad upload; anything else is a fault of ours. */
 const isRefusal = (error: unknown) =>
-  isDamage(error) ||
+  isDamage(neutral(error)) ||
   /^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH|TOOBIG|AUTH|CANTOPEN|READONLY)/.test(errorCode(error) ?? '')
 
 /**
@@ -314,7 +315,7 @@ export function rebuild(upload: string, clean: string, providers: readonly strin
     takeRows(raw, providers)
     raw.exec('DETACH up')
   } catch (error) {
-    if (error instanceof UploadRefused || !isRefusal(error)) throw error
+    if (error instanceof UploadRefused || !isRefusal(error)) throw neutral(error)
     throw new UploadRefused(DAMAGED)
   } finally {
     raw.close()

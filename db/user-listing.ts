@@ -1,9 +1,10 @@
 /** The admin's listing of users: search, filters, pages by key. Who is listed follows from `user_summaries`, without visiting rows. */
 
-import type { Database, Query } from './database.ts'
+import { type Reading, run, type Steps } from './engine/database.ts'
+import { indexed, unindexed } from './engine/dialect.ts'
+import { and, eq, inArray, type SQL, sql } from './engine/orm.ts'
 import { userSummaries, userTags } from './fact-schema.ts'
 import type { Rows } from './listing.ts'
-import { and, eq, inArray, type SQL, sql } from './orm.ts'
 import {
   afterCursor,
   COUNT_CAP,
@@ -70,10 +71,10 @@ const ownerOf = (uuid: string) =>
 /** From this many on it is quicker to walk in the order of the page than to sort what is found: most are met soon. */
 const MANY = 150_000
 
-const isMany = async (q: Query, rows: SQL): Promise<boolean> => {
-  const [row] = await q
-    .select({ n: sql<number>`count(*)` })
-    .from(sql`(${rows} limit ${MANY}) as found`)
+function* isMany(q: Reading, rows: SQL): Steps<boolean> {
+  const [row] = yield* run(
+    q.select({ n: sql<number>`count(*)` }).from(sql`(${rows} limit ${MANY}) as found`),
+  )
   return row?.n === MANY
 }
 
@@ -87,7 +88,7 @@ interface Search {
 }
 
 /** By the key itself. */
-const byId = sql`${userSummaries} not indexed`
+const byId = unindexed(userSummaries)
 
 /** What a query for the numbers of users finds. */
 function ofUser(found: SQL): Search {
@@ -131,21 +132,21 @@ interface Plan extends Rows {
   isFound: boolean
 }
 
-const by = (index: string) => sql`${userSummaries} indexed by ${sql.raw(`user_summaries_${index}`)}`
+const by = (index: string) => indexed(userSummaries, `user_summaries_${index}`)
 
 /** The index that has the users of this state together, where they are few. */
-async function indexOf(q: Query, state: UserState, now: string): Promise<SQL | null> {
+function* indexOf(q: Reading, state: UserState, now: string): Steps<SQL | null> {
   const index = by(state === 'held' ? 'held' : 'last_end')
-  return (await isMany(q, sql`select 1 from ${index} where ${inState(state, now)}`)) ? null : index
+  return (yield* isMany(q, sql`select 1 from ${index} where ${inState(state, now)}`)) ? null : index
 }
 
 /** Begins with what is surely few, else with what is few as counted, else walks in the order of the page. */
-async function planOf(
-  q: Query,
+function* planOf(
+  q: Reading,
   { state, banned, text, tag }: UserFilter,
   sort: UserSort,
   now: string,
-): Promise<Plan> {
+): Steps<Plan> {
   const bans = banned ? sql`${userSummaries.banned} = 1` : sql`${userSummaries.banned} = 0`
   const others = and(banned === undefined ? undefined : bans, state && inState(state, now))
   const searches = [...(text ? [searchFor(text)] : []), ...(tag ? [taggedWith(tag)] : [])]
@@ -154,16 +155,16 @@ async function planOf(
     return { from: rows.from, where: and(others, rows.where, ...each) }
   }
   for (const search of banned ? [] : searches) {
-    if (await isMany(q, search.users)) continue
+    if (yield* isMany(q, search.users)) continue
     const counted = allBut(search, search.counted)
     return { ...allBut(search, search.rows), counted, isFound: true }
   }
-  const walk = async () => {
+  function* walk() {
     if (banned) return by('banned')
-    const few = state && (await indexOf(q, state, now))
+    const few = state && (yield* indexOf(q, state, now))
     return few ?? (sort === 'created_at' ? by('created_at') : byId)
   }
-  const rows = allBut(undefined, { from: await walk(), where: undefined })
+  const rows = allBut(undefined, { from: yield* walk(), where: undefined })
   return { ...rows, counted: rows, isFound: false }
 }
 
@@ -179,7 +180,7 @@ export const userCursor = (
 })
 
 /** The rows of these users; what is counted of each is read by `subscriptions_list`, which covers it. */
-const rowsOf = (q: Query, tgIds: number[], now: string) =>
+const rowsOf = (q: Reading, tgIds: number[], now: string) =>
   q
     .select({
       tgId: users.tgId,
@@ -211,28 +212,27 @@ interface UserPage {
 }
 
 /** One page of the users that match. */
-async function readPage(
-  q: Query,
+function* readPage(
+  q: Reading,
   { from, where, isFound }: Plan,
   sort: UserSort,
   page: PageRequest,
   now: string,
-): Promise<UserPage> {
+): Steps<UserPage> {
   // The order alone would have SQLite walk all users by their ids.
   const column = isFound ? sql`+${sortColumn(sort)}` : sortColumn(sort)
   const rowid = sql`${tgId}`
   // First only who is on the page: what is counted of users is worth counting for these alone.
-  const ids = await q
-    .select({ tgId: sql<number>`${tgId}`, createdAt: sql<string>`${createdAt}` })
-    .from(from)
-    .where(and(where, afterCursor(column, rowid, page)))
-    .orderBy(...pageOrder(column, rowid, page))
-    .limit(page.limit)
-  const rows = await rowsOf(
-    q,
-    ids.map((one) => one.tgId),
-    now,
+  const ids = yield* run(
+    q
+      .select({ tgId: sql<number>`${tgId}`, createdAt: sql<string>`${createdAt}` })
+      .from(from)
+      .where(and(where, afterCursor(column, rowid, page)))
+      .orderBy(...pageOrder(column, rowid, page))
+      .limit(page.limit),
   )
+  const numbers = ids.map((one) => one.tgId)
+  const rows = yield* run(rowsOf(q, numbers, now))
   const byId = new Map(rows.map((row) => [row.tgId, row]))
   // Told by the ids: one whose row has gone meanwhile ends no list.
   const last = ids.length === page.limit ? ids.at(-1) : undefined
@@ -243,44 +243,44 @@ async function readPage(
 }
 
 /** One page of the admin's listing, and the count of all matches (capped at COUNT_CAP + 1). */
-export async function listUsers(
-  db: Database,
+export function* listUsers(
+  q: Reading,
   filter: UserFilter,
   sort: UserSort,
   page: PageRequest,
   now: string,
-): Promise<{ rows: ListedUser[]; total: number }> {
-  const plan = await planOf(db.q, await withOwnNumbers(db.q, filter), sort, now)
+): Steps<{ rows: ListedUser[]; total: number }> {
+  const plan = yield* planOf(q, yield* withOwnNumbers(q, filter), sort, now)
   const { counted } = plan
-  const { rows, next } = await readPage(db.q, plan, sort, page, now)
+  const { rows, next } = yield* readPage(q, plan, sort, page, now)
   const complete = page.cursor === null && next === null
   const total = complete
     ? rows.length
-    : await countCapped(
-        db.q,
+    : yield* countCapped(
+        q,
         sql`select 1 from ${counted.from} where ${counted.where ?? sql`1 = 1`} limit ${COUNT_CAP + 1}`,
       )
   return { rows, total }
 }
 
 /** One page without the count. */
-export const readUsers = async (
-  db: Database,
+export function* readUsers(
+  q: Reading,
   filter: UserFilter,
   sort: UserSort,
   page: PageRequest,
   now: string,
-): Promise<UserPage> => {
-  const plan = await planOf(db.q, await withOwnNumbers(db.q, filter), sort, now)
-  return readPage(db.q, plan, sort, page, now)
+): Steps<UserPage> {
+  const plan = yield* planOf(q, yield* withOwnNumbers(q, filter), sort, now)
+  return yield* readPage(q, plan, sort, page, now)
 }
 
 /** One user as the listing shows them. */
-export async function findListedUser(
-  db: Database,
+export function* findListedUser(
+  q: Reading,
   tgId: number,
   now: string,
-): Promise<ListedUser | undefined> {
-  const [row] = await rowsOf(db.q, [tgId], now)
+): Steps<ListedUser | undefined> {
+  const [row] = yield* run(rowsOf(q, [tgId], now))
   return row
 }

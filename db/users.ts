@@ -2,13 +2,13 @@
 
 import { UUID } from '#src/lib/uuid.ts'
 import { userTokens } from './customer-schema.ts'
-import type { Database } from './database.ts'
-import { type Query, run } from './database.ts'
+import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { byIndex, indexed, param } from './engine/dialect.ts'
+import { and, desc, eq, gt, ne, type SQL, sql } from './engine/orm.ts'
+import { built, field, input, type Nothing, written, writtenArrays } from './engine/question.ts'
 import { deleteLinkCode } from './link-codes.ts'
 import { countUpTo } from './listing.ts'
-import { and, desc, eq, gt, ne, type SQL, sql } from './orm.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
-import { input, preparedStep } from './prepared.ts'
 import { outbox, payments, type Subscription, type User, users } from './schema.ts'
 import { CUSTOMERS, countOnFrom, nextOf } from './sequences.ts'
 import { isServed } from './states.ts'
@@ -51,18 +51,15 @@ type OwnerRow = [
  * The indexes are named: SQLite would take the unique ones, and then visit the rows too. subscriptions_list gives them oldest
  * first; an ORDER BY would sort them again, not knowing that a token has one user.
  */
-const listOwner = (_q: Query, raw: Database['raw']) =>
-  raw
-    .prepare<[hwid: string, now: string, token: string], OwnerRow>(
-      `select u.tg_id, u.hwid_limit, (select n from revisions where name = 'lists'), d.id, d.last_seen_at,
-         s.uuid, s.node, s.plan, s.expires_at, s.up_bytes, s.down_bytes
-       from users u indexed by users_list
-       left join devices d indexed by devices_list on d.tg_id = u.tg_id and d.hwid = +?
-       left join subscriptions s indexed by subscriptions_list
-         on s.tg_id = u.tg_id and ${isServed('+?', 's.', 'u.')}
-       where u.token = +?`,
-    )
-    .raw()
+const listOwner = writtenArrays<{ token: string; hwid: string; now: string }, OwnerRow>(
+  `select u.tg_id, u.hwid_limit, (select n from revisions where name = 'lists'), d.id, d.last_seen_at,
+     s.uuid, s.node, s.plan, s.expires_at, s.up_bytes, s.down_bytes
+   from users u ${byIndex('users_list')}
+   left join devices d ${byIndex('devices_list')} on d.tg_id = u.tg_id and d.hwid = ${param('hwid')}
+   left join subscriptions s ${byIndex('subscriptions_list')}
+     on s.tg_id = u.tg_id and ${isServed(param('now'), 's.', 'u.')}
+   where u.token = ${param('token')}`,
+)
 
 /** Who a list belongs to, whether the device is known as theirs, and their subscriptions that are active at `now`. */
 export function findListOwner(
@@ -72,7 +69,7 @@ export function findListOwner(
   now: string,
 ): ListOwner | undefined {
   db.shareReads()
-  const rows = db.prepared(listOwner).all(hwid, now, token)
+  const rows = db.ask(listOwner, { token, hwid, now })
   const first = rows[0]
   if (!first) return undefined
   const subscriptions: ActiveOfUser[] = []
@@ -83,29 +80,29 @@ export function findListOwner(
   return { tgId, hwidLimit, lists, deviceId, deviceSeenAt, subscriptions }
 }
 
-const byToken = (q: Query) =>
+const byToken = built<{ token: string }, User[]>((q) =>
   q
     .select()
     .from(users)
-    .where(eq(users.token, sql.placeholder('token')))
-    .prepare()
+    .where(eq(users.token, field('token'))),
+)
 
-const byOtherToken = (q: Query) =>
+const byOtherToken = built<{ token: string }, { user: User }[]>((q) =>
   q
     .select({ user: users })
     .from(userTokens)
     .innerJoin(users, eq(users.tgId, userTokens.tgId))
-    .where(eq(userTokens.token, sql.placeholder('token')))
-    .prepare()
+    .where(eq(userTokens.token, field('token'))),
+)
 
 /** The user whose present link this token is not, but a former or an imported one. */
 export function findUserByOtherToken(db: Database, token: string): User | undefined {
-  return db.prepared(byOtherToken).get({ token })?.user
+  return db.ask(byOtherToken, { token })[0]?.user
 }
 
 /** The user who has this token, as the present or as another one. */
 export function findUserByToken(db: Database, token: string): User | undefined {
-  return db.prepared(byToken).get({ token }) ?? findUserByOtherToken(db, token)
+  return db.ask(byToken, { token })[0] ?? findUserByOtherToken(db, token)
 }
 
 /** Ends links of a user beside the present one, and the code that one of them may have fetched; imported links may stay. */
@@ -122,49 +119,43 @@ export function* deleteOtherTokens(tx: Query, tgId: number, keepImported: boolea
 const isNumbered = (number: unknown): SQL =>
   sql`(${users.tgId} = ${number} or ${users.telegramId} = ${number})`
 
-const byNumber = (q: Query) =>
-  q
-    .select()
-    .from(users)
-    .where(isNumbered(input('number')))
-    .prepare()
-
-/** The customer whom a number means. */
-export function findUser(db: Database, number: number): User | undefined {
-  return db.prepared(byNumber).get({ number })
-}
-
-const read = preparedStep<{ number: number }, User[]>((q) =>
+const byNumber = built<{ number: number }, User[]>((q) =>
   q
     .select()
     .from(users)
     .where(isNumbered(input('number'))),
 )
 
+/** The customer whom a number means. */
+export function findUser(db: Database, number: number): User | undefined {
+  return db.ask(byNumber, { number })[0]
+}
+
 /** The same inside a transaction. */
-export function* readUser(tx: Query, number: number) {
-  const [user] = yield* read(tx, { number })
+export function* readUser(_tx: Query, number: number) {
+  const [user] = yield* ask(byNumber, { number })
   return user
 }
 
 /** The number by which rows name who has this Telegram id, where that is another. */
-async function numberOfLinked(q: Query, telegramId: number): Promise<number | undefined> {
-  const linked = sql`${users} indexed by users_linked`
-  const [user] = await q
-    .select({ tgId: sql<number>`${users.tgId}` })
-    .from(linked)
-    .where(sql`tg_id < 0 and ${users.telegramId} = ${telegramId}`)
+function* numberOfLinked(q: Reading, telegramId: number): Steps<number | undefined> {
+  const [user] = yield* run(
+    q
+      .select({ tgId: sql<number>`${users.tgId}` })
+      .from(indexed(users, 'users_linked'))
+      .where(sql`tg_id < 0 and ${users.telegramId} = ${telegramId}`),
+  )
   return user?.tgId
 }
 
 /** A filter and a search as they find who is connected to the Telegram id that they name: by the number that rows have. */
-export async function withOwnNumbers<F extends { tgId?: number; text?: string }>(
-  q: Query,
+export function* withOwnNumbers<F extends { tgId?: number; text?: string }>(
+  q: Reading,
   filter: F,
-): Promise<F> {
+): Steps<F> {
   const { tgId, text } = filter
-  const owner = tgId === undefined ? undefined : await numberOfLinked(q, tgId)
-  const found = text && isIdPrefix(text) ? await numberOfLinked(q, Number(text)) : undefined
+  const owner = tgId === undefined ? undefined : yield* numberOfLinked(q, tgId)
+  const found = text && isIdPrefix(text) ? yield* numberOfLinked(q, Number(text)) : undefined
   return {
     ...filter,
     ...(owner === undefined ? undefined : { tgId: owner }),
@@ -183,7 +174,7 @@ export function* ensureUser(tx: Query, tgId: number, token: string, now: string)
 }
 
 /** The first free number from one that is taken on, away from 0. */
-const freeNumber = preparedStep<{ taken: number }, { tgId: number }[]>((q) =>
+const freeNumber = built<{ taken: number }, { tgId: number }[]>((q) =>
   q
     .select({ tgId: sql<number>`${users.tgId} - 1` })
     .from(users)
@@ -200,22 +191,19 @@ export function* insertCustomer(tx: Query, token: string, now: string) {
   const tgId = -(yield* nextOf(tx, CUSTOMERS))
   if (!(yield* readUser(tx, tgId))) return yield* ensureUser(tx, tgId, token, now)
   // Only a restored database may have more of them than were counted: in one step past them, there may be a million.
-  const [free] = yield* freeNumber(tx, { taken: tgId })
+  const [free] = yield* ask(freeNumber, { taken: tgId })
   const { tgId: number } = free as { tgId: number }
   yield* countOnFrom(tx, CUSTOMERS, -number)
   return yield* ensureUser(tx, number, token, now)
 }
 
-const anyProfile = (_q: Query, raw: Database['raw']) =>
-  raw
-    .prepare<[], number>(
-      `select exists (select 1 from users where tg_id < 0) or exists (select 1 from users where name is not null)
-         or exists (select 1 from users where email is not null) or exists (select 1 from user_tags)`,
-    )
-    .pluck()
+const anyProfile = written<Nothing, unknown>(
+  `select 1 where exists (select 1 from users where tg_id < 0) or exists (select 1 from users where name is not null)
+     or exists (select 1 from users where email is not null) or exists (select 1 from user_tags)`,
+)
 
 /** Whether there is a customer of whom there is more to say than of those who came by Telegram. */
-export const hasProfiles = (db: Database): boolean => db.prepared(anyProfile).get() === 1
+export const hasProfiles = (db: Database): boolean => db.ask(anyProfile, {}).length > 0
 
 /** Whether a text is a UUID, in capitals too. */
 export const isUuid = (text: string): boolean => UUID.test(text.toLowerCase())
@@ -277,13 +265,9 @@ const SOME_USERS = 20_000
  * The condition that the user in `column` is found by a search, `found(mark)` with `mark` as in `userSearch`: in the form that is
  * quick for as many users as it finds.
  */
-export async function isOfFound(
-  q: Query,
-  column: SQL,
-  found: (mark: '' | '+') => SQL,
-): Promise<SQL> {
+export function* isOfFound(q: Reading, column: SQL, found: (mark: '' | '+') => SQL): Steps<SQL> {
   const all = sql`select ${users.tgId} from ${users} where ${found('')}`
-  const n = await countUpTo(q, { from: sql`${users}`, where: found('') }, SOME_USERS)
+  const n = yield* countUpTo(q, { from: sql`${users}`, where: found('') }, SOME_USERS)
   if (n <= SOME_USERS) return sql`${column} in (${all})`
   return sql`(select 1 from ${users} where ${users.tgId} = ${column} and ${found('+')}) is not null`
 }

@@ -1,7 +1,7 @@
 /** `npm run reset-admin [-- NAME]`: a new password for an admin who is locked out; two-factor login off, sessions ended. */
 import { listAdmins } from '#db/admins.ts'
-import type { Database } from '#db/database.ts'
-import { openDatabase, withStartLock } from '#db/open.ts'
+import type { Database } from '#db/engine/database.ts'
+import { openDatabase, withStartLock } from '#db/engine/open.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { resetAdmin } from '#src/domain/accounts/admins.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
@@ -23,7 +23,7 @@ async function reset(db: Database, config: Config, name: string): Promise<void> 
     )
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const names = (await listAdmins(db)).map((one) => one.username)
+    const names = (await db.read(listAdmins)).map((one) => one.username)
     throw new ConfigError(`${error.message}: ${name} (there are: ${names.join(', ')})`)
   }
 }

@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { raiseWantedGeneration } from '#db/bot-state.ts'
-import { withStartLock } from '#db/open.ts'
+import { withStartLock } from '#db/engine/open.ts'
 import { createHostFile } from '#src/compose.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { restoredMessage, tellOfRestore } from '#src/domain/installation/backup.ts'

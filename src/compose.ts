@@ -1,10 +1,10 @@
 /** Config -> Services: the one place where rules meet the outside systems that they need. */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { isDamage } from '#db/failures.ts'
+import { isDamage } from '#db/engine/failures.ts'
+import { withStartLock } from '#db/engine/open.ts'
 import { findNode } from '#db/nodes.ts'
-import { withStartLock } from '#db/open.ts'
-import { currentInstanceId, findManagementKey } from '#db/settings.ts'
+import { currentInstanceId, readManagementKey } from '#db/settings.ts'
 import type { Config } from './config.ts'
 import { createSeenDevices } from './domain/customers/devices.ts'
 import {
@@ -74,7 +74,7 @@ export function createCores(
     clock: s.clock,
     connect: connectOf(s.config),
     async privateKey() {
-      const key = await findManagementKey(s.db)
+      const key = await s.db.read(readManagementKey)
       if (!key) throw new Error('the database has no management key')
       return key.privateKey
     },

@@ -1,13 +1,14 @@
 /** Which database belongs to which env file: first start, later starts, and the refusals between them. */
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Database } from '#db/database.ts'
-import { isBusy, isDamage, isFull, isOfDatabase } from '#db/failures.ts'
-import { DatabaseRefused, openDatabase, withStartLock } from '#db/open.ts'
-import { PENDING_ENV, peekInstanceId, peekSetting } from '#db/own-settings.ts'
+import type { Database } from '#db/engine/database.ts'
+import { DatabaseRefused, isBusy, isDamage, isFull, isOfDatabase } from '#db/engine/failures.ts'
+import { openDatabase, withStartLock } from '#db/engine/open.ts'
+import { peekSetting } from '#db/engine/sqlite/peek.ts'
+import { withConnection } from '#db/engine/sqlite/snapshot.ts'
+import { PENDING_ENV } from '#db/own-settings.ts'
 import { deletePendingEnv } from '#db/restore.ts'
 import { findInstanceId, putInstanceId } from '#db/settings.ts'
-import { withConnection } from '#db/snapshot.ts'
 import { type Config, ConfigError } from './config.ts'
 import { writeFileAtomic } from './lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
@@ -108,8 +109,8 @@ export async function openInstance(
   }
   const db = openDatabase(databasePath, {
     now: options.now,
-    accept: (raw) => {
-      if (!options.init) checkOwner(config, peekInstanceId(raw))
+    accept: (instanceId) => {
+      if (!options.init) checkOwner(config, instanceId)
     },
   })
   try {

@@ -1,5 +1,5 @@
 /** What a process is made of. Types only; the interfaces of what lies outside it are in ports/. */
-import type { Database } from '#db/database.ts'
+import type { Database } from '#db/engine/database.ts'
 import type { Config } from './config.ts'
 import type { Background } from './lib/background.ts'
 import type { Batch } from './lib/batch.ts'

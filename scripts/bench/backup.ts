@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { snapshotInto, withConnection } from '#db/snapshot.ts'
+import { snapshotInto, withConnection } from '#db/engine/sqlite/snapshot.ts'
 import { packArchive } from '#src/integrations/files/archive.ts'
 import { type Figure, median } from './figures.ts'
 import type { LoadJob, LoadResult } from './load.ts'

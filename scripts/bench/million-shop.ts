@@ -3,7 +3,7 @@
  * audit log as long as the list of users.
  */
 import Sqlite from 'better-sqlite3'
-import { rebuildFacts } from '#db/facts.ts'
+import { rebuildFacts } from '#db/engine/sqlite/facts.ts'
 import { keptDatabase, seededDatabase } from './seed.ts'
 
 type Driver = Sqlite.Database

@@ -2,6 +2,7 @@
  * What an admin changes of much of a large shop, and what the scheduler does with it, in this process; prints times and stalls as
  * JSON. Changes the shop.
  */
+import { driverOf } from '#db/engine/sqlite/handle.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
@@ -48,7 +49,7 @@ await time('a node that is needed not deleted', () =>
 )
 await time('reminders, those of days', () => remindOwners(s))
 await time('reminders, none due', () => remindOwners(s))
-s.db.raw.exec("UPDATE payments SET next_check_at = created_at WHERE status = 'pending'")
+driverOf(s.db).exec("UPDATE payments SET next_check_at = created_at WHERE status = 'pending'")
 await time('pending payments checked', () => reconcilePayments(s))
 await time('pending payments, none due', () => reconcilePayments(s))
 await time('cleanup', () => cleanUp(s))

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { rebuildFacts } from '#db/facts.ts'
-import { openDatabase, withStartLock } from '#db/open.ts'
+import { openDatabase, withStartLock } from '#db/engine/open.ts'
+import { rebuildFacts } from '#db/engine/sqlite/facts.ts'
 import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
 import { hwidOf, NODES, PER_USER, tgIdOf, tokenOf } from './shop.ts'
 
@@ -171,9 +171,10 @@ const SOURCES = [
   '../../db/schema.ts',
   '../../db/customer-schema.ts',
   '../../db/fact-schema.ts',
-  '../../db/fact-triggers.ts',
-  '../../db/triggers.ts',
-  '../../db/open.ts',
+  '../../db/engine/sqlite/fact-triggers.ts',
+  '../../db/engine/sqlite/triggers.ts',
+  '../../db/engine/sqlite/open.ts',
+  '../../db/engine/sqlite/migrate.ts',
   'seed.ts',
   'shop.ts',
 ].map((file) => join(import.meta.dirname, file))

@@ -1,6 +1,8 @@
 /** Times the part `sync` in this process, which also runs the core, and prints the times as JSON. */
+
 import { hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { driverOf } from '#db/engine/sqlite/handle.ts'
 import { compose, NODE_PROGRAM } from '#src/compose.ts'
 import { loadConfig } from '#src/config.ts'
 import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
@@ -35,13 +37,14 @@ function countingCore(config: Services['config']): Core {
 }
 
 function insertClients(s: Services, clients: number): void {
-  const user = s.db.raw.prepare('INSERT INTO users (tg_id, token, created_at) VALUES (?, ?, ?)')
-  const subscription = s.db.raw.prepare(
+  const raw = driverOf(s.db)
+  const user = raw.prepare('INSERT INTO users (tg_id, token, created_at) VALUES (?, ?, ?)')
+  const subscription = raw.prepare(
     `INSERT INTO subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at)
      VALUES (?, ?, 'de1', '1m', '2099-01-01T00:00:00', 'admin', ?)`,
   )
   const at = '2026-01-01T00:00:00'
-  const insertAll = s.db.raw.transaction(() => {
+  const insertAll = raw.transaction(() => {
     for (let i = 1; i <= clients; i++) {
       const hex = hash('sha256', `client ${i}`, 'hex')
       const uuid = hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-a$4-$5')

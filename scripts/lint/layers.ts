@@ -27,8 +27,15 @@ const DOMAIN = 'db, lib, type services, floor'
 const LAYERS: Layer[] = [
   layer('lib', 'src/lib/', 'node:, valibot, @noble/hashes, @oslojs/otp, qrcode-svg'),
   layer('config', 'src/config.ts src/live-keys.ts', 'lib, type ports, node:, valibot'),
-  layer('db', 'db/', 'lib, node:, valibot, better-sqlite3, type drizzle-orm'),
-  layer('ports', 'src/ports/', 'type db, type lib, type valibot'),
+  layer('db', 'db/ db/engine/database.ts db/engine/failures.ts', 'lib, valibot, engine'),
+  layer('engine', 'db/engine/', 'db, sqlite, node:, type drizzle-orm'),
+  // All that knows SQLite and its file: another engine brings its own.
+  layer(
+    'sqlite',
+    'db/engine/sqlite/ db/upload.ts db/restore.ts',
+    'db, lib, node:, better-sqlite3, type drizzle-orm',
+  ),
+  layer('ports', 'src/ports/', 'type db, type db/upload.ts, type lib, type valibot'),
   layer('services', 'src/services.ts', 'type db, type config, type lib, type ports'),
 
   layer('floor', 'src/domain/', 'db, lib, type services, type config, type ports'),
@@ -46,13 +53,13 @@ const LAYERS: Layer[] = [
   layer(
     'installation',
     'src/domain/installation/',
-    `${DOMAIN}, type ports, config, notify, accounts, nodes, lists, payments, valibot`,
+    `${DOMAIN}, db/upload.ts, type ports, config, notify, accounts, nodes, lists, payments, valibot`,
   ),
 
   layer(
     'integrations',
     'src/integrations/',
-    'db/failures.ts, db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, type services, type ports, node:, valibot, ssh2',
+    'db/engine/failures.ts, db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, type services, type ports, node:, valibot, ssh2',
   ),
   layer('web', 'src/web/', 'lib, lists, node:, hono, @noble/hashes'),
   layer('page scripts', 'src/web/assets/', 'type http schemas, type web'),
@@ -79,18 +86,22 @@ const LAYERS: Layer[] = [
     'src/jobs.ts',
     'db, lib, type services, nodes, notify, payments, subscriptions, installation',
   ),
-  layer('instance', 'src/instance.ts', 'db, config, lib, node:'),
+  layer('instance', 'src/instance.ts', 'db, db/engine/open.ts, sqlite, config, lib, node:'),
   layer('serve', 'src/serve.ts', 'type http, lib, node:, @hono/node-server'),
-  layer('read worker', 'src/entry/read-worker.ts', 'db, lib, type integrations, node:'),
+  layer(
+    'read worker',
+    'src/entry/read-worker.ts',
+    'db, db/engine/open.ts, lib, type integrations, node:',
+  ),
   layer(
     'data worker',
     'src/entry/data-worker.ts src/entry/restore-task.ts',
-    'db, lib, type ports, notify, installation, integrations, node:',
+    'db, sqlite, lib, type ports, notify, installation, integrations, node:',
   ),
   layer(
     'compose',
     'src/compose.ts',
-    'db, type config, lib, type services, type ports, customers, installation, nodes, notify, integrations, instance, node:',
+    'db, db/engine/open.ts, type config, lib, type services, type ports, customers, installation, nodes, notify, integrations, instance, node:',
   ),
   layer(
     'start',
@@ -100,13 +111,18 @@ const LAYERS: Layer[] = [
   layer(
     'commands',
     'scripts/',
-    'db, config, lib, type ports, accounts, installation, integrations, web, instance, compose, node:, valibot, better-sqlite3, vite',
+    'db, db/engine/open.ts, sqlite, config, lib, type ports, accounts, installation, integrations, web, instance, compose, node:, valibot, better-sqlite3, vite',
   ),
   layer(
     'measurements',
     'scripts/bench/ scripts/pictures.ts',
-    'db, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, test, node:, hono, @hono/node-server, better-sqlite3, ssh2',
+    'db/engine/open.ts, sqlite, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, test, node:, hono, @hono/node-server, better-sqlite3, ssh2',
   ),
+]
+
+/** Words that are a layer's alone: errors of SQLite are DatabaseFailures to everyone else. */
+const OWN_WORDS: { word: RegExp; of: string; in: RegExp }[] = [
+  { word: /\bSQLITE_[A-Z]/, of: 'sqlite', in: /^(?:src|db)\// },
 ]
 
 /** One import of a file: what it names, and whether it is of types alone. */
@@ -213,6 +229,10 @@ export function checkLayers(files: Map<string, string>, layers = LAYERS): string
     )
     const own = layerOf(path, layers)
     if (own) for (const one of imports) check(path, own, one)
+    for (const { word, of, in: where } of OWN_WORDS) {
+      if (where.test(path) && own?.name !== of && word.test(text))
+        faults.push(`${path} knows ${word}: that is for ${of} alone`)
+    }
   }
   for (const what of unused) faults.push(`the table lets ${what}, which nothing there does`)
   for (const circle of circlesOf(graph)) faults.push(`circle: ${circle.join(' -> ')}`)

@@ -29,7 +29,7 @@ const refusalOf = ({ t }: Visit, refusal: ConnectRefusal): string =>
 
 /** Asks whether the account of a code is to be connected: a link that somebody sends connects nothing by itself. */
 async function ask(v: Visit, code: string): Promise<void> {
-  const found = findConnection(v.s, code, v.telegramId)
+  const found = await findConnection(v.s, code, v.telegramId)
   if (typeof found === 'string') return show(v, refusalOf(v, found))
   const text = v.t.connectAsk(nameOf(found.customer), found.known !== undefined)
   await show(v, text, single(v.t.connectDo, 'link', code))

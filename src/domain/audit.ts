@@ -1,6 +1,6 @@
 /** The audit log: who changed what, from where; written by the transaction of the change. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { insertAudit } from '#db/history.ts'
 
 /** Who acts: an admin at an address, or null for the program itself. */

@@ -1,5 +1,5 @@
 /** How many there may be of what every pass goes through. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { isFull, MOST_ROWS } from '#db/listing.ts'
 import { badRequest } from '#src/lib/errors.ts'
 

@@ -1,5 +1,5 @@
 /** Live settings: a row wins over the environment, the environment over the default. Read at call time. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { ENV_GENERATION, PENDING_ENV } from '#db/own-settings.ts'
 import { deleteSetting, listSettings, putSetting, readAllSettings } from '#db/settings.ts'
 import { formatTimestamp } from '#src/lib/time.ts'

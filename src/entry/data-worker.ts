@@ -6,13 +6,14 @@ import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:
 import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { PENDING_ENV, peekSetting } from '#db/own-settings.ts'
-import { snapshotInto, withConnection } from '#db/snapshot.ts'
+import { tellingOf } from '#db/engine/failures.ts'
+import { peekSetting } from '#db/engine/sqlite/peek.ts'
+import { snapshotInto, withConnection } from '#db/engine/sqlite/snapshot.ts'
+import { PENDING_ENV } from '#db/own-settings.ts'
 import { packArchive } from '../integrations/files/archive.ts'
 import type { DataMessage, DataTask, DataWord, TaskOf } from '../integrations/files/data-files.ts'
 import { presentEnv } from '../integrations/files/env-text.ts'
 import { syncFolder } from '../lib/atomic-file.ts'
-import { errorCode, errorMessage } from '../lib/errors.ts'
 import { LEAVE } from '../lib/thread.ts'
 
 const port = parentPort as MessagePort
@@ -97,6 +98,6 @@ try {
   stepBack(workerData as DataTask)
   say(await perform(workerData as DataTask))
 } catch (error) {
-  say({ type: 'failed', message: errorMessage(error), code: errorCode(error) })
+  say({ type: 'failed', ...tellingOf(error) })
 }
 port.close()

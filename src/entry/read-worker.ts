@@ -1,11 +1,11 @@
 /** The worker thread of long reads (db/reads.ts): its own connection, which can't write; one question after another. */
 import { constants, setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { Database } from '#db/database.ts'
-import { openForReading } from '#db/open.ts'
-import { readSnapshot } from '#db/reads.ts'
+import type { Database } from '#db/engine/database.ts'
+import { tellingOf } from '#db/engine/failures.ts'
+import { openForReading } from '#db/engine/open.ts'
+import { read } from '#db/reads.ts'
 import type { ReadAnswer, ReadQuestion, ReadWord } from '../integrations/read-thread.ts'
-import { errorCode, errorMessage } from '../lib/errors.ts'
 import { LEAVE } from '../lib/thread.ts'
 
 const port = parentPort as MessagePort
@@ -18,9 +18,9 @@ async function answer({ name, input }: ReadQuestion): Promise<ReadAnswer> {
   try {
     // Here, and not before the first question: a damaged file is then told with its code.
     db ??= openForReading(workerData as string)
-    return { type: 'result', result: await readSnapshot(db, name, ...input) }
+    return { type: 'result', result: await read(db, name, ...input) }
   } catch (error) {
-    return { type: 'failed', message: errorMessage(error), code: errorCode(error) }
+    return { type: 'failed', ...tellingOf(error) }
   }
 }
 

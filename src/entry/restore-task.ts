@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { withConnection } from '#db/engine/sqlite/snapshot.ts'
 import {
   deletePendingEnv,
   prepareRows,
@@ -17,7 +18,6 @@ import {
   SessionEnded,
   withRestoreLock,
 } from '#db/restore.ts'
-import { withConnection } from '#db/snapshot.ts'
 import { rebuild, UploadRefused } from '#db/upload.ts'
 import { GATEWAY_IDS, GATEWAYS } from '#src/integrations/payments/index.ts'
 import {

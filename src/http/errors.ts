@@ -1,5 +1,5 @@
 /** The one place that turns a thrown value into a response. */
-import { isBusy, isFull } from '#db/failures.ts'
+import { isBusy, isFull } from '#db/engine/failures.ts'
 import { ApiError, CutOff, errorMessage, unavailable } from '#src/lib/errors.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import type { Context, Http } from './context.ts'

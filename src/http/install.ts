@@ -1,6 +1,6 @@
 /** What servers fetch on their way to being nodes, and their report: authorised by the token of the install command. */
 import * as v from 'valibot'
-import { findManagementKey } from '#db/settings.ts'
+import { readManagementKey } from '#db/settings.ts'
 import { certificate, port, TRANSPORT_TYPES, token } from '#db/values.ts'
 import { certificateOf, type Report, registerNode } from '#src/domain/nodes/install/registration.ts'
 import { installScript, requireToken } from '#src/domain/nodes/install/script.ts'
@@ -105,7 +105,7 @@ export const installOperations = openOperations('Service', [
       ok: plainTextFile,
     },
     async ({ s }) => {
-      const key = await findManagementKey(s.db)
+      const key = await s.db.read(readManagementKey)
       return new Response(`${key?.publicKey ?? ''}\n`, { headers: textHeaders('no-cache') })
     },
   ),

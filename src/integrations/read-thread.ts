@@ -1,5 +1,6 @@
 /** Long reads in a thread of their own (src/entry/read-worker.ts), which is started by the first one and again after its end. */
 import { join } from 'node:path'
+import { type Telling, toldError } from '#db/engine/failures.ts'
 import type { ReadInput, ReadName, ReadResult } from '#db/reads.ts'
 import { errorMessage, unavailable } from '#src/lib/errors.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
@@ -17,9 +18,7 @@ export interface ReadQuestion {
 /** What the thread hears: a question, or that it is to end. */
 export type ReadWord = ReadQuestion | typeof LEAVE
 
-export type ReadAnswer =
-  | { type: 'result'; result: unknown }
-  | { type: 'failed'; message: string; code: string | undefined }
+export type ReadAnswer = { type: 'result'; result: unknown } | ({ type: 'failed' } & Telling)
 
 const WORKER = join(import.meta.dirname, '..', 'entry', 'read-worker.ts')
 /** Each waits for all before it: behind so many nobody waits any more. */
@@ -146,7 +145,7 @@ export function createReads(
       inTime(turn, waitMs, gone, async () => {
         const answer = await ask(await ready(), { name, input })
         if (answer.type === 'result') return answer.result as ReadResult<K>
-        throw Object.assign(new Error(answer.message), { code: answer.code })
+        throw toldError(answer)
       })
   const reads: Reads = {
     ask: askFor(),

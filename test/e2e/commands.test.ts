@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import { withConnection } from '#db/snapshot.ts'
+import { withConnection } from '#db/engine/sqlite/snapshot.ts'
 import { type Area, createArea, PLAIN, RUNTIMES } from '#test/support/process.ts'
 
 let a: Area

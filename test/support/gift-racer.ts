@@ -2,7 +2,9 @@
  * A process that tries to redeem every gift code there is, in their order, for users of its own: `gift-racer.ts FIRST_TG_ID`, with
  * the environment of a service. It waits for the file `go` and says how many it got.
  */
+
 import { existsSync } from 'node:fs'
+import { driverOf } from '#db/engine/sqlite/handle.ts'
 import { compose } from '#src/compose.ts'
 import { loadConfig } from '#src/config.ts'
 import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
@@ -12,7 +14,7 @@ const first = Number(process.argv[2])
 const { services: s } = await compose(loadConfig(process.env, process.cwd(), GATEWAYS), {
   init: false,
 })
-const codes = s.db.raw.prepare('select code from gift_codes order by code').pluck().all()
+const codes = driverOf(s.db).prepare('select code from gift_codes order by code').pluck().all()
 console.log('ready')
 while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 1))
 const outcomes: Record<string, number> = {}

@@ -1,7 +1,7 @@
 /** A shop in real processes: buyers that come to the cabinet, payments at the fake YooKassa, books that must balance. */
 import Sqlite from 'better-sqlite3'
 import { expect } from 'vitest'
-import { findFaults } from '#db/verify.ts'
+import { findFaults } from '#db/engine/sqlite/verify.ts'
 import type { FakeYookassa } from './fake-yookassa.ts'
 import { type Area, PLAIN, type Server } from './process.ts'
 import { verdict } from './torture.ts'

@@ -1,7 +1,7 @@
 /** A world that sells: four providers in memory, a customer, and what tests ask of their payments. */
 import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
-import { findFaults } from '#db/verify.ts'
+import { findFaults } from '#db/engine/sqlite/verify.ts'
 import type { Answer } from './answer.ts'
 import { createFakeGateways, type FakeGateways } from './fake-gateway.ts'
 import { addUser } from './records.ts'

@@ -1,8 +1,9 @@
 /** A whole service in memory: hand-set clock, fake node program, recorded calls. No process, no socket. */
 import { join } from 'node:path'
 import { insertAdmin } from '#db/admins.ts'
+import { openDatabase } from '#db/engine/open.ts'
+import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
 import { insertSession } from '#db/logins.ts'
-import { openDatabase } from '#db/open.ts'
 import { read } from '#db/reads.ts'
 import { putInstanceId } from '#db/settings.ts'
 import { createServices } from '#src/compose.ts'
@@ -89,7 +90,7 @@ export interface CallOptions {
 }
 
 export interface World {
-  s: Services
+  s: Services & { db: SqliteDatabase }
   config: Config
   clock: ReturnType<typeof createHandClock>
   node: FakeNode
@@ -145,7 +146,7 @@ async function toAnswer(response: Response): Promise<Answer> {
 }
 
 /** Every row of every table. */
-function dumpTables(raw: Services['db']['raw'], except: string[]): string {
+function dumpTables(raw: SqliteDatabase['raw'], except: string[]): string {
   const names = raw.prepare("select name from sqlite_master where type = 'table'").pluck().all()
   return (names as string[])
     .filter((name) => !except.includes(name))
@@ -270,7 +271,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }
   const cookie = `panel_admin=${SESSION}`
   return {
-    s,
+    s: Object.assign(s, { db }),
     config,
     clock,
     node,

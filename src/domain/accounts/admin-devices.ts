@@ -3,7 +3,7 @@
  * lock its owner out (owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies).
  */
 import { insertDevice, readDevice, touchDevice } from '#db/admin-devices.ts'
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { randomToken } from '#src/lib/random.ts'
 

@@ -11,7 +11,7 @@ import {
   readAdminByName,
   updateAdmin,
 } from '#db/admins.ts'
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { clearAttempts, deleteAllAttempts, deleteAttempt, deleteLoginsOf } from '#db/logins.ts'
 import { replaceRecoveryCodes } from '#db/recovery-codes.ts'
 import { audit } from '#src/domain/audit.ts'

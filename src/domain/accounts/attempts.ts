@@ -1,6 +1,6 @@
 /** Limits on guessing: attempts are rows, counted and written in one transaction, so that no process lets one too many pass. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import {
   type AttemptKind,
   countAccountAttempts,

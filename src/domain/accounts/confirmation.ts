@@ -3,7 +3,7 @@
  * sessions the login page did not make, keep the contract's behaviour.
  */
 import { readAdmin } from '#db/admins.ts'
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { confirmSession, deleteAttempt } from '#db/logins.ts'
 import { type ApiError, badRequest, unauthorized } from '#src/lib/errors.ts'
 import { formatTimestamp, MINUTE_MS, timestampBefore } from '#src/lib/time.ts'

@@ -2,7 +2,7 @@
 
 import type { Admin, PendingLogin } from '#db/admin-schema.ts'
 import { readAdmin, readAdminByName } from '#db/admins.ts'
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import {
   clearAttempts,
   deleteAccountAttempt,

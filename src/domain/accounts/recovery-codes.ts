@@ -1,12 +1,8 @@
 /** Recovery codes: a second factor on paper, for whoever loses the authenticator app. */
 
 import { findAdmin } from '#db/admins.ts'
-import type { Query } from '#db/database.ts'
-import {
-  claimRecoveryCode,
-  readRecoveryCodesLeft,
-  replaceRecoveryCodes,
-} from '#db/recovery-codes.ts'
+import type { Query } from '#db/engine/database.ts'
+import { claimRecoveryCode, countRecoveryCodes, replaceRecoveryCodes } from '#db/recovery-codes.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
@@ -40,7 +36,7 @@ export async function makeRecoveryCodes(
   password: string,
 ): Promise<string[]> {
   const isOff = () => badRequest('two-factor login is off')
-  if (!(await findAdmin(s.db, login.adminId))?.totpEnabled) throw isOff()
+  if (!(await s.db.read((q) => findAdmin(q, login.adminId)))?.totpEnabled) throw isOff()
   const confirmed = await confirmPassword(s, login, password)
   const codes = Array.from({ length: CODES }, () => randomBase32(16))
   const at = formatTimestamp(s.clock.now())
@@ -64,7 +60,7 @@ export function* acceptRecoveryCode(
 ) {
   const code = normalCode(text)
   if (code === null || !(yield* claimRecoveryCode(tx, adminId, sha256Hex(code), at))) return false
-  const left = yield* readRecoveryCodesLeft(tx, adminId)
+  const left = yield* countRecoveryCodes(tx, adminId)
   yield* audit(tx, actor, at, { action: '2fa.recovery-code', detail: `${left} left` })
   yield* alert(tx, s, at, { about: 'recovery-code-used', left, ...actor })
   return true

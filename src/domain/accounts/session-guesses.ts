@@ -1,6 +1,6 @@
 /** Guesses at password and code by a session: few in a day, after which it ends. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { deleteSessionOf } from '#db/logins.ts'
 import { audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'

@@ -2,7 +2,7 @@
 
 import type { Admin } from '#db/admin-schema.ts'
 import { updateAdmin } from '#db/admins.ts'
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { hasLoggedInFrom } from '#db/history.ts'
 import {
   deleteSession,

@@ -1,5 +1,5 @@
 /** Customers without Telegram connect their account there: by a code that their page gives, told to the bot. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import {
   deleteLinkCode,
   findLinkOwner,
@@ -77,12 +77,13 @@ const isBanned = ({ customer, known }: Connection): boolean =>
 export type ConnectRefusal = 'stale' | 'banned'
 
 /** What a code would connect to a Telegram account, or why it connects nothing. */
-export function findConnection(
+export async function findConnection(
   s: Pick<Deps, 'db' | 'clock'>,
   code: string,
   telegramId: number,
-): Connection | ConnectRefusal {
-  const customer = findLinkOwner(s.db, sha256Hex(code), formatTimestamp(s.clock.now()))
+): Promise<Connection | ConnectRefusal> {
+  const now = formatTimestamp(s.clock.now())
+  const customer = await s.db.read((q) => findLinkOwner(q, sha256Hex(code), now))
   if (!customer) return 'stale'
   const connection = { customer, known: findUser(s.db, telegramId) }
   return isBanned(connection) ? 'banned' : connection

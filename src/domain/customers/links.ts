@@ -1,5 +1,5 @@
 /** Another link in place of one that others may know. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import type { User } from '#db/schema.ts'
 import { readUnexpiredOfUser, readUnrevokedOfUser, renameClient } from '#db/subscriptions.ts'
 import { deleteOtherTokens, updateUser } from '#db/users.ts'

@@ -1,5 +1,5 @@
 /** Users as an admin manages them: profile, ban, deletion. Each one transaction, then their nodes. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import type { User } from '#db/schema.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import {

@@ -2,7 +2,7 @@
 import { countAdmins, insertAdmin } from '#db/admins.ts'
 import { findNode, insertNode, updateNode } from '#db/nodes.ts'
 import { countPlans, insertPlans } from '#db/plans.ts'
-import { findManagementKey, putManagementKey, putSetting } from '#db/settings.ts'
+import { putManagementKey, putSetting, readManagementKey } from '#db/settings.ts'
 import { generatePassword } from '#src/domain/accounts/admins.ts'
 import { isWeakPassword } from '#src/domain/accounts/new-password.ts'
 import { generateRealityKeys } from '#src/domain/nodes/install/keys.ts'
@@ -99,7 +99,7 @@ export async function seedManagementKey(
   s: Deps,
   generate: () => Promise<{ privateKey: string; publicKey: string }>,
 ): Promise<void> {
-  const known = await findManagementKey(s.db)
+  const known = await s.db.read(readManagementKey)
   if (known && isWholeEd25519(known.publicKey)) return
   const key = await generate()
   const createdAt = formatTimestamp(s.clock.now())

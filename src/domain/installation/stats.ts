@@ -94,9 +94,10 @@ export async function dailyStats(s: Deps, count: number): Promise<DayStats[]> {
 }
 
 /** Traffic of a node on the same days. */
-export function dailyTraffic(s: Omit<Deps, 'reads'>, node: string, count: number) {
+export async function dailyTraffic(s: Omit<Deps, 'reads'>, node: string, count: number) {
   const days = lastDays(s.config.timezone, s.clock.now(), count)
-  const samples = new Map(listSamples(s.db, node, days[0]?.day ?? '').map((row) => [row.day, row]))
+  const rows = await s.db.read((q) => listSamples(q, node, days[0]?.day ?? ''))
+  const samples = new Map(rows.map((row) => [row.day, row]))
   return days.map(({ day }) => ({
     day,
     up: samples.get(day)?.up ?? 0,

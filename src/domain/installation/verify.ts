@@ -1,4 +1,4 @@
-/** What must hold of the whole installation: of its database (db/verify.ts), and of the clients on its nodes. */
+/** What must hold of the whole installation: of its database (db/engine/sqlite/verify.ts), and of the clients on its nodes. */
 import { listNodes } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import { soundNode } from '#src/domain/nodes/sound.ts'

@@ -1,6 +1,6 @@
 /** Which SSH host key a node is known by: pinned from its registration, else on first use; another one is refused until an admin trusts it. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { findNode, readNode, updateNode } from '#db/nodes.ts'
 import { readManaged } from '#db/retired-nodes.ts'
 import { isSetUp, type Node } from '#db/schema.ts'

@@ -1,6 +1,6 @@
 /** Nodes as an admin manages them. The node `de1` belongs to this machine: only its label is editable, and it stays. */
 
-import { isUniqueViolation } from '#db/failures.ts'
+import { isUniqueViolation } from '#db/engine/failures.ts'
 import {
   countPendingPayments,
   deleteNode,

@@ -1,5 +1,5 @@
 /** Servers of deleted nodes: nobody is to get in there any more, so each is cleaned as soon as it can be reached. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import {
   deleteRetired,
   insertRetired,
@@ -123,7 +123,7 @@ async function retire(s: Deps, row: RetiredNode): Promise<void> {
  * deleted may be somebody's node by now.
  */
 export async function cleanRetiredNodes(s: Deps): Promise<void> {
-  const due = await listRetiredDue(s.db, formatTimestamp(s.clock.now()))
-  if (due.length === 0 || findAddOnlyNodes(s.db)) return
+  const due = await s.db.read((q) => listRetiredDue(q, formatTimestamp(s.clock.now())))
+  if (due.length === 0 || (await s.db.scan(findAddOnlyNodes))) return
   await Promise.all(due.map((row) => retire(s, row)))
 }

@@ -1,5 +1,5 @@
 /** Traffic: every byte of a reading counted once, across restarts of a core and of the panel. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import type { PageRequest } from '#db/paging.ts'
 import type { ReadResult } from '#db/reads.ts'
 import {

@@ -1,5 +1,5 @@
 /** Alerts to the admins of ADMIN_TG_IDS: messages of the bot, once per change of state. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { assignUnsent } from '#db/outbox.ts'
 import { OPEN_ALERTS } from '#db/own-settings.ts'
 import { deleteSetting, listSettings, putSetting, readSetting } from '#db/settings.ts'

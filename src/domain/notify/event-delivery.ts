@@ -1,6 +1,6 @@
 /** Delivery of outbound events: one attempt each, by whichever process comes first, and again only when an admin asks for it. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import {
   claimEventAgain,
   claimEvents,

@@ -1,6 +1,6 @@
 /** Outbound events: rows written by the transaction that causes them. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { insertEvent } from '#db/history.ts'
 import type { Node } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'

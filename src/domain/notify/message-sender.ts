@@ -1,6 +1,6 @@
 /** Sending of bot messages, in each user's order, straight through the Bot API: no bot process is needed. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import {
   claimMessages,
   endMessages,

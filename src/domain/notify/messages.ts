@@ -1,5 +1,5 @@
 /** What bot messages say: the kinds of `outbox` rows, and their texts in Telegram's HTML. They need no bot process. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { insertMessage } from '#db/outbox.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { botLink } from '#src/lib/bot-link.ts'

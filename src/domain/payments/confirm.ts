@@ -1,6 +1,6 @@
 /** What a provider's word does to a payment: one transaction for all who bring it, and a grant exactly once. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { wasAudited } from '#db/history.ts'
 import {
   adoptExternalId,

@@ -1,5 +1,5 @@
 /** New payments: the row first, then the provider, then its link. What a crash leaves half made is completed by asking again. */
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import {
   ExternalIdTaken,
   failPayment,

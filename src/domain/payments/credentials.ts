@@ -1,6 +1,6 @@
 /** Credentials of the providers, saved together with their switches. */
 import { raiseWantedGeneration } from '#db/bot-state.ts'
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { awaitBotRestart } from '#src/domain/notify/bot-restart.ts'

@@ -1,6 +1,6 @@
 /** What was paid for is given: claimed, created or lengthened, told of, in one transaction. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { claimPayment, linkSubscription } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
@@ -95,7 +95,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
   yield* linkSubscription(tx, payment.id, row.uuid)
   paymentStep(s, payment.id, 'given')
   const data = subscriptionData(given)
-  // The payment's id is for who compares the books (db/verify.ts).
+  // The payment's id is for who compares the books (db/engine/sqlite/verify.ts).
   const message = {
     payment_id: payment.id,
     node_label: data.node_label,

@@ -144,5 +144,5 @@ export async function reconcilePayments(s: ReconcilerDeps): Promise<void> {
     await reconcileAll(s, run, due)
     if (s.clock.monotonicMs() - startedMs > RUN_MS) return
   }
-  await reconcileAll(s, run, await listReturnedPayments(s.db, GONE, BATCH))
+  await reconcileAll(s, run, await s.db.read((q) => listReturnedPayments(q, GONE, BATCH)))
 }

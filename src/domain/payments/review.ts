@@ -1,6 +1,6 @@
 /** What an admin does by hand: grants a payment that waits for them, notes a refund. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { isPaidForAgain, readPayment, updatePayment } from '#db/payments.ts'
 import type { Payment, Subscription } from '#db/schema.ts'
 import { moveExpiry, readSubscription } from '#db/subscriptions.ts'

@@ -1,6 +1,6 @@
 /** What is sold to whom, for how much, and what the provider is asked for. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
 import type { Payment, User } from '#db/schema.ts'

@@ -1,6 +1,6 @@
 /** Which shop a payment belongs to, and the credentials that its provider is asked with: replaced ones are kept for 30 days. */
 import * as v from 'valibot'
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { PREVIOUS_CREDENTIALS } from '#db/own-settings.ts'
 import type { Payment } from '#db/schema.ts'
 import { listSettings, putSetting, readSetting } from '#db/settings.ts'

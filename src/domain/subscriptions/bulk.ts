@@ -1,7 +1,7 @@
 /** One action on many users, with an outcome for each. */
 
-import type { Query } from '#db/database.ts'
-import { isBusy, isFull } from '#db/failures.ts'
+import type { Query } from '#db/engine/database.ts'
+import { isBusy, isFull } from '#db/engine/failures.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import { readUser } from '#db/users.ts'
 import type { Actor } from '#src/domain/audit.ts'

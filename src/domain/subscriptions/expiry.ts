@@ -1,6 +1,6 @@
 /** A subscription changed by an admin: how long it lasts, by days or to a time, and on which node. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import type { Subscription } from '#db/schema.ts'
 import {

@@ -1,6 +1,6 @@
 /** Gift codes: an admin creates and revokes them, a user of the bot redeems one, once. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { insertGifts, readGift, revokeGift, useGift } from '#db/gifts.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'

@@ -1,6 +1,6 @@
 /** Subscriptions that go from one node to another, with the same client and the same time. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { beginAudit, continueAudit } from '#db/history.ts'
 import { readNode } from '#db/nodes.ts'
 import { moveSubscriptions, type Place } from '#db/subscriptions.ts'

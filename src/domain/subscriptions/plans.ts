@@ -1,6 +1,6 @@
 /** Plans as an admin manages them. What was sold keeps its plan: one in use is archived, not deleted. */
 
-import { isUniqueViolation } from '#db/failures.ts'
+import { isUniqueViolation } from '#db/engine/failures.ts'
 import {
   countPlans,
   deletePlan,

@@ -1,5 +1,5 @@
 /** Reminders of a subscription's end by bot messages: three days and one day before it, and when it has come. */
-import { type Query, run } from '#db/database.ts'
+import { type Query, run } from '#db/engine/database.ts'
 import { dueReminders, markReminded, type ReminderSpan } from '#db/reminders.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import { queueMessage } from '#src/domain/notify/messages.ts'
@@ -50,7 +50,8 @@ function* remindIn(tx: Query, s: Deps, now: string, days: number, due: Due[]) {
 
 async function remindAll(s: Deps, now: string, days: number, span: ReminderSpan): Promise<number> {
   let told = 0
-  while ((await dueReminders(s.db.q, span, 1)).length > 0) {
+  const isDue = () => s.db.read((q) => run(dueReminders(q, span, 1)))
+  while ((await isDue()).length > 0) {
     told += await s.db.tx(function* (tx) {
       const due = yield* run(dueReminders(tx, span, BATCH))
       yield* markReminded(

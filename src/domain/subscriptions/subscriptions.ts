@@ -1,6 +1,6 @@
 /** Grant, hold, resume, revoke: each one transaction with its event and audit row, then the node. */
 
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
 import type { Node, Plan, Subscription, User } from '#db/schema.ts'

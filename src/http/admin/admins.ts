@@ -45,7 +45,7 @@ export const accountOperations = adminOperations('Accounts', [
       summary: 'List the admins',
       ok: v.array(admin),
     },
-    async ({ s }) => (await listAdmins(s.db)).map(adminView),
+    async ({ s }) => (await s.db.read(listAdmins)).map(adminView),
   ),
   operation(
     {
@@ -101,7 +101,7 @@ export const accountOperations = adminOperations('Accounts', [
       ok: ownAccount,
     },
     async ({ s, login }) => {
-      const own = await findAdmin(s.db, login.adminId)
+      const own = await s.db.read((q) => findAdmin(q, login.adminId))
       if (!own) throw unauthorized()
       return accountView(own, isSecondFactorRequired(s))
     },
@@ -132,7 +132,7 @@ export const accountOperations = adminOperations('Accounts', [
     },
     async ({ s, login }) => {
       const now = formatTimestamp(s.clock.now())
-      const sessions = await listSessions(s.db, login.adminId, now)
+      const sessions = await s.db.read((q) => listSessions(q, login.adminId, now))
       return sessions.map((one) => sessionView(one, login.sessionId))
     },
   ),

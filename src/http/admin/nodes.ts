@@ -77,7 +77,7 @@ export const nodesOperations = adminOperations('Nodes', [
       summary: 'Deleted nodes whose server is still to be cleaned',
       ok: v.array(retiredNode),
     },
-    async ({ s }) => (await listRetired(s.db)).map(retiredNodeView),
+    async ({ s }) => (await s.db.read(listRetired)).map(retiredNodeView),
   ),
   operation(
     {

@@ -108,7 +108,9 @@ export const oneUserOperations = adminOperations('Users', [
       const { banned, ...changes } = await body()
       const edits = { ...profileOf(changes), ...omitUndefined({ banned }) }
       await editUser(s, actor, user.tgId, edits)
-      const edited = await findListedUser(s.db, user.tgId, formatTimestamp(s.clock.now()))
+      const edited = await s.db.read((q) =>
+        findListedUser(q, user.tgId, formatTimestamp(s.clock.now())),
+      )
       if (!edited) throw notFound('user not found')
       return listedUserView(edited)
     },

@@ -125,7 +125,7 @@ export const paymentOperations = adminOperations('Payments', [
     },
     async ({ s }) => {
       const labelOf = labelsOf(s)
-      const orphans = await listOpenOrphans(s.db)
+      const orphans = await s.db.read(listOpenOrphans)
       return orphans.map((orphan) => orphanView(orphan, labelOf))
     },
   ),
@@ -184,7 +184,7 @@ export const paymentOperations = adminOperations('Payments', [
     },
     async ({ s, actor, params: { payment_id: paymentId }, body }) => {
       await markRefunded(s, actor, paymentId, await body())
-      const found = await findListedPayment(s.db, paymentId)
+      const found = await s.db.read((q) => findListedPayment(q, paymentId))
       if (!found) throw notFound('payment not found')
       return paymentView(found, labelsOf(s))
     },

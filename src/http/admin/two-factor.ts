@@ -32,7 +32,7 @@ export const twoFactorOperations = adminOperations('Accounts', [
       ok: twoFactorStatus,
     },
     async ({ s, login }) => {
-      const admin = await findAdmin(s.db, login.adminId)
+      const admin = await s.db.read((q) => findAdmin(q, login.adminId))
       return { enabled: admin?.totpEnabled ?? false }
     },
   ),
@@ -73,7 +73,9 @@ export const twoFactorOperations = adminOperations('Accounts', [
       enrolment: true,
       ok: recoveryCodesLeft,
     },
-    async ({ s, login }) => ({ left: await countRecoveryCodes(s.db, login.adminId) }),
+    async ({ s, login }) => ({
+      left: await s.db.read((q) => countRecoveryCodes(q, login.adminId)),
+    }),
   ),
   operation(
     {

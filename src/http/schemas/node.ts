@@ -97,7 +97,7 @@ export const nodeMetrics = v.strictObject({
 })
 
 /** Days of TIMEZONE, oldest first. */
-export const nodeTraffic = describes<ReturnType<typeof dailyTraffic>>()(
+export const nodeTraffic = describes<Awaited<ReturnType<typeof dailyTraffic>>>()(
   v.array(v.strictObject({ day, up: count, down: count })),
 )
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isFull } from '#db/failures.ts'
+import { isFull, type Telling, toldError } from '#db/engine/failures.ts'
 import type { WrongValue } from '#db/upload.ts'
 import type { Config } from '#src/config.ts'
 import { badRequest, errorCode, unauthorized, unavailable } from '#src/lib/errors.ts'
@@ -72,7 +72,7 @@ export type DataMessage =
   | { type: 'done'; result: TaskResult }
   | { type: 'refused'; message: string }
   | { type: 'session-ended' }
-  | { type: 'failed'; message: string; code: string | undefined }
+  | ({ type: 'failed' } & Telling)
 
 const WORKER = join(import.meta.dirname, '..', '..', 'entry', 'data-worker.ts')
 const MAX_INFLATED_BYTES = 4 * 1024 ** 3
@@ -89,7 +89,7 @@ function faultOf(message: DataMessage): Error {
   if (message.type === 'refused') return badRequest(message.message)
   if (message.type === 'session-ended') return unauthorized()
   if (message.type !== 'failed') return new Error('the worker ended too early')
-  const error = Object.assign(new Error(message.message), { code: message.code })
+  const error = toldError(message)
   const noSpace = message.code === 'ENOSPC' || isFull(error)
   return noSpace ? unavailable('the disk is full, nothing can be changed') : error
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Http } from '#src/http/context.ts'
 import { adminApi } from '#src/http/panel.ts'
+import type { Services } from '#src/services.ts'
 import { addUser } from '#test/support/records.ts'
 import { expectDecent } from '#test/support/scenario.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
@@ -199,7 +200,7 @@ describe('without a session', () => {
 
   test('every admin route of the service is in this list', () => {
     const open = ['POST /login', 'POST /login/totp', 'POST /logout', 'GET /me']
-    const routes = adminApi(w.s as Http, []).routes.map(({ method, path }) => ({
+    const routes = adminApi(w.s as Services as Http, []).routes.map(({ method, path }) => ({
       method,
       path: path.replace('/admin/api', ''),
     }))

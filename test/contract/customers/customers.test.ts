@@ -1,6 +1,6 @@
 /** Customers who did not come by Telegram: their numbers, what is known of them, and that nobody else notices. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findFaults } from '#db/verify.ts'
+import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { meetUser } from '#src/domain/customers/contacts.ts'
 import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
 import {

@@ -3,6 +3,7 @@ import { hostApp } from '#src/http/app.ts'
 import type { Http } from '#src/http/context.ts'
 import { createDocument } from '#src/http/openapi.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
+import type { Services } from '#src/services.ts'
 import type { Answer } from '#test/support/answer.ts'
 import { expectDescribed } from '#test/support/described.ts'
 import { type JsonSchema, schemaCompiler } from '#test/support/json-schema.ts'
@@ -45,7 +46,7 @@ const shape = (method: string, path: string) =>
 
 /** What the router of a host with all roles serves, middleware apart. */
 function servedBy(world: World): string[] {
-  const app = hostApp(world.s as Http, new Set(['sub', 'site', 'panel']), [])
+  const app = hostApp(world.s as Services as Http, new Set(['sub', 'site', 'panel']), [])
   return app.routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => shape(method, path))

@@ -3,8 +3,8 @@
  * changes them, against a count of the rows themselves.
  */
 import { afterEach, describe, expect, test } from 'vitest'
-import { FALSE_FACTS, rebuildFacts } from '#db/facts.ts'
-import { migrate } from '#db/open.ts'
+import { FALSE_FACTS, rebuildFacts } from '#db/engine/sqlite/facts.ts'
+import { migrate } from '#db/engine/sqlite/migrate.ts'
 import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
 import {

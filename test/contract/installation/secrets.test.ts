@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { seedWebhookSecret } from '#src/domain/installation/first-start.ts'
 import type { Http } from '#src/http/context.ts'
 import { adminApi } from '#src/http/panel.ts'
+import type { Services } from '#src/services.ts'
 import { startFakeCryptobot } from '#test/support/fake-cryptobot.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'
 import { startFakeYookassa } from '#test/support/fake-yookassa.ts'
@@ -44,7 +45,7 @@ test('no answer, no log line and no other table holds a secret that was saved', 
     const { secret } = (
       await w.admin('/admin/api/settings/webhook', { body: { url: 'https://hook.test/' } })
     ).json
-    const routes = adminApi(w.s as Http, []).routes
+    const routes = adminApi(w.s as Services as Http, []).routes
     const paths = new Set(
       routes
         .filter(({ method, path }) => method === 'GET' && !path.includes(':'))

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findFaults } from '#db/verify.ts'
+import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
 import {

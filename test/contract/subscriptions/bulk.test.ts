@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { DatabaseFailure } from '#db/engine/failures.ts'
 import {
   addSubscription,
   addUser,
@@ -243,7 +244,7 @@ test('a user whose turn finds the database locked is told so, and the others are
   const tx = w.s.db.tx
   let calls = 0
   w.s.db.tx = (body) => {
-    if (++calls === 3) throw Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' })
+    if (++calls === 3) throw new DatabaseFailure('busy', 'locked')
     return tx(body)
   }
   const { status, json } = await w.admin(BULK, { body: { ...GRANT, tg_ids: range(60) } })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findFaults } from '#db/verify.ts'
+import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { describeGift, redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import {
   addNode,

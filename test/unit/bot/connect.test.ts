@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { findListOwner, type ListOwner } from '#db/users.ts'
-import { findFaults } from '#db/verify.ts'
 import { textsOf } from '#src/bot/texts.ts'
 import { admit } from '#src/domain/customers/devices.ts'
 import { connectTelegram, createConnectLink } from '#src/domain/customers/linking.ts'

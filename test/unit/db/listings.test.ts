@@ -3,9 +3,9 @@
  * thresholds are those of db/listing.ts: 5000 rows are few.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '#db/database.ts'
+import { openDatabase } from '#db/engine/open.ts'
+import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
 import { listAudit } from '#db/history.ts'
-import { openDatabase } from '#db/open.ts'
 import type { PageRequest } from '#db/paging.ts'
 import { listPayments, type PaymentFilter } from '#db/payment-listing.ts'
 import {
@@ -19,7 +19,7 @@ import { omitUndefined } from '#src/lib/omit-undefined.ts'
 const NOW = '2026-03-01T12:00:00'
 const USERS = 6000
 const CAP = 10_001
-let db: Database
+let db: SqliteDatabase
 
 /** Numbers that are the same in each run, and in no order. */
 const mixed = (i: number, most: number) => (i * 7919 + 13) % most
@@ -62,7 +62,7 @@ const orderOf = (i: number) => ({
 
 let subscriptions: Row[] = []
 
-function addAll(raw: Database['raw']): void {
+function addAll(raw: SqliteDatabase['raw']): void {
   const user = raw.prepare(
     'insert into users (tg_id, username, token, created_at) values (?, ?, ?, ?)',
   )
@@ -192,7 +192,7 @@ describe.each(SUBSCRIPTION_SORTS)('subscriptions by %s', (sort) => {
       for (const more of filters) {
         const filter = state ? { ...more, state } : more
         const found = await readPages(
-          (page) => listSubscriptions(db, filter, sort, page, NOW),
+          (page) => db.read((q) => listSubscriptions(q, filter, sort, page, NOW)),
           order,
           ({ row, rowid }) => ({ value: row[property], rowid }),
         )
@@ -229,7 +229,7 @@ describe.each(['asc', 'desc'] as const)('%s', (order) => {
     for (const more of PAYMENT_FILTERS) {
       const filter = omitUndefined({ text, ...more })
       const found = await readPages(
-        (page) => listPayments(db, filter, page),
+        (page) => db.read((q) => listPayments(q, filter, page)),
         order,
         ({ row, rowid }) => ({ value: row.createdAt, rowid }),
       )
@@ -256,7 +256,7 @@ describe.each(['asc', 'desc'] as const)('%s', (order) => {
     [{}, CAP],
   ])('audit entries of %j', async (filter, total) => {
     const page = { limit: LIMIT, cursor: null, order }
-    const listed = await listAudit(db, filter, page)
+    const listed = await db.read((q) => listAudit(q, filter, page))
     expect([listed.total, listed.rows.length]).toEqual([total, Math.min(total, LIMIT)])
     const times = listed.rows.map((row) => row.at)
     expect(times).toEqual(order === 'asc' ? times.toSorted() : times.toSorted().reverse())

@@ -3,8 +3,8 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeSync } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openForReading } from '#db/open.ts'
-import { readSnapshot } from '#db/reads.ts'
+import { openForReading } from '#db/engine/open.ts'
+import { read } from '#db/reads.ts'
 import { createReads } from '#src/integrations/read-thread.ts'
 import type { Reads } from '#src/ports/reads.ts'
 import { addUser } from '#test/support/records.ts'
@@ -49,7 +49,7 @@ describe('a thread of reads', () => {
     for (let tgId = 1; tgId <= 60; tgId++) {
       addUser(w, tgId)
       const page = { ...PAGE, limit: 1 }
-      const asked = readSnapshot(db, 'users', {}, 'tg_id', page, '2026-03-01T12:00:00')
+      const asked = read(db, 'users', {}, 'tg_id', page, '2026-03-01T12:00:00')
       // Each time a little further on.
       for (let step = 0; step < tgId; step++) await Promise.resolve()
       addUser(w, 1000 + tgId)

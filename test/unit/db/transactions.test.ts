@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Database, run } from '#db/database.ts'
-import { configure, wrap } from '#db/open.ts'
-import { eq } from '#db/orm.ts'
+import { run } from '#db/engine/database.ts'
+import { eq } from '#db/engine/orm.ts'
+import { type SqliteDatabase, wrap } from '#db/engine/sqlite/handle.ts'
+import { configure } from '#db/engine/sqlite/open.ts'
 import { settings } from '#db/schema.ts'
 
 let dir: string
 let statements: string[]
-let db: Database
+let db: SqliteDatabase
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'subpanel-transactions-'))
   statements = []

@@ -1,6 +1,6 @@
 /** What `npm run verify` asks of a database: each invariant, broken once, is named. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findFaults } from '#db/verify.ts'
+import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { addPayment, addSubscription, addUser } from '#test/support/records.ts'

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
-import { openDatabase } from '#db/open.ts'
+import { openDatabase } from '#db/engine/open.ts'
 import { findAddOnlyNodes, listSettings } from '#db/settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'add-only-'))
 afterEach(() => rmSync(folder, { recursive: true }))
 
-test('a restore by another process is heard of as soon as its clients are read, whatever requests are answered meanwhile', () => {
+test('a restore by another process is heard of as soon as its clients are read, whatever requests are answered meanwhile', async () => {
   const path = join(folder, 'app.db')
   const db = openDatabase(path, { now: new Date() })
-  expect(findAddOnlyNodes(db)).toBeUndefined()
+  expect(await db.scan(findAddOnlyNodes)).toBeUndefined()
   // A request whose reads share what the database was before.
   db.shareReads()
   const before = listSettings(db)
@@ -22,6 +22,6 @@ test('a restore by another process is heard of as soon as its clients are read, 
     .run()
   other.close()
   expect(listSettings(db)).toEqual(before)
-  expect(findAddOnlyNodes(db)).toEqual({ generation: 'restored', codes: ['nl', 'de'] })
+  expect(await db.scan(findAddOnlyNodes)).toEqual({ generation: 'restored', codes: ['nl', 'de'] })
   db.close()
 })

@@ -1,8 +1,8 @@
 /** Roles and jobs on a clock set by hand: who may act, and what a set clock spares. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Database } from '#db/database.ts'
+import type { Database } from '#db/engine/database.ts'
+import { openDatabase } from '#db/engine/open.ts'
 import { acquireLease } from '#db/leases.ts'
-import { openDatabase } from '#db/open.ts'
 import { type Hold, holdRole, startJobs } from '#src/jobs.ts'
 import { silentLog } from '#src/lib/log.ts'
 import { createHandClock } from '#test/support/world.ts'

@@ -1,6 +1,6 @@
 /** Reminders of a subscription's end: when, to whom, once for an expiry, and what they say. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openDatabase } from '#db/open.ts'
+import { openDatabase } from '#db/engine/open.ts'
 import { dueReminders } from '#db/reminders.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
@@ -199,7 +199,10 @@ test('after a restore nobody is told again of what the backup knows as told', as
 test('a run that finds nothing reads an index and writes nothing', async () => {
   endingIn(30 * DAY)
   const span = { number: 3, after: inSeconds(w, -DAY), until: nowOf(w) }
-  const { sql, params } = dueReminders(w.s.db.q, span, 1).toSQL()
+  const { sql, params } = await w.s.db.read(function* (q) {
+    yield* []
+    return dueReminders(q, span, 1).toSQL()
+  })
   const plan = w.rows(`explain query plan ${sql}`, ...params)
   expect(plan[0].detail).toMatch(
     /subscriptions USING INDEX subscriptions_reminders \(reminded=\? AND expires_at>\? AND expires_at<\?\)/,

@@ -1,7 +1,8 @@
 /** Whoever asks which subscriptions are active, held, expired or revoked, and which are served, is told the same of any rows. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Database } from '#db/database.ts'
-import { openDatabase } from '#db/open.ts'
+import { run } from '#db/engine/database.ts'
+import { openDatabase } from '#db/engine/open.ts'
+import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
 import { dueReminders } from '#db/reminders.ts'
 import { countActive, countAll } from '#db/stats.ts'
 import { listSubscriptions } from '#db/subscription-listing.ts'
@@ -77,7 +78,7 @@ function shopOf(seed: number): { users: User[]; rows: Row[] } {
   return { users, rows }
 }
 
-let db: Database
+let db: SqliteDatabase
 beforeEach(() => {
   db = openDatabase(':memory:', { now: new Date(`${NOW}Z`) })
 })
@@ -117,11 +118,12 @@ async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promi
   const served = active.filter(({ tgId }) => !isBanned.has(tgId))
 
   for (const state of ['active', 'held', 'expired', 'revoked'] as const) {
-    const found = await listSubscriptions(db, { state }, 'created_at', PAGE, NOW)
+    const found = await db.read((q) => listSubscriptions(q, { state }, 'created_at', PAGE, NOW))
     expect(idsOf(found.rows.map(({ row }) => row))).toEqual(idsOf(inState(state)))
   }
   const span = { from: NOW, to: LATER }
-  const counted = countAll(db, { now: NOW, soon: LATER, today: span, month: span, currency: 'RUB' })
+  const input = { now: NOW, soon: LATER, today: span, month: span, currency: 'RUB' }
+  const counted = await db.read((q) => countAll(q, input))
   expect(counted.subscriptions).toEqual({
     active: active.length,
     held: inState('held').length,
@@ -129,14 +131,16 @@ async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promi
     revoked: inState('revoked').length,
   })
   expect(counted.expiring).toBe(active.length)
-  const byNode = countActive(db, NOW, [{ from: '2026-03-01T12:00:01', to: LATER }])
+  const ends = [{ from: '2026-03-01T12:00:01', to: LATER }]
+  const byNode = await db.read((q) => countActive(q, NOW, ends))
   expect(byNode.rows.reduce((sum, one) => sum + one.active, 0)).toBe(active.length)
   expect(byNode.endings).toEqual([active.length])
 
   for (const node of NODES) {
     const clients = idsOf(served.filter((row) => row.node === node))
-    expect(listClientsOfNode(db, node, ALL, NOW)).toEqual(clients)
-    expect(new TextDecoder().decode(joinClientsOfNode(db, node, ALL, NOW))).toBe(clients.join(''))
+    expect(await db.scan((q) => listClientsOfNode(q, node, ALL, NOW))).toEqual(clients)
+    const joined = await db.scan((q) => joinClientsOfNode(q, node, ALL, NOW))
+    expect(new TextDecoder().decode(joined)).toBe(clients.join(''))
     const needed = rows.filter(
       (row) => row.node === node && ['active', 'held'].includes(stateOf(row)),
     )
@@ -144,7 +148,8 @@ async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promi
   }
   expect([...listServed(db, idsOf(rows), NOW).keys()].sort()).toEqual(idsOf(served))
 
-  const due = await dueReminders(db.q, { number: 1, after: NOW, until: LATER }, 500)
+  const reminder = { number: 1, after: NOW, until: LATER }
+  const due = await db.read((q) => run(dueReminders(q, reminder, 500)))
   expect(idsOf(due.map(({ row }) => row))).toEqual(idsOf(served))
 
   for (const { tgId, banned } of users) {
@@ -158,14 +163,14 @@ async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promi
     expect(idsOf(await db.tx((tx) => readUnexpiredOfUser(tx, tgId, NOW)))).toEqual(idsOf(kept))
     const unrevoked = own.filter((row) => stateOf(row) !== 'revoked')
     expect(idsOf(await db.tx((tx) => readUnrevokedOfUser(tx, tgId)))).toEqual(idsOf(unrevoked))
-    expect(await findListedUser(db, tgId, NOW)).toMatchObject({
+    expect(await db.read((q) => findListedUser(q, tgId, NOW))).toMatchObject({
       active: ownActive.length,
       held: kept.length - ownActive.length,
       nextExpiry: ownActive.map(({ expiresAt }) => expiresAt).sort()[0] ?? null,
     })
   }
   for (const state of USER_STATES) {
-    const { rows: listed } = await listUsers(db, { state }, 'tg_id', PAGE, NOW)
+    const { rows: listed } = await db.read((q) => listUsers(q, { state }, 'tg_id', PAGE, NOW))
     const own = (tgId: number) => userStateOf(rows.filter((row) => row.tgId === tgId))
     expect(listed.map(({ tgId }) => tgId)).toEqual(
       users.map(({ tgId }) => tgId).filter((tgId) => own(tgId).includes(state)),

@@ -1,6 +1,6 @@
 /** A server reports what became of its installation: the node becomes active, or failed with the reason. */
 import { X509Certificate } from 'node:crypto'
-import type { Query } from '#db/database.ts'
+import type { Query } from '#db/engine/database.ts'
 import { readNodeByToken, updateNode } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import type { Transport } from '#db/transport.ts'

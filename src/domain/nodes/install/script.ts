@@ -1,7 +1,7 @@
 /** The install script of one node: the template with everything that this node needs, quoted for the shell. */
 import { findNodeByToken } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
-import { findManagementKey } from '#db/settings.ts'
+import { readManagementKey } from '#db/settings.ts'
 import { servedNodes } from '#src/domain/nodes/core-config.ts'
 import { type SoundNode, soundNode, soundRow } from '#src/domain/nodes/sound.ts'
 import { configurationsOf, PRESENT_PROGRAM } from '#src/domain/nodes/sync/programs.ts'
@@ -54,7 +54,7 @@ async function valuesOf(s: Deps, node: SoundNode, token: string): Promise<Record
   const { publicScheme, domains } = s.config
   const { agent, hysteriaAuth } = s.installFiles.scripts()
   const [xray, hysteria] = await Promise.all([digests(s, 'xray'), digests(s, 'hysteria')])
-  const key = await findManagementKey(s.db)
+  const key = await s.db.read(readManagementKey)
   const sni = hostNameOf(node.sni) ?? DEFAULT_SNI
   const types = node.transportsJson.map(({ type }) => type)
   const { served } = servedNodes([node])

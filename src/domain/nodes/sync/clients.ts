@@ -102,8 +102,8 @@ function restrain(
 }
 
 /** Which of a core's nodes only get clients added since a restore. One of them is enough to spare them all. */
-function heldNodes(s: Deps, nodes: Node[]): Set<string> {
-  const held = findAddOnlyNodes(s.db)?.codes ?? []
+async function heldNodes(s: Deps, nodes: Node[]): Promise<Set<string>> {
+  const held = (await s.db.scan(findAddOnlyNodes))?.codes ?? []
   return new Set(nodes.map((node) => node.code).filter((code) => held.includes(code)))
 }
 
@@ -185,8 +185,8 @@ async function collect(
  * Whether a pass may do by force what an admin asked for: not after a restore that they did not know. Asked after the clients were
  * read, so that of a restore that comes between nothing is removed by rows that it brought.
  */
-function isForced(s: Deps, { force, held }: Pass): boolean {
-  const since = findAddOnlyNodes(s.db)
+async function isForced(s: Deps, { force, held }: Pass): Promise<boolean> {
+  const since = await s.db.scan(findAddOnlyNodes)
   return force && (!since || since.generation === held?.generation)
 }
 
@@ -218,7 +218,8 @@ async function trySync(
     if (unlisted && !force) throw unlisted
     return applyPortions(core, caller, look, differing, force, changes)
   }
-  const addPortion = (add: ClientLine[]) => apply({ add, remove: [] }, isForced(s, asked))
+  const addPortion = async (add: ClientLine[]) =>
+    apply({ add, remove: [] }, await isForced(s, asked))
   const collectAll = async (): Promise<Differing> => {
     if (isInStep) return { add: [], remove: [] }
     try {
@@ -232,8 +233,8 @@ async function trySync(
   const left = await collectAll()
   left.remove = await stillUnserved(s, nodes, left.remove, asked.now)
   const braked = await brake(s, nodes, look.held, left.remove)
-  const force = isForced(s, asked)
-  const held = force ? new Set<string>() : heldNodes(s, nodes)
+  const force = await isForced(s, asked)
+  const held = force ? new Set<string>() : await heldNodes(s, nodes)
   const { remove, blocked } = force
     ? { remove: left.remove, blocked: new Set<string>() }
     : restrain(left.remove, braked, { foreign, remove: asked.remove, held })

@@ -2,7 +2,7 @@
 import { noteBehind, noteInStep, recordHealth, setSyncBlocked } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import { releaseAddOnlyNodes } from '#db/settings.ts'
-import { findReading } from '#db/traffic.ts'
+import { readReading } from '#db/traffic.ts'
 import type { NodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { servedNodes } from '#src/domain/nodes/core-config.ts'
 import { lacksFitObfs } from '#src/domain/nodes/hysteria-config.ts'
@@ -101,7 +101,7 @@ export async function readStatus(
   nodes: Node[],
   timeoutMs: number,
 ): Promise<CoreStatus> {
-  const acknowledged = await findReading(s.db, core.name)
+  const acknowledged = await s.db.read((q) => readReading(q, core.name))
   const status = await core.program.status(acknowledged, timeoutMs)
   const codes = nodes.map((node) => node.code)
   const source = { core: core.name, nodes: codes, acknowledged }

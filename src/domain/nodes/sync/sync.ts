@@ -157,7 +157,7 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
     touch: (subscriptions, timeoutMs = 5000) => queue.touch(subscriptions, timeoutMs),
     async syncAll({ force, remove, only, timeoutMs }) {
       // Before the nodes are: a restore that comes meanwhile is not what the admin forced.
-      const held = force ? findAddOnlyNodes(s.db) : undefined
+      const held = force ? await s.db.scan(findAddOnlyNodes) : undefined
       const pass = { force, remove, now: formatTimestamp(s.clock.now()), held }
       const groups = groupsOf(only)
       const results = await Promise.all(groups.map((group) => passNow(group, pass, timeoutMs)))

@@ -43,7 +43,7 @@ function runLength(blocks: readonly number[], start: number, span: number): numb
  */
 async function* walk<T>(
   blocks: readonly number[],
-  read: (ids: ClientIds) => { read: T; count: number },
+  read: (ids: ClientIds) => Promise<{ read: T; count: number }>,
 ) {
   let span = 1
   let unrested = 0
@@ -51,7 +51,10 @@ async function* walk<T>(
     const own = blocks.slice(start, start + runLength(blocks, start, span))
     start += own.length
     const [first = 0, last = first] = [own[0], own.at(-1)]
-    const { read: found, count } = read({ from: blockName(first), to: blockName(last + 1) })
+    const { read: found, count } = await read({
+      from: blockName(first),
+      to: blockName(last + 1),
+    })
     if (count < PIECE / 2) span *= 2
     else if (count > PIECE) span = Math.max(1, span / 2)
     yield { blocks: own, found }
@@ -72,13 +75,21 @@ export function wantedClients(
   const values = nodes.map((node) => valuesOf(node, program))
 
   /** The ids of each node. */
-  const list = (ids: ClientIds) => {
-    const lists = nodes.map(({ code }) => listClientsOfNode(s.db, code, ids, now))
+  const list = async (ids: ClientIds) => {
+    const lists = await s.db.scan(function* (q) {
+      const found: string[][] = []
+      for (const { code } of nodes) found.push(yield* listClientsOfNode(q, code, ids, now))
+      return found
+    })
     return { read: lists, count: lists.reduce((sum, { length }) => sum + length, 0) }
   }
   /** The ids of each node as bytes. */
-  const join = (ids: ClientIds) => {
-    const texts = nodes.map(({ code }) => joinClientsOfNode(s.db, code, ids, now))
+  const join = async (ids: ClientIds) => {
+    const texts = await s.db.scan(function* (q) {
+      const found: Uint8Array[] = []
+      for (const { code } of nodes) found.push(yield* joinClientsOfNode(q, code, ids, now))
+      return found
+    })
     const size = texts.reduce((sum, { length }) => sum + length, 0)
     return { read: texts, count: size / NOBODY.length }
   }

@@ -1,9 +1,11 @@
 /** Copies of the whole database while others write to it. */
 import { closeSync, openSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { BACKUP_KEY, peekSetting } from './own-settings.ts'
+import { BACKUP_KEY } from '../../own-settings.ts'
+import { guarded } from './failures.ts'
+import { peekSetting } from './peek.ts'
 
-/** How long copies and restores wait for other processes' transactions; requests wait less (db/open.ts). */
+/** How long copies and restores wait for other processes' transactions; requests wait less (open.ts). */
 export const PATIENCE_MS = 5000
 
 /**
@@ -31,13 +33,14 @@ export function createOwnerOnly(path: string): void {
 }
 
 /** Runs `work` with a connection of its own to a database that is there. */
-export function withConnection<T>(path: string, work: (raw: Sqlite.Database) => T): T {
-  const raw = new Sqlite(path, { fileMustExist: true, timeout: PATIENCE_MS })
-  try {
-    // better-sqlite3 opens WAL databases with NORMAL, which loses commits in a power cut.
-    raw.pragma('synchronous = FULL')
-    return work(raw)
-  } finally {
-    raw.close()
-  }
-}
+export const withConnection = <T>(path: string, work: (raw: Sqlite.Database) => T): T =>
+  guarded(() => {
+    const raw = new Sqlite(path, { fileMustExist: true, timeout: PATIENCE_MS })
+    try {
+      // better-sqlite3 opens WAL databases with NORMAL, which loses commits in a power cut.
+      raw.pragma('synchronous = FULL')
+      return work(raw)
+    } finally {
+      raw.close()
+    }
+  })

@@ -1,4 +1,4 @@
-/** Column builders of the schema: the small set that another SQL dialect has too. */
+/** Column builders of the schema for SQLite. */
 import { core } from './orm.ts'
 
 export const table = core.sqliteTable

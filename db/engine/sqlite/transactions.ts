@@ -1,58 +1,18 @@
 /** The only kind of transaction there is: immediate, its body driven in one go, and many of them committed together when they come at once. */
-import Sqlite from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
 import { createLoopBudget } from '#src/lib/loop-budget.ts'
 import { pause } from '#src/lib/pause.ts'
-import type { Database, Query, TxBody } from './database.ts'
-import { isBusy } from './failures.ts'
-import type { BetterSQLite3Database } from './orm.ts'
+import type { Database, TxBody } from '../database.ts'
+import { isBusy } from '../failures.ts'
+import { locked, neutral } from './failures.ts'
+import type { SyncBuilder } from './orm.ts'
+import type { Steps } from './steps.ts'
 
-interface Step {
-  _prepare(): { execute(): { sync(): unknown } }
-}
-
-function drive<T>(body: TxBody<T>, tx: Query): T {
-  const steps = body(tx)
-  let step = steps.next()
-  while (!step.done) {
-    let value: unknown
-    try {
-      value = (step.value as Step)._prepare().execute().sync()
-    } catch (error) {
-      step = steps.throw(error)
-      continue
-    }
-    step = steps.next(value)
-  }
-  return step.value
-}
-
-/** How long a transaction waits for another process's; then SQLITE_BUSY. */
+/** How long a transaction waits for another process's; then it is busy. */
 const PATIENCE_MS = 2000
 /** SQLite's own waiting blocks the process: it is cut into pieces, with requests let through between them. */
 const WAIT_MS = 25
 const PAUSE_MS = 25
-
-/** The shared read transaction of a turn: its begin, and its end before the turn's own. */
-export function createSharedReads(raw: Sqlite.Database) {
-  const begin = raw.prepare('BEGIN')
-  const commit = raw.prepare('COMMIT')
-  let shared = false
-  const end = () => {
-    if (!shared) return
-    shared = false
-    // An error of a read may have ended it already.
-    if (raw.open && raw.inTransaction) commit.run()
-  }
-  return {
-    end,
-    begin() {
-      if (raw.inTransaction) return
-      begin.run()
-      shared = true
-      setImmediate(end)
-    },
-  }
-}
 
 /** Of a turn of the event loop, for transactions that run at once: those of 50 logins held everything else up for 100 ms. */
 const AT_ONCE_MS = 1
@@ -74,7 +34,8 @@ interface Waiting {
  */
 export function createTransactions(
   raw: Sqlite.Database,
-  db: BetterSQLite3Database,
+  db: SyncBuilder,
+  { drive }: Steps,
   endSharedReads: () => void,
 ): Pick<Database, 'tx' | 'txVolatile' | 'isCrowded'> {
   const line: Waiting[] = []
@@ -85,7 +46,7 @@ export function createTransactions(
   const ownWait = raw.pragma('busy_timeout', { simple: true })
   /** Null when another process writes for all of `waitMs`. */
   const attempt = <T>(
-    work: (tx: Query) => T,
+    work: (tx: SyncBuilder) => T,
     waitMs: number,
     durable = true,
   ): { value: T } | null => {
@@ -96,13 +57,14 @@ export function createTransactions(
     // Commits in WAL mode stay whole and in order without it, and the next durable one takes this along.
     if (!durable) raw.pragma('synchronous = NORMAL')
     try {
-      const begin = (tx: Query) => {
+      const begin = (tx: SyncBuilder) => {
         begun = true
         blockedMs = null
         return { value: work(tx) }
       }
       return db.transaction(begin, { behavior: 'immediate' })
-    } catch (error) {
+    } catch (cause) {
+      const error = neutral(cause)
       if (begun || !isBusy(error)) throw error
       blockedMs ??= startedAt
       return null
@@ -119,7 +81,7 @@ export function createTransactions(
       return () => resolve(value as never)
     } catch (error) {
       if (!raw.inTransaction) throw error
-      return () => reject(error)
+      return () => reject(neutral(error))
     }
   }
   /** How long the foremost still waits: time that it took this process itself does not count. */
@@ -153,7 +115,7 @@ export function createTransactions(
   }
   const waitOrRefuse = async () => {
     if (leftMs() > 0) await pause(PAUSE_MS)
-    else line.shift()?.reject(new Sqlite.SqliteError('the database is locked', 'SQLITE_BUSY'))
+    else line.shift()?.reject(locked())
   }
   const runLine = async () => {
     running = true

@@ -1,5 +1,6 @@
 /** What the tables of fact-schema.ts must say, from the rows themselves: to make them anew, and to find where they don't. */
 import type { Database as Driver } from 'better-sqlite3'
+import { isOpen } from '../../states.ts'
 import {
   FACT_TRIGGERS,
   OF_SUBSCRIPTIONS,
@@ -7,7 +8,6 @@ import {
   stateOf,
   TRAFFIC_PARTS,
 } from './fact-triggers.ts'
-import { isOpen } from './states.ts'
 
 interface Facts {
   columns: string

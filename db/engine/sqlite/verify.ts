@@ -1,7 +1,7 @@
 /** What must hold of a database whatever happened to it, as questions that name the rows for which it does not. */
 import type { Database as Driver } from 'better-sqlite3'
 import { FALSE_FACTS } from './facts.ts'
-import { isPresentForm } from './open.ts'
+import { isPresentForm } from './migrate.ts'
 
 interface Question {
   /** The invariant, by its number in docs/reliability.md. */

@@ -1,0 +1,85 @@
+/** What a database is to its readers and writers: questions, and transactions whose bodies are generators. No engine's type is in here. */
+import type { Builder } from './orm.ts'
+
+/** What reading queries are built from: the part of drizzle that other dialects have too. */
+export type Reading = Pick<Builder, 'select' | 'selectDistinct'>
+
+/** The same for those that write, too. */
+export type Query = Reading & Pick<Builder, 'insert' | 'update' | 'delete'>
+
+/** What the rows of SQL text are given as. */
+export type RowForm = 'objects' | 'arrays' | 'values'
+
+interface Built {
+  kind: 'built'
+  build(q: Query): { prepare(): unknown }
+}
+
+interface Written {
+  kind: 'written'
+  text: string
+  rows: RowForm
+}
+
+/**
+ * A statement that is built once for a connection (question.ts). Takes parameters by their names, and gives rows; nothing where it changes rows and returns
+ * none.
+ */
+export type Question<In, Out> = (Built | Written) & {
+  /** For the compiler alone. */
+  types?: (params: In) => Out
+}
+
+/** A question with its parameters, as a body yields it. */
+export interface Asked<In, Out> {
+  question: Question<In, Out>
+  params: In
+}
+
+/** How a body goes on: `const rows = yield* run(q.select()…)`. Nothing else can be awaited inside. */
+export type Steps<T> = Generator<unknown, T, unknown>
+
+/** The body of a read. What it asks for can be asked in a transaction as well. */
+export type ReadBody<T> = (q: Reading) => Steps<T>
+
+/** The body of a transaction. */
+export type TxBody<T> = (tx: Query) => Steps<T>
+
+export interface Database {
+  /** Runs a body that only reads; all its steps see the database as of one moment. It waits for nobody who writes. */
+  read<T>(body: ReadBody<T>): Promise<T>
+  /**
+   * The same on a connection that keeps 2 MB. For what goes through much of an index again and again: on the one that answers
+   * requests it would take the place of what they need, and 64 MB.
+   */
+  scan<T>(body: ReadBody<T>): Promise<T>
+  /** Runs the body in one transaction, rolled back when it throws. */
+  tx<T>(body: TxBody<T>): Promise<T>
+  /**
+   * The same for what is worthless after a power cut, which may undo it: it does not wait for the disk. Leases and heartbeats are
+   * written all the time, by the thread that answers requests, and while a backup fills the disk's queue each wait takes 10 to 100 ms.
+   */
+  txVolatile<T>(body: TxBody<T>): Promise<T>
+  /** Whether transactions of this process wait in line: what can be put off should be. */
+  isCrowded(): boolean
+  /** Answers one question at once. */
+  ask<In, Out>(question: Question<In, Out>, params: In): Out
+  /**
+   * Lets all that is asked until the end of this turn of the event loop share one read transaction, unless a write of this process
+   * ends it sooner. Each would else take and give back a lock of the file by itself: 2 µs of a list fetch's 9. What another process
+   * commits meanwhile is seen in the next turn, as if the requests of this one had come before it.
+   */
+  shareReads(): void
+  close(): void
+}
+
+/** One query as a step of a body. */
+export function* run<T>(query: PromiseLike<T>): Steps<T> {
+  return (yield query) as T
+}
+
+/** One question as a step of a body. */
+export function* ask<In, Out>(question: Question<In, Out>, params: In): Steps<Out> {
+  const step: Asked<In, Out> = { question, params }
+  return (yield step) as Out
+}
