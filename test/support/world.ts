@@ -28,6 +28,7 @@ import type { Services } from '#src/services.ts'
 import type { Answer } from './answer.ts'
 import { expectDescribed } from './described.ts'
 import { createFakeNode, type FakeNode } from './fake-node.ts'
+import { openFilled } from './templates.ts'
 
 const PAGES = join(import.meta.dirname, '../fixtures/pages')
 
@@ -76,6 +77,11 @@ export function createHandClock(start: string) {
 }
 
 export const INSTANCE_ID = '11111111-2222-3333-4444-555555555555'
+
+const MANAGEMENT_KEY = {
+  privateKey: '-----BEGIN OPENSSH PRIVATE KEY-----\nPRIVATE=\n-----END OPENSSH PRIVATE KEY-----\n',
+  publicKey: 'ssh-ed25519 AAAA subpanel',
+}
 
 export interface CallOptions {
   method?: string
@@ -188,7 +194,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     '/nonexistent',
     options.descriptors ?? GATEWAYS,
   )
-  const db = openDatabase(options.path ?? ':memory:', { now: clock.now() })
+  const at = clock.now()
+  const path = options.path ?? ':memory:'
+  const db = await openFilled(`world of ${formatTimestamp(at)}`, path, at, async (made) => {
+    const seed = { db: made, clock: { ...clock, now: () => at }, config }
+    await made.tx((tx) => putInstanceId(tx, INSTANCE_ID))
+    await seedAdminSession(made, formatTimestamp(at))
+    await seedPlans(seed)
+    await seedManagementKey(seed, async () => MANAGEMENT_KEY)
+  })
   const lines: string[] = []
   const fatal: unknown[] = []
   const noteFatal = (error: unknown) => {
@@ -221,16 +235,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const writeKnownHosts = createKnownHosts({ db, clock, log, fatal: noteFatal }, (text) => {
     knownHosts = text
   })
-  const seed = { db, clock, config }
-  await db.tx((tx) => putInstanceId(tx, INSTANCE_ID))
-  await seedAdminSession(db, formatTimestamp(clock.now()))
-  await seedPlans(seed)
-  await seedManagementKey(seed, async () => ({
-    privateKey:
-      '-----BEGIN OPENSSH PRIVATE KEY-----\nPRIVATE=\n-----END OPENSSH PRIVATE KEY-----\n',
-    publicKey: 'ssh-ed25519 AAAA subpanel',
-  }))
-  await seedLocalNode(seed, async () => true)
+  // Last, and not of the copy: every world has a node with keys of its own.
+  await seedLocalNode({ db, clock, config }, async () => true)
   const limiter = createLimiter(4)
   let hashes = 0
   const hashing: Services['hashing'] = (work) => {
