@@ -16,6 +16,13 @@ export async function restoreInto(
   return answer.json
 }
 
+/** A backup as the panel gives it. */
+export async function download(w: FileWorld): Promise<Uint8Array> {
+  const answer = await w.admin('/admin/api/backup')
+  expect(answer.status).toBe(200)
+  return answer.bytes
+}
+
 /** The cookie of a new session: a restore ends them all. */
 export async function logInTo(w: FileWorld): Promise<string> {
   const { headers } = await w.call('/admin/api/login', {

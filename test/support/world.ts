@@ -1,7 +1,6 @@
 /** A whole service in memory: hand-set clock, fake node program, recorded calls. No process, no socket. */
 import { join } from 'node:path'
 import { insertAdmin } from '#db/admins.ts'
-import { openDatabase } from '#db/engine/open.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
 import { insertSession } from '#db/logins.ts'
 import { read } from '#db/reads.ts'

@@ -1,6 +1,5 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { gnuTar, gnuUntar, rawTarGz, upload } from '#test/support/archives.ts'
@@ -14,90 +13,25 @@ import {
   inSeconds,
   nowOf,
 } from '#test/support/records.ts'
-import { archiveOf, logInTo, restoreInto } from '#test/support/restores.ts'
-import { expectDecent } from '#test/support/scenario.ts'
+import { archiveOf, download, logInTo, restoreInto } from '#test/support/restores.ts'
 
-const BACKUP = '/admin/api/backup'
+const _BACKUP = '/admin/api/backup'
 const RESTORE = '/admin/api/backup/restore'
-
 let w: FileWorld
 beforeEach(async () => {
   w = await createFileWorld()
 })
-afterEach(() => w.close())
 
-/** A backup as the panel gives it. */
-async function download(): Promise<Uint8Array> {
-  const answer = await w.admin(BACKUP)
-  expect(answer.status).toBe(200)
-  return answer.bytes
-}
+afterEach(() => w.close())
 
 const restore = (archive: Uint8Array) => restoreInto(w, archive)
 const login = () => logInTo(w)
-
-describe('GET /admin/api/backup', () => {
-  test('200 with an archive that GNU tar reads: database and env file', async () => {
-    addUser(w, 7)
-    const answer = await w.admin(BACKUP)
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toBe('application/gzip')
-    expect(answer.headers.get('content-disposition')).toBe(
-      'attachment; filename="backup-20260301-120000.tar.gz"',
-    )
-    expectDecent(BACKUP, { ...answer, text: '' })
-    const files = gnuUntar(answer.bytes)
-    expect(Object.keys(files)).toEqual(['panel.db', '.env'])
-    expect(files['.env']?.toString()).toBe(w.env())
-    const file = join(w.dir, 'copy.db')
-    writeFileSync(file, files['panel.db'] as Buffer)
-    const copy = new Sqlite(file)
-    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok')
-    expect(copy.prepare('select tg_id from users').pluck().all()).toEqual([7])
-    copy.close()
-    expect(auditOf(w)).toEqual(['backup.download'])
-    expect(w.files('work')).toEqual([])
-  })
-
-  test('HEAD answers with its headers and copies nothing', async () => {
-    const answer = await w.admin(BACKUP, { method: 'HEAD' })
-    expect([answer.status, answer.bytes.length]).toEqual([200, 0])
-    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="backup-/)
-    expect(auditOf(w)).toEqual([])
-  })
-
-  test('503 for a fourth download at a time', async () => {
-    const open = await Promise.all([1, 2, 3].map(() => w.s.dataFiles.pack(w.clock.now(), null)))
-    expect((await w.admin(BACKUP)).status).toBe(503)
-    expect(w.files('work')).toHaveLength(3)
-    await Promise.all(open.map((stream) => stream.cancel()))
-    await download()
-    expect(w.files('work')).toEqual([])
-  })
-
-  // A throw would be nobody's to catch: it ends the process, here the test run.
-  test('a download that ends with a piece on its way leaves nothing behind and harms nobody', async () => {
-    addUser(w, 1)
-    w.change('update users set note = hex(randomblob(4000000))')
-    const reader = (await w.s.dataFiles.pack(w.clock.now(), null)).getReader()
-    await reader.read()
-    await setTimeout(20)
-    const next = reader.read()
-    // This thread stands still until the piece has surely been posted to it.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
-    await reader.cancel()
-    await next
-    await setTimeout(100)
-    expect(w.files('work')).toEqual([])
-    await download()
-  })
-})
 
 describe('POST /admin/api/backup/restore', () => {
   test('200: what was backed up is back, what came later is gone', async () => {
     const token = addUser(w, 1)
     const uuid = addSubscription(w, 1)
-    const archive = await download()
+    const archive = await download(w)
     addUser(w, 2)
     w.change("update subscriptions set expires_at = '2020-01-01T00:00:00'")
     const answer = await restore(archive)
@@ -122,7 +56,7 @@ describe('POST /admin/api/backup/restore', () => {
   })
 
   test('the safety copies hold what was there, owner-only; those of the last 7 days stay', async () => {
-    const archive = await download()
+    const archive = await download(w)
     addUser(w, 2)
     for (let i = 0; i < 7; i++) {
       w.change(
@@ -148,7 +82,7 @@ describe('POST /admin/api/backup/restore', () => {
   })
 
   test('the first safety copy has the rows that the restore took away', async () => {
-    const archive = await download()
+    const archive = await download(w)
     addUser(w, 2)
     const { safety_copies: names } = await restore(archive)
     const copy = new Sqlite(join(w.dir, 'safety', names[0]))
@@ -157,7 +91,7 @@ describe('POST /admin/api/backup/restore', () => {
   })
 
   test('all sessions end, restored ones and present ones, and pending logins', async () => {
-    const archive = await download()
+    const archive = await download(w)
     const cookie = await login()
     await restore(archive)
     expect(w.rows('select * from admin_sessions')).toEqual([])
@@ -169,7 +103,7 @@ describe('POST /admin/api/backup/restore', () => {
   })
 
   test('401 and nothing changed when the session ended while the upload was checked', async () => {
-    const archive = await download()
+    const archive = await download(w)
     addUser(w, 2)
     const answers = await Promise.all([1, 2].map(() => w.admin(RESTORE, upload(archive))))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401])
@@ -190,7 +124,7 @@ describe('POST /admin/api/backup/restore', () => {
     }
     addPayment(w, { id: 'waiting', next_check_at: inSeconds(w, 86_400) })
     addPayment(w, { id: 'settled', status: 'failed', next_check_at: null })
-    const archive = await download()
+    const archive = await download(w)
     w.clock.advance(60_000)
     await restore(archive)
     expect(w.rows('select status from outbox order by id').map((row) => row.status)).toEqual([
@@ -213,7 +147,7 @@ describe('POST /admin/api/backup/restore', () => {
     addPayment(w, { id: 'known', status: 'paid', deleted_user: 1 })
     addPayment(w, { id: 'was-pending', external_id: 'e-1' })
     addPayment(w, { id: 'was-failed', status: 'failed' })
-    const archive = await download()
+    const archive = await download(w)
     const renewed = addSubscription(w, 1)
     w.change("update payments set status = 'paid', paid_at = ? where id like 'was-%'", nowOf(w))
     const paid = { status: 'paid', paid_at: nowOf(w), external_id: 'e-2', checks: 3 }
@@ -253,7 +187,7 @@ describe('POST /admin/api/backup/restore', () => {
   test('nothing is removed from a node until force, and its alarm stays so long', async () => {
     addUser(w, 1)
     addNode(w, 'ex1')
-    const archive = await download()
+    const archive = await download(w)
     const later = addSubscription(w, 1)
     await w.admin('/admin/api/sync', { body: {} })
     expect(w.node.clients.has(later)).toBe(true)
@@ -293,7 +227,7 @@ describe('POST /admin/api/backup/restore', () => {
   })
 
   test('a backup without an env file restores the database alone', async () => {
-    const { 'panel.db': database } = gnuUntar(await download())
+    const { 'panel.db': database } = gnuUntar(await download(w))
     const before = w.env()
     const answer = await restore(gnuTar({ 'panel.db': database as Buffer }))
     expect([answer.restored_env, answer.restarted_bot]).toEqual([false, false])
@@ -301,7 +235,7 @@ describe('POST /admin/api/backup/restore', () => {
   })
 
   test('a live bot is restarted by the handshake', async () => {
-    const archive = await download()
+    const archive = await download(w)
     w.change(
       'insert into bot_state (id, wanted_generation, running_generation, heartbeat_at) values (1, 3, 3, ?)',
       nowOf(w),
@@ -318,7 +252,7 @@ describe('POST /admin/api/backup/restore', () => {
 
   test('a second factor that was used after the backup works no second time', async () => {
     w.change("update admins set totp_secret = 'SECRETSECRETSECR', totp_last_step = 5")
-    const archive = await download()
+    const archive = await download(w)
     w.change('update admins set totp_last_step = 9')
     await restore(archive)
     expect(w.rows('select totp_last_step from admins')).toEqual([{ totp_last_step: 9 }])
@@ -328,7 +262,7 @@ describe('POST /admin/api/backup/restore', () => {
     'an archive that GNU tar made is accepted: %s',
     async (format) => {
       addUser(w, 1)
-      const files = gnuUntar(await download())
+      const files = gnuUntar(await download(w))
       addUser(w, 2)
       await restore(
         gnuTar({ './.env': files['.env'] as Buffer, './panel.db': files['panel.db'] as Buffer }, [
@@ -340,7 +274,7 @@ describe('POST /admin/api/backup/restore', () => {
   )
 
   test('a size in base 256 is read', async () => {
-    const files = gnuUntar(await download())
+    const files = gnuUntar(await download(w))
     const database = files['panel.db'] as Buffer
     const size = Buffer.alloc(12)
     size[0] = 0x80

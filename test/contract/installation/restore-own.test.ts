@@ -1,33 +1,22 @@
 /** What the service itself has stored, whatever it was told and by which version, comes back from its backup. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { STORED_TABLES } from '#db/rows.ts'
 import { addSample } from '#db/traffic.ts'
 import { admitHostKey } from '#src/domain/nodes/host-keys.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
 import { nodeProgram } from '#src/integrations/nodes/program.ts'
 import { hostKeyOf } from '#src/lib/host-key.ts'
-import { codeNow, codeStep, pendingToken, turnTotpOn } from '#test/support/admins.ts'
-import { upload } from '#test/support/archives.ts'
 import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { fillEveryTable } from '#test/support/full-rows.ts'
-import {
-  addNode,
-  addPayment,
-  addSubscription,
-  addUser,
-  inSeconds,
-  putSettings,
-} from '#test/support/records.ts'
-import { archiveOf, logInTo, restoreInto } from '#test/support/restores.ts'
+import { addNode, addPayment, addSubscription, addUser, inSeconds } from '#test/support/records.ts'
+import { restoreInto } from '#test/support/restores.ts'
 import { PASSWORD } from '#test/support/world.ts'
 
 let w: FileWorld
 beforeEach(async () => {
   w = await createFileWorld()
 })
+
 afterEach(() => w.close())
 
-const RESTORE = '/admin/api/backup/restore'
 const backup = async () => (await w.admin('/admin/api/backup')).bytes
 
 /** Restores the world's own backup; gives rows as they are before and after it. */
@@ -196,177 +185,5 @@ describe('a backup after a node has said the largest that it can', () => {
     expect(await admitHostKey(w.s, 'nl1', hostKeyOf(blob))).toBe(false)
     const [before, after] = await throughBackup('select presented_host_key from nodes')
     expect(after).toEqual(before)
-  })
-})
-
-test('400 for a name that has fewer than 3 characters in its one form', async () => {
-  const body = { username: ' e\u0301\u00a8 ', password: PASSWORD }
-  const { status, json } = await w.admin('/admin/api/admins', {
-    body: { ...body, username: 'e\u0301b' },
-  })
-  expect([status, json]).toEqual([400, { error: 'username must have at least 3 characters' }])
-  const long = await w.admin('/admin/api/admins', {
-    body: { ...body, username: '\ufdfa'.repeat(20) },
-  })
-  expect([long.status, long.json]).toEqual([
-    400,
-    { error: 'username must have at most 256 characters' },
-  ])
-})
-
-test.each([
-  ['outbox', 'id'],
-  ['outbox', 'attempts'],
-  ['audit_log', 'id'],
-  ['orphan_payments', 'id'],
-  ['payments', 'amount'],
-  ['devices', 'id'],
-  ['nodes', 'sort_order'],
-  ['plans', 'sort_order'],
-])('400 for an archive that counts %s.%s to the end of exact numbers', async (table, column) => {
-  const archive = await archiveOf(async (other) => {
-    await fillEveryTable(other)
-    other.change(
-      `update "${table}" set "${column}" = ? where rowid = (select max(rowid) from "${table}")`,
-      2 ** 53 - 1,
-    )
-  })
-  const answer = await w.admin(RESTORE, upload(archive))
-  expect([answer.status, answer.json.error]).toEqual([
-    400,
-    `the database in the backup holds a value of a wrong kind in the column ${column} of ${table}`,
-  ])
-})
-
-test('after an archive with the largest numbers that columns take, rows are written and alerts wait their turn', async () => {
-  const archive = await archiveOf(async (other) => {
-    await fillEveryTable(other)
-    for (const [table, { columns }] of STORED_TABLES) {
-      for (const { name, accepts } of columns) {
-        const most = [2 ** 53 - 1, 2 ** 48, 2 ** 31, 65_535].find(accepts)
-        const isKey = /(?:^|_)(?:admin_)?id$/.test(name) && table !== 'outbox'
-        if (most === undefined || isKey) continue
-        other.change(
-          `update "${table}" set "${name}" = ? where rowid = (select max(rowid) from "${table}")`,
-          most,
-        )
-      }
-    }
-  })
-  putSettings(w, { ADMIN_TG_IDS: '501' })
-  await restoreInto(w, archive)
-  putSettings(w, { ADMIN_TG_IDS: '501' })
-  expect(w.fatal).toEqual([])
-  const cookie = await logInTo(w)
-  const body = { username: 'third', password: PASSWORD }
-  expect((await w.admin('/admin/api/admins', { body, cookie })).status).toBe(200)
-  const alerts = w.rows(
-    "select id, payload ->> 'about' as about from outbox where status = 'ready' order by id",
-  )
-  expect(alerts.map(({ about }) => about)).toEqual(['restored', 'admin-created'])
-  for (const { id } of alerts) expect(Number.isSafeInteger(id)).toBe(true)
-  expect(new Set(alerts.map(({ id }) => id)).size).toBe(2)
-})
-
-describe('a recovery code', () => {
-  const make = async (): Promise<string[]> =>
-    (await w.admin('/admin/api/2fa/recovery-codes', { body: { password: PASSWORD } })).json.codes
-  const statusWith = async (given = '') => (await codeStep(w, await pendingToken(w), given)).status
-  const leftAfter = async (archive: Uint8Array) => {
-    await restoreInto(w, archive)
-    return (await w.admin('/admin/api/2fa/recovery-codes', { cookie: await session() })).json.left
-  }
-  const session = async () => {
-    w.clock.advance(60_000)
-    const answer = await codeStep(w, await pendingToken(w), codeNow(w))
-    return answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''
-  }
-  beforeEach(() => turnTotpOn(w))
-
-  test('that was used after the backup is used up after its restore', async () => {
-    const [code, other] = await make()
-    const archive = await backup()
-    expect(await statusWith(code)).toBe(200)
-    await restoreInto(w, archive)
-    expect([await statusWith(code), await statusWith(other)]).toEqual([401, 200])
-  })
-
-  test('that others took the place of does not come back, used or not', async () => {
-    const [code, other] = await make()
-    const archive = await backup()
-    expect(await statusWith(code)).toBe(200)
-    await make()
-    expect(await leftAfter(archive)).toBe(0)
-    expect([await statusWith(code), await statusWith(other)]).toEqual([401, 401])
-  })
-
-  test('that ended with two-factor login does not come back with it', async () => {
-    const [code] = await make()
-    const archive = await backup()
-    await w.admin('/admin/api/2fa/disable', { body: { password: PASSWORD } })
-    expect(await leftAfter(archive)).toBe(0)
-    expect(await statusWith(code)).toBe(401)
-  })
-
-  test('that was used is used up too where a backup that lacks it was restored in between', async () => {
-    const earlier = await backup()
-    const [code, other] = await make()
-    const archive = await backup()
-    expect(await statusWith(code)).toBe(200)
-    await restoreInto(w, earlier)
-    const again = await w.admin(RESTORE, { ...upload(archive), cookie: await session() })
-    expect(again.status, again.text).toBe(200)
-    expect([await statusWith(code), await statusWith(other)]).toEqual([401, 200])
-  })
-
-  test('comes to another machine as the backup has it', async () => {
-    const [code, other] = await make()
-    expect(await statusWith(code)).toBe(200)
-    const archive = await backup()
-    w.close()
-    w = await createFileWorld()
-    expect(await leftAfter(archive)).toBe(9)
-    expect([await statusWith(code), await statusWith(other)]).toEqual([401, 200])
-  })
-})
-
-describe('credentials of former shops in an archive', () => {
-  const FORMER = {
-    provider: 'provider_b',
-    shopId: 'm1',
-    secret: 's1',
-    preset: 'generic',
-    apiUrl: 'https://b.test/api',
-  }
-  const withRow = (rows: object[]) =>
-    archiveOf((other) => putSettings(other, { PREVIOUS_CREDENTIALS: JSON.stringify(rows) }))
-  const stored = () =>
-    w
-      .rows("select value from settings where key = 'PREVIOUS_CREDENTIALS'")
-      .map(({ value }) => JSON.parse(value))
-
-  test('count for 30 days at most', async () => {
-    const soon = { ...FORMER, until: inSeconds(w, 3600) }
-    const { dropped } = await restoreInto(
-      w,
-      await withRow([soon, { ...FORMER, shopId: 'm2', until: '9999-12-31T23:59:59' }]),
-    )
-    expect(dropped).toEqual([])
-    expect(stored()).toEqual([
-      [soon, { ...FORMER, shopId: 'm2', until: inSeconds(w, 30 * 86_400) }],
-    ])
-  })
-
-  test.each([
-    ['an address that is not encrypted', { apiUrl: 'http://169.254.169.254/' }],
-    ['an address that is none', { apiUrl: 'x' }],
-    ['a secret of two lines', { secret: 'a\r\nx-evil: 1' }],
-    ['a shop id of two lines', { shopId: 'a\nb' }],
-    ['a time that is none', { until: 'zzzz' }],
-  ])('are dropped with %s', async (_what, change) => {
-    const row = { ...FORMER, until: inSeconds(w, 60), ...change }
-    const { dropped } = await restoreInto(w, await withRow([row]))
-    expect(dropped).toEqual(['PREVIOUS_CREDENTIALS'])
-    expect(stored()).toEqual([])
   })
 })
