@@ -50,7 +50,11 @@ async function restore(
     const actor = { admin: null, ip: 'local' }
     const message = restoredMessage(actor)
     const request = { at: now, ...actor, sessionId: null, passphrase, message }
-    const outcome = await createDataFiles({ config, log }).restore(archive, request)
+    const outcome = await createDataFiles({ config, log }).restore(
+      archive,
+      request,
+      () => config.live,
+    )
     const s = { db, config, clock: systemClock, log }
     const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
     const eventSender = createEventSender({ outbound })

@@ -3,14 +3,25 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { parseEnvFile } from './lib/env-file.ts'
-import { type Network, parseIp, parseNetwork } from './lib/ip.ts'
-import { LOG_LEVELS, type LogLevel } from './lib/log.ts'
-import { isTarget } from './lib/target.ts'
-import { HTTP_ADDRESS } from './lib/values.ts'
-import { FLAG, type Gateways, liveKeysOf, rulesOf } from './live-keys.ts'
+import type { Network } from './lib/ip.ts'
+import type { LogLevel } from './lib/log.ts'
+import type { GatewayDescriptor } from './ports/payment-gateway.ts'
+import type { LiveSetting, Setting } from './settings/setting.ts'
+import {
+  baseUrl,
+  FILE_KEYS,
+  type ReadValue,
+  START,
+  type StartKey,
+  type StartSetting,
+} from './settings/start.ts'
+import { type SettingsTable, settingsTable } from './settings/table.ts'
 
 /** A setting that stops the start: one line that names it. */
 export class ConfigError extends Error {}
+
+/** The texts of live settings by their keys; absent where the environment has none. */
+export type LiveTexts = Readonly<Record<string, string>>
 
 export interface Config {
   port: number
@@ -59,7 +70,7 @@ export interface Config {
   telegramApiUrl: string
   /** The addresses of the gateways' APIs by their ids; empty where the shop says it. */
   gatewayUrls: Readonly<Record<string, string>>
-  gateways: Gateways
+  gateways: readonly GatewayDescriptor[]
   /** Whether webhooks and providers may not be at private or loopback addresses. */
   outboundDenyPrivate: boolean
   syncIntervalMs: number
@@ -71,13 +82,12 @@ export interface Config {
   snapshotCopyCommand: string
   /** The file that holds the passphrase of backups for the operator's commands; empty for none. Of the process's own environment only. */
   backupPassphraseFile: string
-  /** Values of the live keys, for those without a row. */
-  live: Record<string, string | undefined>
-  /**
-   * Reads the live keys of the env file anew when `generation` is another than the last one: a restore has changed the file.
-   * `text`: what it is about to hold, where that is not written yet.
-   */
-  refreshLive(generation: string | undefined, text: string | undefined): void
+  /** The settings that apply live. */
+  settings: SettingsTable
+  /** What the environment had of them at the start. */
+  live: LiveTexts
+  /** What it has of them now, the env file read anew; `text`: what that is about to hold. Throws ConfigError. */
+  readLive(text?: string): LiveTexts
   /** Live keys that the process's own environment has: there the env file changes nothing. */
   fixedKeys: readonly string[]
   /** Names in the env file that mean nothing: misspelt ones, most likely. */
@@ -86,134 +96,56 @@ export interface Config {
   envInstanceId: string
 }
 
-const RESERVED_SEGMENTS = new Set(
-  'sub api install nodes payments pay offer privacy healthz assets robots.txt favicon.ico cabinet.html mgmt-pubkey.txt'.split(
-    ' ',
-  ),
-)
-
 /** First segments that came to be ours after some ADMIN_PATH may have: one that stands there was there first, and wins. */
 const LATER_SEGMENTS = ['metrics', 'status', 'tls-allowed', 'rules']
 
-/** ADMIN_PATH without its outer slashes; `admin` when nothing is left. */
-export function parseAdminPath(text: string): string {
-  const path = text.trim().replace(/^\/+|\/+$/g, '')
-  if (path === '') return 'admin'
-  if (!/^[A-Za-z0-9._~-]+(\/[A-Za-z0-9._~-]+)*$/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path)) {
-    throw new ConfigError('ADMIN_PATH may hold letters, digits and ._~- between slashes')
-  }
-  const first = path.split('/')[0] as string
-  if (RESERVED_SEGMENTS.has(first) || /^admin\/api(\/|$)/.test(path)) {
-    throw new ConfigError(`ADMIN_PATH must not begin with the reserved path "${first}"`)
-  }
-  return path
-}
-
-const HOST =
-  /^(?=.{1,253}(:|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/
-
-/** Names that are read elsewhere, or by later versions. */
-const OTHER_KEYS = new Set(
-  'INSTANCE_ID ADMIN_PATH PANEL_PASSWORD ENV_FILE NODE_ENV NODE_OPTIONS TZ'.split(' '),
-)
-
 const MB = 1024 ** 2
 
-function reader(values: Record<string, string | undefined>) {
-  const asked = new Set<string>()
-  const lookUp = (key: string) => {
-    asked.add(key)
-    return values[key]?.trim()
-  }
-  const parse = <T>(
-    key: string,
-    schema: v.GenericSchema<string, T>,
-    fallback: T,
-    need: string,
-  ): T => {
-    const text = lookUp(key)
-    if (text === undefined || text === '') return fallback
-    const result = v.safeParse(schema, text)
-    if (!result.success) throw new ConfigError(`${key} must be ${need}`)
-    return result.output
-  }
-  const integer = (min: number, max: number) =>
-    v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number), v.minValue(min), v.maxValue(max))
-  return {
-    /** The keys that were asked for. */
-    asked,
-    text: (key: string, fallback = '') => lookUp(key) || fallback,
-    int: (key: string, fallback: number, min: number, max: number) =>
-      parse(key, integer(min, max), fallback, `a whole number from ${min} to ${max}`),
-    oneOf: <const T extends string>(key: string, choices: readonly T[], fallback: T) =>
-      parse(key, v.picklist(choices), fallback, choices.join(' or ')) as T,
-    matching: (key: string, fallback: string, fits: (text: string) => boolean, need: string) =>
-      parse(key, v.pipe(v.string(), v.check(fits)), fallback, need),
-    domain: (key: string, fallback: string) =>
-      parse(
-        key,
-        v.pipe(
-          v.string(),
-          v.toLowerCase(),
-          v.regex(HOST),
-          v.check((text) => URL.canParse(`http://${text}`)),
-        ),
-        fallback,
-        'a host name, with a port where one is needed',
-      ),
+/** The texts of the environment; an absent one is undefined. */
+type Environment = Record<string, string | undefined>
+
+/** What a start makes of a setting's text. Throws ConfigError. */
+function parseText({ key, start }: Pick<Setting, 'key' | 'start'>, text: string): unknown {
+  if (!start) return text
+  const result = v.safeParse(start, text, { abortEarly: true })
+  if (!result.success) throw new ConfigError(`${key} ${result.issues[0].message}`)
+  return result.output
+}
+
+/** A reader of the settings that count from a start. */
+function reader(values: Environment, processEnv: Environment, fileValues: Environment) {
+  const environments = { process: processEnv, file: fileValues, both: values }
+  const settings = new Map<string, StartSetting>(START.map((one) => [one.key, one]))
+  return <K extends StartKey>(key: K): ReadValue<K> => {
+    const setting = settings.get(key) as StartSetting
+    const given = environments[setting.only ?? 'both'][key]
+    const text = (setting.untrimmed ? given : given?.trim()) || setting.fallback
+    return (text ? parseText(setting, text) : text) as ReadValue<K>
   }
 }
 
-function parseTrustedProxies(text: string): Config['trustedProxies'] {
-  if (text === '') return null
-  if (text === 'none') return text
-  return text.split(/[\s,]+/).map((item) => {
-    const network = parseNetwork(item)
-    if (!network)
-      throw new ConfigError('TRUSTED_PROXIES must be a list of addresses or CIDR blocks, or none')
-    return network
-  })
-}
+/** What the local node is; `panel`: the domain that it has where nothing else is said. */
+const readLocalNode = (read: ReturnType<typeof reader>, panel: string): Config['localNode'] => ({
+  on: read('LOCAL_NODE') === 'on',
+  address: read('LOCAL_NODE_ADDRESS') ?? panel.replace(/:\d+$/, ''),
+  port: read('LOCAL_NODE_PORT') ?? null,
+  sni: read('LOCAL_NODE_SNI'),
+  target: read('LOCAL_NODE_TARGET'),
+  core: read('LOCAL_CORE'),
+  socket: read('LOCAL_NODE_SOCKET'),
+})
 
-function parseTimezone(zone: string): string {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
-    return zone
-  } catch {
-    throw new ConfigError('TIMEZONE must be a zone of the IANA database, such as Europe/Berlin')
+/** The live settings that an environment has. Throws ConfigError. */
+function readLive({ all }: SettingsTable, values: Environment): LiveTexts {
+  const live: Record<string, string> = {}
+  for (const [key, setting] of all) {
+    const text = values[key]?.trim() ?? ''
+    if (text === '') continue
+    parseText(setting, text)
+    live[key] = text
   }
+  return Object.freeze(live)
 }
-
-function parseDatabasePath(url: string, cwd: string): string {
-  const path = /^file:(?:\/\/)?(\/?[^/].*)$/.exec(url)?.[1]
-  if (!path) throw new ConfigError('DATABASE_URL must be file:<path>')
-  return resolve(cwd, path)
-}
-
-function parsePassword(password: string): string {
-  if (password !== '' && (password.length < 8 || password.length > 1024)) {
-    throw new ConfigError('PANEL_PASSWORD needs 8 to 1024 characters (or none: one is generated)')
-  }
-  return password
-}
-
-const isHostName = (text: string) => HOST.test(text.toLowerCase()) && !text.includes(':')
-const isAddress = (text: string) => isHostName(text) || parseIp(text) !== null
-
-function readLive(read: ReturnType<typeof reader>, gateways: Gateways): Config['live'] {
-  const live: Config['live'] = {}
-  for (const [key, rule] of rulesOf(gateways)) {
-    const text = rule ? read.matching(key, '', rule.fits, rule.need) : read.text(key)
-    if (text !== '') live[key] = text
-  }
-  return live
-}
-
-/** The address of an outside system, without slashes at its end. */
-const baseUrl = (read: ReturnType<typeof reader>, key: string, fallback: string) =>
-  read.matching(key, fallback, HTTP_ADDRESS.fits, HTTP_ADDRESS.need).replace(/\/+$/, '')
-
-const isOn = (text: string) => /^(1|true|yes|on)$/i.test(text)
 
 function readEnvFile(path: string): Record<string, string> {
   try {
@@ -223,8 +155,6 @@ function readEnvFile(path: string): Record<string, string> {
   }
 }
 
-type Environment = Record<string, string | undefined>
-
 /** The env file's values and the process's own, which win. */
 function mergeValues(fileValues: Environment, processEnv: Environment): Environment {
   const values = { ...fileValues }
@@ -232,143 +162,102 @@ function mergeValues(fileValues: Environment, processEnv: Environment): Environm
   return values
 }
 
-/** The live values, and how they are read anew. */
-function liveValues(
-  read: ReturnType<typeof reader>,
-  envFile: string,
-  processEnv: Environment,
-  gateways: Gateways,
-): Pick<Config, 'live' | 'refreshLive'> {
-  const live = readLive(read, gateways)
-  let last: string | undefined
-  return {
-    live,
-    refreshLive(generation, text) {
-      if (generation === last) return
-      const fileValues = text === undefined ? readEnvFile(envFile) : parseEnvFile(text)
-      const fresh = readLive(reader(mergeValues(fileValues, processEnv)), gateways)
-      for (const key of Object.keys(live)) delete live[key]
-      Object.assign(live, fresh)
-      last = generation
-    },
-  }
+function unknownKeys(
+  keys: string[],
+  { all }: SettingsTable,
+  gateways: readonly GatewayDescriptor[],
+): string[] {
+  const known = new Set([
+    ...FILE_KEYS,
+    ...all.keys(),
+    ...gateways.flatMap(({ apiUrl }) => apiUrl?.key ?? []),
+  ])
+  return keys.filter((key) => !known.has(key))
 }
 
-/** Whether a start with this value would not be refused. */
-export function acceptsSetting(gateways: Gateways, key: string, value: string): boolean {
-  try {
-    configOf({ [key]: value }, {}, { cwd: '/', envFile: '/.env', gateways })
-    return true
-  } catch (error) {
-    if (error instanceof ConfigError) return false
-    throw error
-  }
-}
-
-/** Builds the Config from the process's variables and the env file, which they name. Throws ConfigError. */
-export function loadConfig(processEnv: Environment, cwd: string, gateways: Gateways): Config {
-  const envFile = resolve(cwd, processEnv.ENV_FILE?.trim() || '.env')
-  return configOf(readEnvFile(envFile), processEnv, { cwd, envFile, gateways })
-}
-
-function configOf(
-  fileValues: Environment,
-  processEnv: Environment,
-  { cwd, envFile, gateways }: { cwd: string; envFile: string; gateways: Gateways },
-): Config {
-  const values = mergeValues(fileValues, processEnv)
-  const read = reader(values)
-
-  const port = read.int('PORT', 3000, 0, 65_535)
-  const dataDir = resolve(cwd, read.text('DATA_DIR', 'data'))
-  const defaultDomains = !['SUB_DOMAIN', 'SITE_DOMAIN', 'PANEL_DOMAIN'].some((key) =>
-    read.text(key),
+/** Where the gateways' APIs are. Throws ConfigError. */
+const gatewayUrlsOf = (gateways: readonly GatewayDescriptor[], values: Environment) =>
+  Object.fromEntries(
+    gateways.map(({ id, apiUrl }) => {
+      const text = apiUrl && (values[apiUrl.key]?.trim() || apiUrl.fallback)
+      return [id, text ? (parseText({ ...apiUrl, start: baseUrl }, text) as string) : '']
+    }),
   )
-  const panel = read.domain('PANEL_DOMAIN', `panel.localhost:${port}`)
-  const adminPath = parseAdminPath(values.ADMIN_PATH ?? '')
+
+/**
+ * Builds the Config from the process's variables and the env file, which they name. `own`: the live settings that are no gateway's.
+ * Throws ConfigError.
+ */
+export function loadConfig(
+  processEnv: Environment,
+  cwd: string,
+  gateways: readonly GatewayDescriptor[],
+  own?: readonly LiveSetting[],
+): Config {
+  const envFile = resolve(cwd, processEnv.ENV_FILE?.trim() || '.env')
+  const fileValues = readEnvFile(envFile)
+  const values = mergeValues(fileValues, processEnv)
+  const read = reader(values, processEnv, fileValues)
+  const settings = settingsTable(gateways, own)
+
+  const port = read('PORT')
+  const dataDir = resolve(cwd, read('DATA_DIR'))
+  const defaultDomains = !['SUB_DOMAIN', 'SITE_DOMAIN', 'PANEL_DOMAIN'].some((key) =>
+    values[key]?.trim(),
+  )
+  const panel = read('PANEL_DOMAIN') ?? `panel.localhost:${port}`
+  const adminPath = read('ADMIN_PATH')
 
   return Object.freeze({
     port,
-    host: read.text('HOST', '127.0.0.1'),
+    host: read('HOST'),
     dataDir,
     envFile,
-    databasePath: parseDatabasePath(
-      read.text('DATABASE_URL', `file:${join(dataDir, 'panel.db')}`),
-      cwd,
-    ),
+    databasePath: resolve(cwd, read('DATABASE_URL') ?? join(dataDir, 'panel.db')),
     domains: {
-      sub: read.domain('SUB_DOMAIN', `sub.localhost:${port}`),
-      site: read.domain('SITE_DOMAIN', `site.localhost:${port}`),
+      sub: read('SUB_DOMAIN') ?? `sub.localhost:${port}`,
+      site: read('SITE_DOMAIN') ?? `site.localhost:${port}`,
       panel,
     },
-    publicScheme: read.oneOf('PUBLIC_SCHEME', ['https', 'http'], defaultDomains ? 'http' : 'https'),
+    publicScheme: read('PUBLIC_SCHEME') ?? (defaultDomains ? 'http' : 'https'),
     defaultDomains,
     adminPath,
     coveredPath: LATER_SEGMENTS.find((segment) => segment === adminPath.split('/')[0]) ?? null,
-    panelPassword: parsePassword(values.PANEL_PASSWORD ?? ''),
-    trustedProxies: parseTrustedProxies(read.text('TRUSTED_PROXIES')),
-    hostIsolation: read.oneOf('HOST_ISOLATION', ['off', 'strict'], 'off') === 'strict',
-    reauth: read.oneOf('REAUTH', ['on', 'off'], 'on') === 'on',
-    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
-    defaultLang: read.oneOf('DEFAULT_LANG', ['en', 'ru'], 'en'),
-    currency: read.matching(
-      'CURRENCY',
-      'RUB',
-      (text) => /^[A-Z]{3}$/.test(text),
-      'a code of three letters, such as RUB',
-    ),
-    timezone: parseTimezone(read.text('TIMEZONE', 'UTC')),
-    localNode: {
-      on: read.oneOf('LOCAL_NODE', ['on', 'off'], 'on') === 'on',
-      address: read.matching(
-        'LOCAL_NODE_ADDRESS',
-        panel.replace(/:\d+$/, ''),
-        isAddress,
-        'a host name or an IP address',
-      ),
-      port: read.text('LOCAL_NODE_PORT') ? read.int('LOCAL_NODE_PORT', 443, 1, 65_535) : null,
-      sni: read.matching('LOCAL_NODE_SNI', 'dl.google.com', isHostName, 'a host name'),
-      target: read.matching('LOCAL_NODE_TARGET', '', isTarget, 'a host with its port'),
-      core: read.oneOf('LOCAL_CORE', ['embedded', 'system'], 'embedded'),
-      socket: read.text('LOCAL_NODE_SOCKET', '/run/subpanel/node.sock'),
-    },
-    searchPath: processEnv.PATH ?? '',
-    xrayBin: read.text('XRAY_BIN'),
-    hysteriaBin: read.text('HYSTERIA_BIN'),
-    coresDir: resolve(cwd, read.text('CORES_DIR', join(dataDir, 'cores'))),
-    coresUrl: read.matching(
-      'CORES_URL',
-      'https://github.com',
-      HTTP_ADDRESS.fits,
-      HTTP_ADDRESS.need,
-    ),
-    xrayVersion: read.text('XRAY_VERSION', 'v26.7.28'),
-    hysteriaVersion: read.text('HYSTERIA_VERSION', 'app/v2.12.1'),
-    botLinkBase: read.matching(
-      'BOT_LINK_BASE',
-      'https://t.me',
-      HTTP_ADDRESS.fits,
-      HTTP_ADDRESS.need,
-    ),
-    telegramApiUrl: baseUrl(read, 'TELEGRAM_API_URL', 'https://api.telegram.org'),
+    panelPassword: read('PANEL_PASSWORD'),
+    trustedProxies: read('TRUSTED_PROXIES') ?? null,
+    hostIsolation: read('HOST_ISOLATION') === 'strict',
+    reauth: read('REAUTH') === 'on',
+    logLevel: read('LOG_LEVEL'),
+    defaultLang: read('DEFAULT_LANG'),
+    currency: read('CURRENCY'),
+    timezone: read('TIMEZONE'),
+    localNode: readLocalNode(read, panel),
+    searchPath: read('PATH'),
+    xrayBin: read('XRAY_BIN'),
+    hysteriaBin: read('HYSTERIA_BIN'),
+    coresDir: resolve(cwd, read('CORES_DIR') ?? join(dataDir, 'cores')),
+    coresUrl: read('CORES_URL'),
+    xrayVersion: read('XRAY_VERSION'),
+    hysteriaVersion: read('HYSTERIA_VERSION'),
+    botLinkBase: read('BOT_LINK_BASE'),
+    telegramApiUrl: read('TELEGRAM_API_URL'),
     gateways,
-    gatewayUrls: Object.fromEntries(
-      gateways.map(({ id, apiUrl }) => [
-        id,
-        apiUrl ? baseUrl(read, apiUrl.key, apiUrl.fallback) : '',
-      ]),
-    ),
-    outboundDenyPrivate: isOn(read.matching('OUTBOUND_DENY_PRIVATE', '', FLAG.fits, FLAG.need)),
-    syncIntervalMs: read.int('SYNC_INTERVAL_MS', 90_000, 100, 3_600_000),
-    restoreMaxBytes: read.int('RESTORE_MAX_MB', 512, 1, 65_536) * MB,
-    snapshotMaxBytes: read.int('SNAPSHOT_MAX_MB', 2048, 1, 1_048_576) * MB,
-    snapshotCopyCommand: processEnv.SNAPSHOT_COPY_CMD?.trim() ?? '',
-    backupPassphraseFile: processEnv.BACKUP_PASSPHRASE_FILE?.trim() ?? '',
-    ...liveValues(read, envFile, processEnv, gateways),
-    fixedKeys: liveKeysOf(gateways).filter((key) => processEnv[key]),
-    unknownKeys: Object.keys(fileValues).filter(
-      (key) => !read.asked.has(key) && !OTHER_KEYS.has(key),
-    ),
-    envInstanceId: fileValues.INSTANCE_ID ?? '',
+    gatewayUrls: gatewayUrlsOf(gateways, values),
+    outboundDenyPrivate: read('OUTBOUND_DENY_PRIVATE'),
+    syncIntervalMs: read('SYNC_INTERVAL_MS'),
+    restoreMaxBytes: read('RESTORE_MAX_MB') * MB,
+    snapshotMaxBytes: read('SNAPSHOT_MAX_MB') * MB,
+    snapshotCopyCommand: read('SNAPSHOT_COPY_CMD'),
+    backupPassphraseFile: read('BACKUP_PASSPHRASE_FILE'),
+    settings,
+    live: readLive(settings, values),
+    readLive: (text?: string) =>
+      readLive(
+        settings,
+        mergeValues(text === undefined ? readEnvFile(envFile) : parseEnvFile(text), processEnv),
+      ),
+    fixedKeys: [...settings.all.keys()].filter((key) => processEnv[key]),
+    unknownKeys: unknownKeys(Object.keys(fileValues), settings, gateways),
+    envInstanceId: read('INSTANCE_ID'),
   })
 }

@@ -26,7 +26,8 @@ const DOMAIN = 'db, lib, type services, floor'
 
 const LAYERS: Layer[] = [
   layer('lib', 'src/lib/', 'node:, valibot, @noble/hashes, @oslojs/otp, qrcode-svg'),
-  layer('config', 'src/config.ts src/live-keys.ts', 'lib, type ports, node:, valibot'),
+  layer('settings', 'src/settings/', 'lib, type ports, valibot'),
+  layer('config', 'src/config.ts', 'lib, type ports, settings, node:, valibot'),
   layer('db', 'db/ db/engine/database.ts db/engine/failures.ts', 'lib, valibot, engine'),
   layer('engine', 'db/engine/', 'db, sqlite, node:, type drizzle-orm'),
   // All that knows SQLite and its file: another engine brings its own.
@@ -35,25 +36,25 @@ const LAYERS: Layer[] = [
     'db/engine/sqlite/ db/upload.ts db/restore.ts',
     'db, lib, node:, better-sqlite3, type drizzle-orm',
   ),
-  layer('ports', 'src/ports/', 'type db, type db/upload.ts, type lib, type valibot'),
+  layer('ports', 'src/ports/', 'type db, type db/upload.ts, type lib, type settings, type valibot'),
   layer('services', 'src/services.ts', 'type db, type config, type lib, type ports'),
 
-  layer('floor', 'src/domain/', 'db, lib, type services, type config, type ports'),
-  layer('notify', 'src/domain/notify/', `${DOMAIN}, type ports`),
+  layer('floor', 'src/domain/', 'db, lib, type services, type config, type ports, settings'),
+  layer('notify', 'src/domain/notify/', `${DOMAIN}, type ports, settings`),
   layer('accounts', 'src/domain/accounts/', `${DOMAIN}, notify`),
   layer('nodes', 'src/domain/nodes/', `${DOMAIN}, type ports, notify, node:, @noble/hashes`),
   layer('customers', 'src/domain/customers/', `${DOMAIN}, type notify`),
   layer('subscriptions', 'src/domain/subscriptions/', `${DOMAIN}, notify, nodes, customers`),
-  layer('lists', 'src/domain/lists/', `${DOMAIN}, nodes, node:, valibot`),
+  layer('lists', 'src/domain/lists/', `${DOMAIN}, settings, nodes, node:, valibot`),
   layer(
     'payments',
     'src/domain/payments/',
-    `${DOMAIN}, type ports, notify, customers, subscriptions, type lists, valibot`,
+    `${DOMAIN}, type ports, settings, notify, customers, subscriptions, type lists, valibot`,
   ),
   layer(
     'installation',
     'src/domain/installation/',
-    `${DOMAIN}, db/upload.ts, type ports, config, notify, accounts, nodes, lists, payments, valibot`,
+    `${DOMAIN}, db/upload.ts, type ports, type config, settings, notify, accounts, nodes, payments, valibot`,
   ),
 
   layer(
@@ -61,23 +62,23 @@ const LAYERS: Layer[] = [
     'src/integrations/',
     'db/engine/failures.ts, db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, type services, type ports, node:, valibot, ssh2',
   ),
-  layer('web', 'src/web/', 'lib, lists, node:, hono, @noble/hashes'),
+  layer('web', 'src/web/', 'lib, settings, lists, node:, hono, @noble/hashes'),
   layer('page scripts', 'src/web/assets/', 'type http schemas, type web'),
   layer(
     'http schemas',
     'src/http/schemas/',
-    'db, lib, installation, lists, nodes, notify, type ports, type http, valibot',
+    'db, lib, settings, installation, nodes, type ports, type http, valibot',
   ),
   layer(
     'http',
     'src/http/',
-    'db, lib, type services, type config, type ports, floor, notify, accounts, nodes, customers, subscriptions, lists, payments, installation, web, http schemas, node:, hono, valibot, @valibot/to-json-schema',
+    'db, lib, type services, type config, type ports, settings, floor, notify, accounts, nodes, customers, subscriptions, lists, payments, installation, web, http schemas, node:, hono, valibot, @valibot/to-json-schema',
   ),
   // As `grammy` it hangs on Node.
   layer(
     'bot',
     'src/bot/',
-    'db, lib, type services, floor, notify, customers, subscriptions, lists, payments, web, grammy/web, valibot',
+    'db, lib, settings, type services, floor, notify, customers, subscriptions, lists, payments, web, grammy/web, valibot',
   ),
   layer('admin ui', 'src/admin-ui/', 'type http, type web, preact, hono/client, uplot'),
 
@@ -96,7 +97,7 @@ const LAYERS: Layer[] = [
   layer(
     'data worker',
     'src/entry/data-worker.ts src/entry/restore-task.ts',
-    'db, sqlite, lib, type ports, notify, installation, integrations, node:',
+    'db, sqlite, lib, type ports, settings, installation, integrations, node:',
   ),
   layer(
     'compose',
@@ -111,7 +112,7 @@ const LAYERS: Layer[] = [
   layer(
     'commands',
     'scripts/',
-    'db, db/engine/open.ts, sqlite, config, lib, type ports, accounts, installation, integrations, web, instance, compose, node:, valibot, better-sqlite3, vite',
+    'db, db/engine/open.ts, sqlite, config, lib, type ports, settings, accounts, installation, integrations, web, instance, compose, node:, valibot, better-sqlite3, vite',
   ),
   layer(
     'measurements',

@@ -1,57 +1,94 @@
 /** Live settings: a row wins over the environment, the environment over the default. Read at call time. */
-import type { Query } from '#db/engine/database.ts'
+import type { Database, Query } from '#db/engine/database.ts'
 import { ENV_GENERATION, PENDING_ENV } from '#db/own-settings.ts'
-import { deleteSetting, listSettings, putSetting, readAllSettings } from '#db/settings.ts'
+import {
+  deleteSetting,
+  findListsRevision,
+  listSettings,
+  putSetting,
+  readAllSettings,
+} from '#db/settings.ts'
+import type { Config, LiveTexts } from '#src/config.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import type { LiveKey } from '#src/live-keys.ts'
 import type { GatewayDescriptor, ReadSetting } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
+import { isTrue, readNumber } from '#src/settings/kinds.ts'
+import type { LiveKey } from '#src/settings/live.ts'
 import { type Actor, audit } from './audit.ts'
 
 type Deps = Pick<Services, 'db' | 'config'>
 
-const DEFAULTS: Partial<Record<LiveKey, string>> = {
-  BRAND_NAME: 'Subpanel',
-  BRAND_HUE: '255',
-  HWID_FALLBACK_LIMIT: '5',
-  RECEIPT_MODE: 'off',
-  VAT_CODE: '1',
-}
-
-/** The value of every live key; an absent one is the empty string. */
+/** The value of every live setting; an absent one is the empty string. */
 export interface Settings {
   text(key: LiveKey): string
   flag(key: LiveKey): boolean
   /** The integer of a key, or its default where the stored text is none. */
   int(key: LiveKey): number
   gateways: readonly GatewayDescriptor[]
-  /** The same for a setting that a gateway reads: one of its own, or of the bot's. */
+  /** The same for a setting of whatever name. */
   ofGateway: ReadSetting
+  /** What the environment has of them, over which rows win. */
+  live: LiveTexts
 }
 
-const TRUE = new Set(['1', 'true', 'yes', 'on'])
+interface Environment {
+  generation: string | undefined
+  live: LiveTexts
+}
 
-/** Whether the text of a switch means that it is on. */
-export const isTrue = (text: string): boolean => TRUE.has(text.toLowerCase())
+/** What of the env file counts in this process since it was read last. */
+const environments = new WeakMap<Config, Environment>()
 
-function settingsOf(config: Deps['config'], stored: { key: string; value: string }[]): Settings {
+/**
+ * What the environment has. The env file is read anew when `generation` is another than the last time, as a restore has changed it;
+ * `pending`: what it is about to hold, where that is not written yet.
+ */
+function environmentOf(config: Config, generation: string | undefined, pending?: string) {
+  const kept = environments.get(config) ?? { generation: undefined, live: config.live }
+  if (kept.generation === generation) return kept.live
+  const live = config.readLive(pending)
+  environments.set(config, { generation, live })
+  return live
+}
+
+function settingsOf(config: Config, stored: { key: string; value: string }[]): Settings {
   const rows = new Map(stored.map((row) => [row.key, row.value]))
-  config.refreshLive(rows.get(ENV_GENERATION), rows.get(PENDING_ENV))
-  const { gateways, live } = config
-  const text = (key: LiveKey) => rows.get(key) ?? live[key] ?? DEFAULTS[key] ?? ''
-  const fallbackOf = (key: string) =>
-    gateways.flatMap(({ settings }) => settings).find((one) => one.key === key)?.fallback
+  const live = environmentOf(config, rows.get(ENV_GENERATION), rows.get(PENDING_ENV))
+  const { all } = config.settings
+  const fallbackOf = (key: string) => all.get(key)?.fallback ?? ''
+  const text = (key: string) => rows.get(key) ?? live[key] ?? fallbackOf(key)
   return {
     text,
-    gateways,
-    ofGateway: (key) => rows.get(key) ?? live[key] ?? fallbackOf(key) ?? '',
+    gateways: config.gateways,
+    ofGateway: text,
+    live,
     flag: (key) => isTrue(text(key)),
-    int: (key) => (/^\d{1,9}$/.test(text(key)) ? Number(text(key)) : Number(DEFAULTS[key] ?? 0)),
+    int: (key) => readNumber(text(key), fallbackOf(key)),
   }
 }
 
-/** All live settings as they are now. */
-export const readSettings = (s: Deps): Settings => settingsOf(s.config, listSettings(s.db))
+interface Snapshot {
+  config: Config
+  revision: number
+  settings: Settings
+}
+
+/** The last snapshot of each database. */
+const snapshots = new WeakMap<Database, Snapshot>()
+
+/**
+ * All live settings as they are now: from memory, while the revision of the database stands, of which alone the database is asked.
+ * Not for the bodies of transactions, which may be undone: `readSettingsIn`.
+ */
+export function readSettings({ db, config }: Deps): Settings {
+  // First: rows can only be newer, and are then read again at the next call.
+  const revision = findListsRevision(db)
+  const kept = snapshots.get(db)
+  if (kept?.revision === revision && kept.config === config) return kept.settings
+  const settings = settingsOf(config, listSettings(db))
+  snapshots.set(db, { config, revision, settings })
+  return settings
+}
 
 /** The same inside a transaction, for what is decided by them there. */
 export function* readSettingsIn(tx: Query, s: Pick<Services, 'config'>) {
@@ -60,7 +97,7 @@ export function* readSettingsIn(tx: Query, s: Pick<Services, 'config'>) {
 
 /** New values; null takes the row away, so that the environment's value or the default counts again. */
 export type LiveValues = Partial<Record<LiveKey, string | null>>
-/** The same of a gateway's settings. */
+/** The same by whatever names. */
 export type GatewayValues = Record<string, string | null>
 
 /** Writes live settings as rows, noting their names in the audit log. */
@@ -81,7 +118,7 @@ export function* writeSettings(
 export async function saveSettings(
   s: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
-  values: LiveValues,
+  values: LiveValues | GatewayValues,
 ): Promise<void> {
   const at = formatTimestamp(s.clock.now())
   await s.db.tx((tx) => writeSettings(tx, actor, at, values))

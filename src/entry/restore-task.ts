@@ -33,7 +33,6 @@ import {
   type SafetyCopy,
   safetyCopyName,
 } from '../domain/installation/safety-copies.ts'
-import { optionalEventsIn } from '../domain/notify/optional-events.ts'
 import { ArchiveRefused, unpackArchive } from '../integrations/files/archive.ts'
 import type { DataMessage, TaskOf } from '../integrations/files/data-files.ts'
 import { presentEnv } from '../integrations/files/env-text.ts'
@@ -44,6 +43,11 @@ import { randomHex } from '../lib/random.ts'
 import { parseTgIds } from '../lib/tg-ids.ts'
 import { formatTimestamp } from '../lib/time.ts'
 import type { RestoreOutcome } from '../ports/data-files.ts'
+import { optionalEventsIn } from '../settings/optional-events.ts'
+import { settingsTable } from '../settings/table.ts'
+
+/** What is known of settings: archives are of this version's. */
+const KNOWN = { gateways: GATEWAYS, settings: settingsTable(GATEWAYS) }
 
 type Step = (name: string) => void
 
@@ -102,7 +106,7 @@ function factsOf(
   return {
     at,
     generation: randomHex(8),
-    accepted: (rows) => acceptedRows(GATEWAYS, rows),
+    accepted: (rows) => acceptedRows(KNOWN, rows),
     reviewReason: `paid, but unknown to the backup restored at ${at}`,
     refundedReason: `paid and refunded, but unknown to the backup restored at ${at}`,
     audit: { admin: request.admin, ip: request.ip },
@@ -185,7 +189,7 @@ async function replaceUnderLock(task: TaskOf<'replace'>, step: Step): Promise<Re
       outdated = outdatedCopies([...copiesIn(safetyFolder), copy], request.at, maxBytes)
       const safetyCopies = keepSafetyCopies(unnamed, safety, present)
       const merged = mergeEnv(present ?? '', checked.env, {
-        gateways: GATEWAYS,
+        settings: KNOWN.settings,
         rows: new Set(checked.taken),
         fixed: new Set(task.fixed),
       })

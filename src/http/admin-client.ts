@@ -1,11 +1,11 @@
 /** What the panel's client knows of the admin API: the table of operations, as types. Nothing of it exists at run time. */
 import type { Hono } from 'hono'
 import type * as v from 'valibot'
-import type { operations } from './admin/operations.ts'
+import type { adminOperationsOf } from './admin/operations.ts'
 import type { AppEnv } from './context.ts'
 import type { Output } from './operation.ts'
 
-type Described = (typeof operations)[number]
+type Described = ReturnType<typeof adminOperationsOf>[number]
 
 /** `/users/{tg_id}` as Hono writes it: `/users/:tg_id`. */
 type Route<P extends string> = P extends `${infer Head}{${infer Name}}${infer Rest}`

@@ -14,7 +14,7 @@ import {
 import type { Operation, RefusalStatus } from './operation.ts'
 import { listOperations } from './operations.ts'
 
-type Settings = Pick<Config, 'adminPath' | 'publicScheme' | 'domains' | 'gateways'>
+type Settings = Pick<Config, 'adminPath' | 'publicScheme' | 'domains' | 'gateways' | 'settings'>
 
 const DESCRIPTION = `What the panel, scripts and client apps may ask of this service.
 
@@ -183,8 +183,9 @@ function describePaths(operations: Operation[]) {
 }
 
 /** The document of a service with these settings. */
-export function createDocument({ adminPath, publicScheme, domains, gateways }: Settings) {
-  const operations = listOperations({ adminPath, gateways })
+export function createDocument(config: Settings) {
+  const { publicScheme, domains, gateways } = config
+  const operations = listOperations(config)
   return {
     openapi: '3.1.0',
     info: { title: 'Subpanel', version: VERSION, description: DESCRIPTION },

@@ -11,7 +11,7 @@ import { assetOperations, homeOperations, landing, siteOperations } from './site
 import { linkOperations } from './sub.ts'
 import { noticeOperations } from './webhooks.ts'
 
-type Settings = Pick<Config, 'adminPath' | 'gateways'>
+type Settings = Pick<Config, 'adminPath' | 'gateways' | 'settings'>
 type Home = (s: Http, c: Context) => Response
 
 const health = openOperations('Service', [
@@ -31,17 +31,17 @@ const health = openOperations('Service', [
 type Group = 'all' | 'sub' | 'site' | 'panel' | 'admin'
 
 /** In the order of the description, as far as they share a tag; `home` answers `GET /`. */
-const table = ({ adminPath, gateways }: Settings, home: Home): [Group, ServedOperation[]][] => [
-  ['admin', allOperations(gateways)],
+const table = (config: Settings, home: Home): [Group, ServedOperation[]][] => [
+  ['admin', allOperations(config)],
   ['site', shopOperations],
-  ['all', noticeOperations(gateways)],
+  ['all', noticeOperations(config.gateways)],
   ['sub', linkOperations],
   ['all', homeOperations(home)],
   ['site', siteOperations],
   ['all', assetOperations],
   ['all', health],
   ['panel', installOperations],
-  ['panel', panelOperations(adminPath)],
+  ['panel', panelOperations(config.adminPath)],
 ]
 
 /** What a host with these groups serves, its `GET /` included. */

@@ -1,10 +1,10 @@
 /** Pages of src/web as responses: language, brand, policy and cache rules in one place. */
 import * as v from 'valibot'
 import { findListsRevision } from '#db/settings.ts'
-import { SYSTEMS } from '#src/domain/lists/apps.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { dayIn } from '#src/lib/time.ts'
+import { SYSTEMS } from '#src/settings/app-catalogue.ts'
 import {
   indexedPageHeaders,
   type PageKind,

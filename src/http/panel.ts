@@ -118,7 +118,7 @@ export function panelOperations(adminPath: string): ServedOperation[] {
 /** The API under /admin/api: the open operations, then the session check before everything else, unknown paths included. */
 export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
   const own = { origins, scheme: s.config.publicScheme }
-  const all = allOperations(s.config.gateways)
+  const all = allOperations(s.config)
   const api = new Hono<AppEnv>()
   const everything = `${ADMIN_API}/*`
   api.use(everything, async (c, next) => {

@@ -1,33 +1,12 @@
 /** Live settings -> JSON: the list of what may leave the service. Secrets are told of, never shown. */
-import type { Plan } from '#db/schema.ts'
 import { backupKey } from '#src/domain/installation/backup-passphrase.ts'
-import { maskToken } from '#src/domain/installation/bot-settings.ts'
-import { LEGAL_KEYS } from '#src/domain/installation/legal.ts'
-import { APP_SCHEMES, readApps } from '#src/domain/lists/apps.ts'
-import { tickedEvents } from '#src/domain/notify/events.ts'
+import { readApps } from '#src/domain/lists/apps.ts'
 import { listProviders } from '#src/domain/payments/providers.ts'
-import { isTrue, type Settings } from '#src/domain/settings.ts'
-import { botName } from '#src/lib/bot-link.ts'
+import type { Settings } from '#src/domain/settings.ts'
 import type { GatewayDescriptor, GatewaySetting } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
-
-export function hwidView(settings: Settings) {
-  return {
-    enabled: settings.flag('HWID_LIMIT_ENABLED'),
-    fallback_limit: settings.int('HWID_FALLBACK_LIMIT'),
-  }
-}
-
-export function botView(settings: Settings) {
-  return {
-    username: botName(settings.text('BOT_USERNAME')),
-    token_masked: maskToken(settings.text('BOT_TOKEN')),
-  }
-}
-
-export function brandView(settings: Settings) {
-  return { brand_name: settings.text('BRAND_NAME'), brand_hue: settings.int('BRAND_HUE') }
-}
+import { APP_SCHEMES } from '#src/settings/app-catalogue.ts'
+import { isTrue } from '#src/settings/kinds.ts'
 
 /** `changed`: whether an admin has put their own in place of the one that comes with the service. */
 export function appsView(settings: Settings) {
@@ -39,41 +18,9 @@ export function appsView(settings: Settings) {
   }
 }
 
-export function webhookView(settings: Settings) {
-  const events = tickedEvents(settings)
-  return {
-    ...(events.length > 0 && { events }),
-    url: settings.text('WEBHOOK_URL'),
-    has_secret: settings.text('WEBHOOK_SECRET') !== '',
-  }
-}
-
-export function alertsView(settings: Settings) {
-  const ids = settings.text('ADMIN_TG_IDS').match(/\d+/g) ?? []
-  return { admin_tg_ids: ids.map(Number) }
-}
-
 /** Nothing of the passphrase leaves the service. */
 export function backupView(s: Pick<Services, 'db'>) {
   return { encrypted: backupKey(s) !== null }
-}
-
-export function receiptsView(settings: Settings) {
-  return {
-    mode: settings.text('RECEIPT_MODE'),
-    email: settings.text('RECEIPT_EMAIL'),
-    vat_code: settings.int('VAT_CODE'),
-  }
-}
-
-export function legalView(settings: Settings) {
-  const keys = [...LEGAL_KEYS, 'OFFER_EFFECTIVE_DATE'] as const
-  const view = Object.fromEntries(keys.map((key) => [key, settings.text(key)]))
-  return view as Record<(typeof keys)[number], string>
-}
-
-export function securityView(settings: Settings) {
-  return { require_2fa: settings.flag('REQUIRE_2FA') }
 }
 
 /** What counts of a setting that is no secret. */
@@ -118,11 +65,4 @@ export function providersView(settings: Settings) {
     enabled,
     configured,
   }))
-}
-
-export function planSettingsView(settings: Settings, plans: Plan[]) {
-  return {
-    payments_enabled: settings.flag('PAYMENTS_ENABLED'),
-    prices: Object.fromEntries(plans.map(({ code, price }) => [code, price])),
-  }
 }

@@ -109,7 +109,7 @@ export const addressText = (schemes: string[]) =>
   )
 
 /** What the environment's address of an outside system must be. */
-export const HTTP_ADDRESS = {
-  fits: (text: string): boolean => URL.canParse(text) && /^https?:/i.test(text),
-  need: 'an http(s) address',
-}
+export const httpAddress = v.pipe(
+  v.string(),
+  v.check((text) => URL.canParse(text) && /^https?:/i.test(text), 'must be an http(s) address'),
+)

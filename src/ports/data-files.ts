@@ -56,6 +56,13 @@ export interface DataFiles {
     receive: (write: (bytes: Uint8Array) => Promise<void>) => Promise<R>,
     work: (archive: string, received: R) => Promise<T>,
   ): Promise<T>
-  /** Puts an archive's rows and settings in place of the present ones. Throws 400 for a bad one; then nothing has changed. */
-  restore(archive: string, request: RestoreRequest): Promise<RestoreOutcome>
+  /**
+   * Puts an archive's rows and settings in place of the present ones. `live` gives what the environment has of the live settings when
+   * this one's turn comes. Throws 400 for a bad archive; then nothing has changed.
+   */
+  restore(
+    archive: string,
+    request: RestoreRequest,
+    live: () => Readonly<Record<string, string>>,
+  ): Promise<RestoreOutcome>
 }

@@ -2,6 +2,7 @@
 import type * as v from 'valibot'
 import type { Payment } from '#db/schema.ts'
 import type { Clock } from '#src/lib/clock.ts'
+import type { LiveSetting } from '#src/settings/setting.ts'
 import type { Outbound } from './outbound.ts'
 
 /** What a gateway is asked with: the shop that a payment was made with, as it was then. */
@@ -158,39 +159,30 @@ export interface Words {
   ru: string
 }
 
-/** A setting of a gateway: a row of `settings`, else the environment's value, else its fallback. */
-export interface GatewaySetting {
-  /** Its name as a row and in the environment. */
-  key: string
+/** A setting of a gateway, which has forms of its own. */
+export interface GatewaySetting extends Omit<LiveSetting, 'field'> {
   /** Its name in the API, and others that requests may have for it. */
   name: string
   aliases?: readonly string[]
   label: Words
-  /** Never shown: answers say only whether there is one. */
-  secret?: true
   /** A request that sets all of them may leave it out. */
   optional?: true
   /** Where it is one of a few. */
   options?: readonly { value: string; label: Words }[]
-  /** What a row may hold, whether the panel or a backup brings it. */
-  value: v.GenericSchema<unknown, string>
   /** What a request may bring, where that is more. */
   given?: v.GenericSchema<unknown, string>
   /** What counts of it, where that may be something else than its value. */
   shown?(read: ReadSetting): string
   /** It says where the gateway is: an address that the panel gives is checked as every other that is asked. */
   isAddress?: true
-  /** What a start demands of the environment's value; left out: nothing. */
-  start?: { fits: (text: string) => boolean; need: string }
-  fallback?: string
-  /** The secret that is sent where this setting says: a backup brings the one only with the other, or it would lead ours there. */
-  leads?: string
 }
 
 /** All that the service knows of a gateway; a folder of integrations/payments each (docs/gateways.md). */
 export interface GatewayDescriptor {
   /** What rows, routes and buttons call it, never to be changed: at most 30 of `a-z0-9_`, a letter first. */
   id: string
+  /** What the table of settings in docs/deploying.md calls it. */
+  docs: string
   /** The key of the setting that switches it on. */
   enabledKey: string
   /** Its settings but that one, as forms have them. */

@@ -1,13 +1,6 @@
 /** Client apps on pages: where to get them, the button that adds the subscription, the link for everything else. */
-import {
-  type App,
-  addLink,
-  appsOf,
-  fittingApps,
-  type Store,
-  type System,
-  storeLabel,
-} from '#src/domain/lists/apps.ts'
+import { addLink, appsOf, fittingApps, storeLabel } from '#src/domain/lists/apps.ts'
+import type { App, Store, System } from '#src/settings/app-catalogue.ts'
 import { type Icon, icon } from './icons.ts'
 import type { Lang } from './lang.ts'
 import { chevron } from './layout.ts'

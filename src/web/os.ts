@@ -1,5 +1,5 @@
 /** Which system a page is opened on, as far as the browser says. */
-import { SYSTEMS, type System } from '#src/domain/lists/apps.ts'
+import { SYSTEMS, type System } from '#src/settings/app-catalogue.ts'
 
 export interface Hints {
   userAgent: string | null | undefined

@@ -1,5 +1,6 @@
 /** What a browser gets at a subscription URL, and the bridge page that opens an app from a Telegram button. */
-import { type App, SYSTEMS, type System, sendsDeviceId } from '#src/domain/lists/apps.ts'
+import { sendsDeviceId } from '#src/domain/lists/apps.ts'
+import { type App, SYSTEMS, type System } from '#src/settings/app-catalogue.ts'
 import { addButton, type Offer, otherApps, storeButtons, systemSteps } from './app-links.ts'
 import { nodeLabel } from './flags.ts'
 import { type Icon, icon } from './icons.ts'

@@ -94,9 +94,11 @@ const compiled = new Map<string, Route[]>()
 
 /** The routes of a service with these settings, compiled once. */
 function routesFor(config: Config): Route[] {
-  const key = [config.adminPath, ...config.gateways.map(({ id }) => id)].join(' ')
-  const known = compiled.get(key)
-  if (known) return known
+  const { adminPath, gateways, settings } = config
+  const known = [...gateways.map(({ id }) => id), ...settings.own.map(({ key }) => key)]
+  const key = [adminPath, ...known].join(' ')
+  const before = compiled.get(key)
+  if (before) return before
   const routes = compileDocument(createDocument(config))
   compiled.set(key, routes)
   return routes

@@ -2,7 +2,7 @@
 import { STORED_TABLES } from '#db/rows.ts'
 import { columnsOf, restoredTables } from '#db/upload.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
-import { liveKeysOf } from '#src/live-keys.ts'
+import { settingsTable } from '#src/settings/table.ts'
 import type { FileWorld } from './file-world.ts'
 import { fillEveryTable } from './full-rows.ts'
 import { putSettings } from './records.ts'
@@ -28,7 +28,8 @@ export const archiveWith = (text: string) =>
     await fillEveryTable(other)
     const tables = restoredTables(other.s.db.raw).filter((table) => table !== 'settings')
     for (const table of tables) putText(other, table, text)
-    putSettings(other, Object.fromEntries(liveKeysOf(GATEWAYS).map((key) => [key, text])))
+    const keys = [...settingsTable(GATEWAYS).all.keys()]
+    putSettings(other, Object.fromEntries(keys.map((key) => [key, text])))
   })
 
 /** The columns of a database that hold whole numbers. */

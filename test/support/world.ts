@@ -24,6 +24,7 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core, Cores } from '#src/ports/cores.ts'
 import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
+import type { LiveSetting } from '#src/settings/setting.ts'
 import type { Answer } from './answer.ts'
 import { expectDescribed } from './described.ts'
 import { createFakeNode, type FakeNode } from './fake-node.ts'
@@ -134,6 +135,8 @@ export interface WorldOptions {
   pagesFolder?: string
   /** The gateways that there are, if not the usual ones. */
   descriptors?: readonly GatewayDescriptor[]
+  /** The live settings that there are beside those of gateways, if not the usual ones. */
+  settings?: readonly LiveSetting[]
   /** In place of those that speak over the network. */
   gateways?: Partial<Services['gateways']>
 }
@@ -192,6 +195,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     { ...ENVIRONMENT, ...options.environment },
     '/nonexistent',
     options.descriptors ?? GATEWAYS,
+    options.settings,
   )
   const at = clock.now()
   const path = options.path ?? ':memory:'

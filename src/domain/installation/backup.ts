@@ -64,7 +64,7 @@ export async function restoreBackup(
   const tokenBefore = readSettings(s).text('BOT_TOKEN')
   s.seenDevices.flush()
   const request = { at: s.clock.now(), ...actor, passphrase, message: restoredMessage(actor) }
-  const outcome = await s.dataFiles.restore(archive, request)
+  const outcome = await s.dataFiles.restore(archive, request, () => readSettings(s).live)
   s.log.warn('a backup was restored', {
     by: actor.admin,
     copies: outcome.safetyCopies.join(' '),

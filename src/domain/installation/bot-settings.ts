@@ -1,4 +1,4 @@
-/** The bot's token, and what is shown of it. */
+/** The bot's token. */
 import { raiseWantedGeneration } from '#db/bot-state.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import { alertFormer, audienceOf } from '#src/domain/notify/alerts.ts'
@@ -10,10 +10,6 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'log' | 'telegram'>
-
-/** The first 8 and the last 4 characters of a token of more than 14; `***` for others. */
-export const maskToken = (token: string): string =>
-  token.length > 14 ? `${token.slice(0, 8)}...${token.slice(-4)}` : '***'
 
 /**
  * Asks Telegram whose token it is, saves both, and restarts the bot. Throws 400 when Telegram can't be reached or refuses the

@@ -9,17 +9,7 @@ import {
 } from '#src/domain/settings.ts'
 import { botName } from '#src/lib/bot-link.ts'
 import { formatDay, formatTimestamp } from '#src/lib/time.ts'
-import type { LiveKey } from '#src/live-keys.ts'
 import type { Services } from '#src/services.ts'
-
-/** What an admin edits of them. */
-export const LEGAL_KEYS = [
-  'LEGAL_NAME',
-  'LEGAL_INN',
-  'REFUND_HOURS',
-  'SUPPORT_CONTACT',
-  'SUPPORT_EMAIL',
-] as const satisfies LiveKey[]
 
 /** Saves legal settings. The first time it also sets the date of the offer, which no later change moves. */
 export async function saveLegalSettings(
@@ -37,12 +27,13 @@ export async function saveLegalSettings(
 
 /** The tokens that templates may use, by name. Nothing else of the settings can be put on a page. */
 export function legalTokens(
-  { domains, currency }: Pick<Config, 'domains' | 'currency'>,
+  { domains, currency, settings: { own } }: Pick<Config, 'domains' | 'currency' | 'settings'>,
   settings: Settings,
 ): Map<string, string> {
-  const keys = [...LEGAL_KEYS, 'BRAND_NAME', 'OFFER_EFFECTIVE_DATE'] as const
+  const legal = own.filter(({ field }) => field?.form === 'legal')
   return new Map([
-    ...keys.map((key) => [key, settings.text(key)] as const),
+    ...legal.map(({ key }) => [key, settings.ofGateway(key)] as const),
+    ['BRAND_NAME', settings.text('BRAND_NAME')],
     ['BOT_USERNAME', botName(settings.text('BOT_USERNAME'))],
     ['SITE_DOMAIN', domains.site],
     ['SUB_DOMAIN', domains.sub],

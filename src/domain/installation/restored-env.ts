@@ -1,25 +1,12 @@
 /** What a restore takes over from the env file of a backup: live settings and a few named ones, never this machine's own. */
-import { acceptsSetting } from '#src/config.ts'
+import * as v from 'valibot'
 import { KEPT_DAYS } from '#src/domain/payments/previous-credentials.ts'
 import { listEnvLines, parseEnvFile, removeEnvLines, setEnvLine } from '#src/lib/env-file.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
-import { liveKeysOf } from '#src/live-keys.ts'
-import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
-import { isSettingValue } from './setting-values.ts'
-
-/** These count from the next start. */
-const START_KEYS = [
-  'ADMIN_PATH',
-  'SUB_DOMAIN',
-  'SITE_DOMAIN',
-  'PANEL_DOMAIN',
-  'PUBLIC_SCHEME',
-  'DEFAULT_LANG',
-  'CURRENCY',
-  'TIMEZONE',
-]
-
-type Gateways = readonly GatewayDescriptor[]
+import type { LiveSetting } from '#src/settings/setting.ts'
+import { RESTORED } from '#src/settings/start.ts'
+import { leadingOf, type SettingsTable } from '#src/settings/table.ts'
+import { isSettingValue, type Known } from './setting-values.ts'
 
 const MAX_VALUE = 4096
 const MAX_NAMED = 100
@@ -31,23 +18,12 @@ const INSTANCE_ID = /^[A-Za-z0-9-]{1,64}$/
 /** Whether a text can be the id of an instance: it goes into env files and to nodes. */
 export const isInstanceId = (text: string): boolean => INSTANCE_ID.test(text)
 
-/** Settings that say where a secret is sent, with the key of that secret. */
-const leadingOf = (gateways: Gateways): Map<string, string> =>
-  new Map(
-    gateways.flatMap(({ settings }) =>
-      settings.flatMap(({ key, leads }) => (leads === undefined ? [] : [[key, leads] as const])),
-    ),
-  )
-
 /** The rows of `settings` that come back with a restore: live ones, with values that the panel would have taken. */
-export function acceptedRows(
-  gateways: Gateways,
-  rows: { key: string; value: string }[],
-): Set<string> {
+export function acceptedRows(known: Known, rows: { key: string; value: string }[]): Set<string> {
   const sound = new Set(
-    rows.filter(({ key, value }) => isSettingValue(gateways, key, value)).map(({ key }) => key),
+    rows.filter(({ key, value }) => isSettingValue(known, key, value)).map(({ key }) => key),
   )
-  for (const [key, secret] of leadingOf(gateways)) if (!sound.has(secret)) sound.delete(key)
+  for (const [key, secret] of leadingOf(known.settings)) if (!sound.has(secret)) sound.delete(key)
   return sound
 }
 
@@ -56,7 +32,7 @@ export const credentialsUntil = (at: Date): string => formatTimestamp(addDays(at
 
 /** What a restore knows beside the two env files. */
 export interface Surroundings {
-  gateways: Gateways
+  settings: SettingsTable
   /** The settings that come back as rows: they win over every environment. */
   rows: ReadonlySet<string>
   /** The live keys of the process's environment: they win over the env file. */
@@ -89,17 +65,18 @@ const losesScheme = (own: Record<string, string>, given: Set<string>, taken: Map
   DOMAINS.some((key) => taken.get(key))
 
 /** Whether a start would take a value of the backup's env file; what leads a secret, whether a row might hold it too. */
-const isAcceptable = (gateways: Gateways, key: string, value: string): boolean =>
-  acceptsSetting(gateways, key, value) &&
-  (!leadingOf(gateways).has(key) ||
-    value.trim() === '' ||
-    isSettingValue(gateways, key, value.trim()))
+function isAcceptable({ start, value, leads }: Partial<LiveSetting>, given: string): boolean {
+  const text = given.trim()
+  if (text === '') return true
+  if (start && !v.is(start, text)) return false
+  return leads === undefined || (value !== undefined && v.is(value, text))
+}
 
 /** The settings of a backup's env file that are taken, and the names of those that are not. */
 function sort(
   own: Record<string, string>,
   lines: ReturnType<typeof listEnvLines>,
-  { gateways, rows, fixed }: Surroundings,
+  { settings, rows, fixed }: Surroundings,
 ) {
   const times = new Map<string, number>()
   for (const [key] of lines) times.set(key, (times.get(key) ?? 0) + 1)
@@ -109,16 +86,16 @@ function sort(
   const dropped: string[] = []
   const brings = (secret: string) =>
     lines.some(([key, value]) => key === secret && isSound(key, value) && value !== '')
-  const isTaken = new Set([...liveKeysOf(gateways), ...START_KEYS])
-  const leading = leadingOf(gateways)
+  const leading = leadingOf(settings)
   /** Whether nothing of ours is sent where it says. */
   const isHarmless = (key: string) => {
     const secret = leading.get(key)
     return secret === undefined || rows.has(secret) || (brings(secret) && !fixed.has(secret))
   }
   for (const [key, value] of lines) {
+    const setting = settings.all.get(key) ?? RESTORED.get(key)
     if (!isSound(key, value)) dropped.push(key)
-    else if (isTaken.has(key) && isAcceptable(gateways, key, value) && isHarmless(key)) {
+    else if (setting && isAcceptable(setting, value) && isHarmless(key)) {
       taken.set(key, value)
     } else if (own[key] !== value && key !== 'INSTANCE_ID') dropped.push(key)
   }
@@ -141,17 +118,18 @@ export function mergeEnv(
   const { taken, dropped } = sort(own, lines, surroundings)
   const given = new Set(lines.map(([key]) => key))
   let text = present
-  for (const key of liveKeysOf(surroundings.gateways))
+  for (const key of surroundings.settings.all.keys())
     if (!given.has(key)) text = removeEnvLines(text, key)
   for (const [key, value] of taken) text = setEnvLine(text, key, value)
   const schemeLost = losesScheme(own, given, taken)
   if (schemeLost) text = removeEnvLines(text, 'PUBLIC_SCHEME')
-  const restartNeeded = START_KEYS.filter(
+  const startKeys = [...RESTORED.keys()]
+  const restartNeeded = startKeys.filter(
     (key) =>
       (taken.has(key) && (taken.get(key) ?? '') !== (own[key] ?? '')) ||
       (schemeLost && key === 'PUBLIC_SCHEME'),
   )
-  const kept = START_KEYS.filter(
+  const kept = startKeys.filter(
     (key) => !given.has(key) && own[key] && !(schemeLost && key === 'PUBLIC_SCHEME'),
   )
   return { text, dropped: nameKeys(dropped), restartNeeded, kept }

@@ -7,7 +7,8 @@ import { type Sound, type SoundNode, soundNode, soundPlanLabel } from '#src/doma
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import type { Services } from '#src/services.ts'
-import { type App, readApps } from './apps.ts'
+import type { App } from '#src/settings/app-catalogue.ts'
+import { readApps } from './apps.ts'
 import { sharedListHeaders } from './headers.ts'
 
 type Deps = Pick<Services, 'db' | 'config'>

@@ -20,8 +20,8 @@ import { randomUuid } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { WebhookReceiver } from '#src/ports/event-sender.ts'
 import type { Services } from '#src/services.ts'
+import type { OptionalEvent } from '#src/settings/optional-events.ts'
 import { type EventName, tickedEvents } from './events.ts'
-import type { OptionalEvent } from './optional-events.ts'
 
 type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'eventSender'>
 

@@ -9,7 +9,7 @@ import { nodeAndPlan } from '#src/domain/labels.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import type { Services } from '#src/services.ts'
-import { type OptionalEvent, optionalEventsIn } from './optional-events.ts'
+import { type OptionalEvent, optionalEventsIn } from '#src/settings/optional-events.ts'
 
 export type EventName =
   | OptionalEvent

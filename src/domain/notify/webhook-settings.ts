@@ -7,9 +7,9 @@ import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { randomHex } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { OPTIONAL_EVENTS, type OptionalEvent } from '#src/settings/optional-events.ts'
 import { alert } from './alerts.ts'
 import { tickedEvents } from './events.ts'
-import { OPTIONAL_EVENTS, type OptionalEvent } from './optional-events.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 

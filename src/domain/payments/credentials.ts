@@ -60,8 +60,8 @@ function* replaceCredentials(
 }
 
 /** The rows of these values; throws 400. */
-function rowsOf(s: Deps, gateway: GatewayDescriptor, values: Values, before: Settings) {
-  const environment = (key: string) => s.config.live[key] ?? ''
+function rowsOf(gateway: GatewayDescriptor, values: Values, before: Settings) {
+  const environment = (key: string) => before.live[key] ?? ''
   return gateway.rows?.(values, before.ofGateway, environment) ?? (values as GatewayValues)
 }
 
@@ -80,7 +80,7 @@ export async function saveCredentials(
   const generation = await s.db.tx(function* (tx) {
     const before = yield* readSettingsIn(tx, s)
     const switches = { [gateway.enabledKey]: 'true', PAYMENTS_ENABLED: 'true' }
-    const rows = { ...rowsOf(s, gateway, values, before), ...switches }
+    const rows = { ...rowsOf(gateway, values, before), ...switches }
     yield* replaceCredentials(tx, s, { actor, provider: gateway.id, before, values: rows, now })
     return yield* raiseWantedGeneration(tx)
   })
@@ -100,7 +100,7 @@ export async function saveProvider(
   await s.db.tx(function* (tx) {
     const before = yield* readSettingsIn(tx, s)
     const rows = {
-      ...(given ? rowsOf(s, gateway, values, before) : {}),
+      ...(given ? rowsOf(gateway, values, before) : {}),
       ...(enabled === undefined ? {} : { [gateway.enabledKey]: String(enabled) }),
     }
     yield* replaceCredentials(tx, s, { actor, provider: gateway.id, before, values: rows, now })

@@ -1,6 +1,7 @@
 /** The payment providers: what they are called, which are ready, which are switched on. */
-import { isTrue, type Settings } from '#src/domain/settings.ts'
+import type { Settings } from '#src/domain/settings.ts'
 import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
+import { isTrue } from '#src/settings/kinds.ts'
 
 export interface Provider {
   id: string

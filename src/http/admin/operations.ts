@@ -1,5 +1,6 @@
 /** What the panel and scripts may ask of the service, under /admin/api. */
-import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
+import type { Config } from '#src/config.ts'
+import type { LiveSetting } from '#src/settings/setting.ts'
 import type { ServedOperation } from '../operation.ts'
 import { accountOperations } from './admins.ts'
 import { backupOperations } from './backup.ts'
@@ -26,8 +27,10 @@ import { twoFactorOperations } from './two-factor.ts'
 import { usersOperations } from './users.ts'
 import { webhookSettingsOperations } from './webhook-settings.ts'
 
-/** All of them; those of one tag in the order that the description has them in. */
-export const operations = [
+/**
+ * All of them; those of one tag in the order that the description has them in. `own`: the live settings that are no gateway's.
+ */
+export const adminOperationsOf = (own: readonly LiveSetting[]) => [
   ...loginOperations,
   ...accountOperations,
   ...twoFactorOperations,
@@ -42,10 +45,10 @@ export const operations = [
   ...planOperations,
   ...giftOperations,
   ...paymentOperations,
-  ...customerSettingsOperations,
-  ...webhookSettingsOperations,
-  ...operatorSettingsOperations,
-  ...paymentSettingsOperations,
+  ...customerSettingsOperations(own),
+  ...webhookSettingsOperations(own),
+  ...operatorSettingsOperations(own),
+  ...paymentSettingsOperations(own),
   ...providerOperations,
   ...statsOperations,
   ...eventOperations,
@@ -55,7 +58,10 @@ export const operations = [
 ]
 
 /** Those and what gateways have of their own. */
-export const allOperations = (gateways: readonly GatewayDescriptor[]): ServedOperation[] => [
-  ...operations,
+export const allOperations = ({
+  gateways,
+  settings,
+}: Pick<Config, 'gateways' | 'settings'>): ServedOperation[] => [
+  ...adminOperationsOf(settings.own),
   ...ownRoutes(gateways),
 ]

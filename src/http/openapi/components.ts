@@ -6,10 +6,12 @@ import { ok, refusal } from '#src/http/schemas/fields.ts'
 import { node, nodeMetrics } from '#src/http/schemas/node.ts'
 import { orphanPayment, payment, providerId, shop } from '#src/http/schemas/payment.ts'
 import { adminPlan, gift, plan } from '#src/http/schemas/plan.ts'
-import { legalSettings, provider } from '#src/http/schemas/settings.ts'
+import { provider } from '#src/http/schemas/settings.ts'
 import { stats } from '#src/http/schemas/stats.ts'
 import { subscription } from '#src/http/schemas/subscription.ts'
 import { device, listedUser, userCard } from '#src/http/schemas/user.ts'
+import { formOf } from '#src/http/settings-form.ts'
+import { LIVE } from '#src/settings/live.ts'
 
 export const components = {
   Error: refusal,
@@ -21,7 +23,7 @@ export const components = {
   Device: device,
   Event: event,
   GiftCode: gift,
-  LegalSettings: legalSettings,
+  LegalSettings: formOf(LIVE, 'legal').shown,
   ListedUser: listedUser,
   Node: node,
   NodeMetrics: nodeMetrics,

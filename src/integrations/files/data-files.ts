@@ -26,6 +26,7 @@ interface Asked {
   request: RestoreRequest
   /** What the environment says before the restore. */
   live: Config['live']
+  /** What the environment says before the restore. */
   /** Live keys that no env file changes. */
   fixed: Config['fixedKeys']
 }
@@ -172,10 +173,7 @@ function streamOf(
 }
 
 type Deps = {
-  config: Pick<
-    Config,
-    'databasePath' | 'envFile' | 'dataDir' | 'snapshotMaxBytes' | 'live' | 'fixedKeys'
-  >
+  config: Pick<Config, 'databasePath' | 'envFile' | 'dataDir' | 'snapshotMaxBytes' | 'fixedKeys'>
   log: Log
 }
 
@@ -283,11 +281,11 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
         await removeFolder(folder)
       }
     },
-    restore: (archive, request) =>
+    restore: (archive, request, live) =>
       restoreTurn(() =>
         inFolder(request.at, async (place) => {
           const maxBytes = Math.min(MAX_INFLATED_BYTES, Math.floor(freeBytes(dataDir) / 3))
-          const asked = { request, live: { ...config.live }, fixed: config.fixedKeys }
+          const asked = { request, live: live(), fixed: config.fixedKeys }
           const check = { ...place, ...asked, kind: 'check', archive, maxBytes } as const
           const checked = (await startTask(check, hearSteps).finished) as Checked
           const safety = { folder: join(dataDir, 'safety'), maxBytes: config.snapshotMaxBytes }

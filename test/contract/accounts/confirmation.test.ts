@@ -81,7 +81,7 @@ test('every operation that is declared to need it is asked for here', () => {
     const verb = method === 'get' ? 'HEAD' : method.toUpperCase()
     return GUARDED.some(([m, p]) => m === verb && pattern.test(`/admin/api${p}`))
   }
-  const declared = allOperations(w.config.gateways).filter(({ confirmed }) => confirmed)
+  const declared = allOperations(w.config).filter(({ confirmed }) => confirmed)
   expect(declared.length).toBeGreaterThan(15)
   expect(declared.filter((one) => !isAsked(one)).map(({ path }) => path)).toEqual([])
 })

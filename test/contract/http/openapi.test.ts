@@ -4,6 +4,7 @@ import type { Http } from '#src/http/context.ts'
 import { createDocument } from '#src/http/openapi.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import type { Services } from '#src/services.ts'
+import { settingsTable } from '#src/settings/table.ts'
 import type { Answer } from '#test/support/answer.ts'
 import { expectDescribed } from '#test/support/described.ts'
 import { type JsonSchema, schemaCompiler } from '#test/support/json-schema.ts'
@@ -108,6 +109,7 @@ describe('the document', () => {
     publicScheme: 'https',
     domains: { sub: 'sub.test', site: 'site.test', panel: 'panel.test' },
     gateways: GATEWAYS,
+    settings: settingsTable(GATEWAYS),
   })
   const entries = entriesOf(document)
   const compile = schemaCompiler(document)

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { APP_SCHEMES, FILE_APPS } from '#src/domain/lists/apps.ts'
+import { FILE_APPS } from '#src/domain/lists/apps.ts'
+import { APP_SCHEMES } from '#src/settings/app-catalogue.ts'
 import { auditOf, putSettings } from '#test/support/records.ts'
 import { type Scenario, scenarios } from '#test/support/scenario.ts'
 

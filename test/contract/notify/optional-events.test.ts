@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { tickedEvents } from '#src/domain/notify/events.ts'
-import { OPTIONAL_EVENTS } from '#src/domain/notify/optional-events.ts'
 import { readSettings } from '#src/domain/settings.ts'
+import { OPTIONAL_EVENTS } from '#src/settings/optional-events.ts'
 import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
 import { putSettings } from '#test/support/records.ts'
 import { restoreInto } from '#test/support/restores.ts'

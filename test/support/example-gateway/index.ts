@@ -108,6 +108,7 @@ const notices: NoticeRoute = {
 
 export const example: GatewayDescriptor = {
   id: 'example',
+  docs: 'Example Pay',
   enabledKey: 'EXAMPLE_ENABLED',
   settings: [
     {
@@ -115,6 +116,7 @@ export const example: GatewayDescriptor = {
       name: 'shop',
       label: { en: 'Shop', ru: 'Магазин' },
       value: secretText(64),
+      docs: 'id of the shop',
     },
     {
       key: 'EXAMPLE_KEY',
@@ -122,6 +124,7 @@ export const example: GatewayDescriptor = {
       label: { en: 'Key', ru: 'Ключ' },
       secret: true,
       value: secretText(256),
+      docs: 'its key',
     },
   ],
   apiUrl: { key: 'EXAMPLE_API_URL', fallback: 'https://api.example.com' },

@@ -8,8 +8,10 @@ import type { AppEnv, Http } from '#src/http/context.ts'
 import { operation, routesOf, type ServedOperation } from '#src/http/operation.ts'
 import { listOperations } from '#src/http/operations.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
+import { settingsTable } from '#src/settings/table.ts'
 
-const table = allOperations(GATEWAYS)
+const config = { adminPath: 'secret', gateways: GATEWAYS, settings: settingsTable(GATEWAYS) }
+const table = allOperations(config)
 const named = ({ method, path }: ServedOperation) => `${method} ${path}`
 
 test('each operation of the admin API is open or says what one must be allowed for it', () => {
@@ -24,7 +26,7 @@ test('what is only to be read is a GET, and each GET but an own matter', () => {
   expect(wrong.map(named)).toEqual([])
 })
 
-const all = listOperations({ adminPath: 'secret', gateways: GATEWAYS })
+const all = listOperations(config)
 
 test('no operation is declared twice', () => {
   expect(new Set(all.map(named)).size).toBe(all.length)

@@ -21,7 +21,7 @@ function dataFiles() {
     () => {},
   )
   const paths = { databasePath: join(folder, 'panel.db'), envFile: join(folder, '.env'), dataDir }
-  const config = { ...paths, snapshotMaxBytes: 1, live: {}, fixedKeys: [] }
+  const config = { ...paths, snapshotMaxBytes: 1, fixedKeys: [] }
   return createDataFiles({ config, log })
 }
 
@@ -67,10 +67,11 @@ test('restores are checked one at a time, two wait, and more are refused at once
     passphrase: null,
     message,
   }
+  const live = () => ({})
   const attempts = [1, 2, 3, 4, 5].map(() =>
-    restore(archive, request).catch((error) => error.status),
+    restore(archive, request, live).catch((error) => error.status),
   )
   expect(await Promise.race([Promise.all(attempts.slice(3)), attempts[0]])).toEqual([503, 503])
   expect(await Promise.all(attempts.slice(0, 3))).toEqual([400, 400, 400])
-  expect(await restore(archive, request).catch((error) => error.status)).toBe(400)
+  expect(await restore(archive, request, live).catch((error) => error.status)).toBe(400)
 })

@@ -1,19 +1,17 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import {
-  type App,
   addLink,
-  appCatalogue,
   appsOf,
   FILE_APPS,
   findApp,
   fittingApps,
   readApps,
-  SYSTEMS,
   sendsDeviceId,
   storeLabel,
 } from '#src/domain/lists/apps.ts'
-import type { LiveKey } from '#src/live-keys.ts'
+import { type App, appCatalogue, SYSTEMS } from '#src/settings/app-catalogue.ts'
+import type { LiveKey } from '#src/settings/live.ts'
 
 const SUB_URL = 'https://sub.example.test/sub/Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo'
 const ENCODED = encodeURIComponent(SUB_URL)
@@ -31,6 +29,7 @@ const settingsWith = (text: string) => ({
   int: () => 0,
   gateways: [],
   ofGateway: () => '',
+  live: {},
 })
 
 describe('the catalogue that comes with the service', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { System } from '#src/domain/lists/apps.ts'
+import type { System } from '#src/settings/app-catalogue.ts'
 import { dayInWords } from '#src/web/day.ts'
 import { nodeLabel, splitFlag } from '#src/web/flags.ts'
 import { isInTelegram, isIpad, systemOf } from '#src/web/os.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ConfigError, loadConfig } from '#src/config.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
+import { settingsTable } from '#src/settings/table.ts'
 
 let cwd: string
 
@@ -57,7 +58,8 @@ describe('with nothing configured', () => {
         socket: '/run/subpanel/node.sock',
       },
       searchPath: '',
-      refreshLive: expect.any(Function),
+      readLive: expect.any(Function),
+      settings: settingsTable(GATEWAYS),
       restoreMaxBytes: 512 * 1024 ** 2,
       snapshotMaxBytes: 2048 * 1024 ** 2,
       snapshotCopyCommand: '',
@@ -89,6 +91,7 @@ describe('with nothing configured', () => {
   test('it cannot be changed', () => {
     const config = load()
     expect(Object.isFrozen(config)).toBe(true)
+    expect(Object.isFrozen(config.live)).toBe(true)
   })
 })
 

@@ -67,6 +67,7 @@ describe('the templates that come with the service', () => {
     int: () => 1,
     gateways: [],
     ofGateway: () => '',
+    live: {},
   }
   const known = legalTokens(config, settings)
 

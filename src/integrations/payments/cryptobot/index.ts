@@ -9,6 +9,7 @@ const TOKEN = 'CRYPTOBOT_TOKEN'
 
 export const cryptobot: GatewayDescriptor = {
   id: 'cryptobot',
+  docs: 'CryptoBot',
   enabledKey: 'CRYPTOBOT_ENABLED',
   settings: [
     {
@@ -17,6 +18,7 @@ export const cryptobot: GatewayDescriptor = {
       label: { en: 'Token from @CryptoBot', ru: 'Токен от @CryptoBot' },
       secret: true,
       value: secretText(256),
+      docs: 'token of the app in [@CryptoBot](https://t.me/CryptoBot)',
     },
   ],
   apiUrl: { key: 'CRYPTOBOT_API_URL', fallback: 'https://pay.crypt.bot/api' },

@@ -11,6 +11,7 @@ const shopId = v.pipe(secretText(64), v.regex(/^[^:]+$/, 'must not hold a colon'
 
 export const providerA: GatewayDescriptor = {
   id: 'provider_a',
+  docs: 'YooKassa',
   enabledKey: 'PROVIDER_A_ENABLED',
   settings: [
     {
@@ -18,6 +19,7 @@ export const providerA: GatewayDescriptor = {
       name: 'shop_id',
       label: { en: 'Shop id', ru: 'Id магазина' },
       value: shopId,
+      docs: 'id of the shop at YooKassa',
     },
     {
       key: 'PROVIDER_A_SECRET_KEY',
@@ -25,6 +27,7 @@ export const providerA: GatewayDescriptor = {
       label: SECRET_KEY,
       secret: true,
       value: secretText(256),
+      docs: 'its secret key',
     },
   ],
   ownRoute: {

@@ -1,7 +1,7 @@
 /** The gateway that a preset names: Platega, cisPay, or one that speaks the API of docs/gateways.md. */
 import * as v from 'valibot'
 import { badRequest } from '#src/lib/errors.ts'
-import { addressText, HTTP_ADDRESS, line, secretText } from '#src/lib/values.ts'
+import { addressText, httpAddress, line, secretText } from '#src/lib/values.ts'
 import type { GatewayDescriptor, ReadSetting } from '#src/ports/payment-gateway.ts'
 import { SECRET_KEY } from '../labels.ts'
 import { createProviderB } from './gateway.ts'
@@ -14,6 +14,7 @@ const PRESETS = {
   generic: { label: 'Payment gateway', apiUrl: '' },
 }
 const PRESET_IDS = ['platega', 'cispay', 'generic'] as const
+const preset = v.picklist(PRESET_IDS, 'must be platega, cispay or generic')
 const presetOf = (text: string | undefined) => PRESET_IDS.find((id) => id === text) ?? 'platega'
 
 /** Paths are appended to it. */
@@ -44,6 +45,7 @@ function nextAddress(
 
 export const providerB: GatewayDescriptor = {
   id: 'provider_b',
+  docs: 'a second gateway',
   enabledKey: 'PROVIDER_B_ENABLED',
   settings: [
     {
@@ -56,13 +58,11 @@ export const providerB: GatewayDescriptor = {
         { value: 'cispay', label: { en: 'CisPay', ru: 'CisPay' } },
         { value: 'generic', label: { en: 'Another one', ru: 'Другой' } },
       ],
-      value: v.picklist(PRESET_IDS, 'must be platega, cispay or generic'),
+      value: preset,
       shown: (read) => shop(read).preset,
-      start: {
-        fits: (text) => PRESET_IDS.some((id) => id === text),
-        need: 'platega, cispay or generic',
-      },
+      start: preset,
       fallback: 'platega',
+      docs: 'which gateway that is: `platega`, `cispay` or `generic` ([gateways.md](gateways.md))',
       leads: SECRET,
     },
     {
@@ -71,6 +71,7 @@ export const providerB: GatewayDescriptor = {
       aliases: ['shop_id'],
       label: { en: 'Merchant id', ru: 'Id продавца' },
       value: secretText(128),
+      docs: 'id of the shop there',
     },
     {
       key: API_URL,
@@ -81,8 +82,10 @@ export const providerB: GatewayDescriptor = {
       value: addressText(['https:']),
       given: v.pipe(line(2048), v.transform(withoutSlashes)),
       shown: (read) => shop(read).apiUrl,
-      start: HTTP_ADDRESS,
+      start: httpAddress,
       leads: SECRET,
+      docsDefault: "the preset's",
+      docs: 'address of its API',
     },
     {
       key: SECRET,
@@ -91,6 +94,7 @@ export const providerB: GatewayDescriptor = {
       label: SECRET_KEY,
       secret: true,
       value: secretText(512),
+      docs: 'its secret',
     },
   ],
   ownRoute: {

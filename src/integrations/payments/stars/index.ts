@@ -5,6 +5,7 @@ import { createStars } from './gateway.ts'
 
 export const stars: GatewayDescriptor = {
   id: 'stars',
+  docs: 'Telegram Stars',
   enabledKey: 'STARS_ENABLED',
   settings: [],
   note: {
