@@ -6,7 +6,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
-import { checkSqliteFile, DamagedFile } from '#src/lib/sqlite-file.ts'
+import { checkSqliteFile, DamagedFile, emptyTable } from '#src/lib/sqlite-file.ts'
 import { isDamage } from './engine/failures.ts'
 import { dropFactTriggers, FACT_TABLES } from './engine/sqlite/facts.ts'
 import { neutral } from './engine/sqlite/failures.ts'
@@ -80,6 +80,12 @@ function dropWalMark(path: string): void {
   }
 }
 
+/** More rows than forms write of what the service goes through all the time. */
+const MOST = { ...MOST_ROWS, settings: 1000 }
+
+/** Of all values of `settings` together; ours are below 2 MB, nearly all of it the text of an env file. */
+const MAX_SETTINGS_BYTES = 16 * 1024 ** 2
+
 /** Tables that SQLite, or the first look at the upload, reads before any form is compared: only as they always are. */
 const READ_AT_ONCE = new Map([
   ['__drizzle_migrations', `CREATE TABLE ${MIGRATIONS_TABLE}`],
@@ -88,27 +94,37 @@ const READ_AT_ONCE = new Map([
   ['sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
 ])
 
+/**
+ * What the planner is told. SQLite keeps it in memory from the moment at which it opens the file, by numbers that the rows alone decide
+ * on: 24 bytes for each row that names an index and each column of that index, 2 GB for 1 MB of them.
+ */
+const STATISTICS = /^CREATE TABLE sqlite_stat/
+
+/** What reads other tables than its own, or in their place. */
+const OF_OTHERS = /^CREATE (?:(?:UNIQUE )?INDEX|VIEW|VIRTUAL TABLE) /
+
 /** The beginning of a table's statement as SQLite keeps it. */
 const TABLE = /^CREATE TABLE (?:`([^`\0]+)`|"([^"\0]+)"|\[([^\]\0]+)\]|'([^'\0]+)'|(\w+))\s*\(/
 
 /**
  * Whether a statement of an upload may be carried out, which SQLite does with all of them when it opens the file. A column of a table that
- * is read at once could be an expression that never ends.
+ * is read at once could be an expression that never ends, and an index of it is read in its place.
  */
 function isHarmless(sql: string): boolean {
-  if (/^CREATE (?:(?:UNIQUE )?INDEX|TRIGGER) /.test(sql)) return true
-  if (/^CREATE (?:VIEW|VIRTUAL TABLE) /.test(sql)) {
-    return !/__drizzle_migrations|sqlite_/i.test(sql)
-  }
+  if (sql.startsWith('CREATE TRIGGER ')) return true
+  if (OF_OTHERS.test(sql)) return !/__drizzle_migrations|sqlite_/i.test(sql)
   const name = TABLE.exec(sql)?.slice(1).find(Boolean)?.toLowerCase()
   if (name === undefined) return false
   return READ_AT_ONCE.has(name) ? READ_AT_ONCE.get(name) === sql : !name.startsWith('sqlite_')
 }
 
-/** Refuses a file in which SQLite might read for ever. */
+/** Refuses a file in which SQLite might read for ever, and makes it one without statistics: what is read here needs none. */
 function checkStructure(path: string): void {
   try {
-    checkSqliteFile(path, { maxBytes: MAX_SCHEMA_BYTES, accepts: isHarmless })
+    const schema = checkSqliteFile(path, { maxBytes: MAX_SCHEMA_BYTES, accepts: isHarmless })
+    for (const { root, sql } of schema) {
+      if (root > 0 && STATISTICS.test(sql)) emptyTable(path, root)
+    }
   } catch (error) {
     if (error instanceof DamagedFile) throw new UploadRefused(DAMAGED)
     throw error
@@ -131,9 +147,11 @@ function tablesOf(raw: Sqlite.Database, database: 'main' | 'up'): Schema {
 /** The number of the newest migration of the upload. Throws unless its migrations are the first ones of ours. */
 function migrationOf(raw: Sqlite.Database): number {
   if (!tablesOf(raw, 'up').has('__drizzle_migrations')) throw new UploadRefused(FOREIGN)
+  // A text may have a gigabyte; only numbers are read into memory.
   const applied = raw
     .prepare(
-      'SELECT created_at FROM up.__drizzle_migrations NOT INDEXED ORDER BY created_at LIMIT 1000',
+      `SELECT iif(typeof(created_at) IN ('integer', 'real'), created_at, NULL)
+       FROM up.__drizzle_migrations NOT INDEXED ORDER BY 1 LIMIT 1000`,
     )
     .pluck()
     .all() as unknown[]
@@ -238,11 +256,24 @@ export function findWrongValue(
 const listColumns = (columns: { name: string }[]) =>
   columns.map(({ name }) => `"${name}"`).join(', ')
 
-/** Refuses more rows than forms write: the service goes through them all the time. */
 function refuseMore(raw: Sqlite.Database, table: string, most: number): void {
   if (raw.prepare(`SELECT 1 FROM main."${table}" LIMIT 1 OFFSET ${most}`).get()) {
     throw new UploadRefused(`the database in the backup has more than ${most} rows in ${table}`)
   }
+}
+
+/** Refuses settings that are too long to be read together. */
+function refuseLongSettings(raw: Sqlite.Database): void {
+  const bytes = raw.prepare('SELECT total(octet_length(value)) FROM main.settings').pluck()
+  if ((bytes.get() as number) > MAX_SETTINGS_BYTES) {
+    throw new UploadRefused('the settings in the backup are too long')
+  }
+}
+
+/** Refuses rows that name others which are not there. Reads the first of them: there may be millions. */
+function refuseLoose(raw: Sqlite.Database): void {
+  if (raw.pragma('main.foreign_key_check', { simple: true }) !== undefined)
+    throw new UploadRefused(DAMAGED)
 }
 
 /** In place of the rows that our own migrations made. */
@@ -278,15 +309,17 @@ function takeRows(raw: Sqlite.Database, providers: readonly string[]): void {
   raw.exec('BEGIN')
   for (const table of tables) copyRows(raw, table)
   raw.exec('COMMIT')
-  if (!isPresent) migrate(raw)
+  if (!isPresent) {
+    refuseLoose(raw)
+    migrate(raw)
+  }
   // The secret of this copy was made a moment ago: where the upload brings none, the live one stays.
   if (!tables.includes(INSTALLATION)) raw.exec(`DELETE FROM main."${INSTALLATION}"`)
+  for (const [table, most] of Object.entries(MOST)) refuseMore(raw, table, most)
+  refuseLongSettings(raw)
   const wrong = findWrongValue(raw, providers)
   if (wrong) throw wrongValue(wrong.table, wrong.column)
-  for (const [table, most] of Object.entries(MOST_ROWS)) refuseMore(raw, table, most)
-  raw.pragma('foreign_keys = OFF')
-  if ((raw.pragma('main.foreign_key_check') as unknown[]).length > 0)
-    throw new UploadRefused(DAMAGED)
+  refuseLoose(raw)
   if (raw.prepare('SELECT 1 FROM main.admins LIMIT 1').get() === undefined) {
     throw new UploadRefused('the database in the backup has no admin')
   }

@@ -4,7 +4,7 @@
  * one call that nothing ends. Here each page may be named once, and what its cells say they hold must fit: then what there is to read
  * is no more than the file.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
 /** A file that is refused. */
 export class DamagedFile extends Error {}
@@ -61,7 +61,7 @@ function bytesOfType(type: number): number {
 }
 
 /** What a row of sqlite_schema says: the page that its tree begins at, 0 where it has none, and its statement, empty where it has none. */
-interface SchemaRow {
+export interface SchemaRow {
   root: number
   sql: string
 }
@@ -231,14 +231,14 @@ export interface SchemaRule {
 }
 
 /**
- * Goes through every tree of the file and every chain of its cells. Throws DamagedFile where SQLite might read without end, or where its
- * schema breaks the rule. Pages that are not in use are not looked at, as nothing that only reads does.
+ * Goes through every tree of the file and every chain of its cells, and gives the rows of its schema. Throws DamagedFile where SQLite might
+ * read without end, or where its schema breaks the rule. Pages that are not in use are not looked at, as nothing that only reads does.
  */
-export function checkSqliteFile(path: string, rule: SchemaRule): void {
+export function checkSqliteFile(path: string, rule: SchemaRule): SchemaRow[] {
   const file = openSync(path, 'r')
   try {
     const pages = createPages(file)
-    const roots: number[] = []
+    const schema: SchemaRow[] = []
     let schemaBytes = 0
     walkTree(pages, 1, (rows) => {
       schemaBytes += rows.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -248,14 +248,34 @@ export function checkSqliteFile(path: string, rule: SchemaRule): void {
         const record = Buffer.concat([row.local, ...pages.readChain(row, true)])
         const { root, sql } = readSchemaRow(record, pages.texts)
         if (sql !== '' && !rule.accepts(sql)) throw new DamagedFile()
-        roots.push(root)
+        schema.push({ root, sql })
       }
     })
-    for (const root of roots.filter(Boolean)) {
+    for (const { root } of schema) {
+      if (root === 0) continue
       walkTree(pages, root, (payloads) => {
         for (const payload of payloads) pages.readChain(payload, false)
       })
     }
+    return schema
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * Takes all rows from a table of a file that has been checked: the page at which its tree begins becomes one without cells. The tree's other
+ * pages stay where they are; nothing that only reads looks at them.
+ */
+export function emptyTable(path: string, root: number): void {
+  const file = openSync(path, 'r+')
+  try {
+    const { pageBytes, usable } = readLayout(file)
+    const header = Buffer.alloc(8)
+    header[0] = TABLE_LEAF
+    // Where its cells begin: at its end; 0 stands for 65,536.
+    header.writeUInt16BE(usable & 0xffff, 5)
+    writeSync(file, header, 0, header.length, (root - 1) * pageBytes)
   } finally {
     closeSync(file)
   }

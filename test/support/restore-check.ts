@@ -1,0 +1,34 @@
+/**
+ * Looks at an uploaded database as a restore does before it touches anything, in a process of its own, and writes what came of it and
+ * the megabytes that it took. Arguments: the file, and a small sound one, which first loads what is used.
+ */
+import { prepareRows, type RestoreFacts } from '#db/restore.ts'
+import { rebuild } from '#db/upload.ts'
+import { acceptedRows } from '#src/domain/installation/restored-env.ts'
+import { GATEWAY_IDS, GATEWAYS } from '#src/integrations/payments/index.ts'
+
+/** What the check of an upload has to know. */
+const FACTS = {
+  at: '2026-01-01T00:00:00',
+  generation: 'generation',
+  accepted: (rows) => acceptedRows(GATEWAYS, rows),
+  credentialsUntil: '2026-02-01T00:00:00',
+} satisfies Partial<RestoreFacts>
+
+function examine(path: string): string | null {
+  try {
+    rebuild(path, `${path}-clean`, GATEWAY_IDS)
+    prepareRows(`${path}-clean`, FACTS as unknown as RestoreFacts)
+    return null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+const peak = () => process.resourceUsage().maxRSS / 1024
+const [upload = '', sound = ''] = process.argv.slice(2)
+const refused = examine(sound)
+if (refused !== null) throw new Error(refused)
+const before = peak()
+const message = examine(upload)
+process.stdout.write(JSON.stringify({ message, megabytes: peak() - before }))
