@@ -4,8 +4,11 @@ import { defineConfig } from 'vitest/config'
 // Unit and contract tests share what is imported within a worker (`isolate`), which saves a third of their time: the code keeps no
 // state of its own in modules.
 // `npm test` sets NODE_COMPILE_CACHE, as `npm start` does: threads that the tests start by themselves then load no TypeScript compiler.
-// That is WebAssembly, and Node 24's V8 crashes now and then where one isolate after another runs it (freed wrappers are freed again).
+// That is WebAssembly, and Node 24's V8 crashes now and then where several isolates run it (freed wrappers are freed again, and
+// `Check failed: jit_page.has_value()`). COMPILE_CACHE fills the cache before the first of them, or a first run would have none.
 // e2e and torture run real processes, ports and network namespaces, so their files go one after another.
+const COMPILE_CACHE = ['test/support/compile-cache.ts']
+
 const serial = {
   pool: 'threads' as const,
   fileParallelism: false,
@@ -22,6 +25,7 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           pool: 'threads',
           isolate: false,
+          globalSetup: COMPILE_CACHE,
           testTimeout: 20_000,
         },
       },
@@ -31,6 +35,7 @@ export default defineConfig({
           include: ['test/contract/**/*.test.ts'],
           pool: 'threads',
           isolate: false,
+          globalSetup: COMPILE_CACHE,
           // Eight restores, on a machine that has other things to do.
           testTimeout: 60_000,
         },

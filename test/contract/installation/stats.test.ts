@@ -124,12 +124,12 @@ scenarios('GET /admin/api/traffic', [
   {
     name: '200 with the 5000 largest of more',
     given: (w) => {
-      addUser(w, 7)
+      for (let i = 0; i < 100; i++) addUser(w, 1000 + i)
       const insert = w.s.db.raw.prepare(
-        "insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at, up_bytes) values (?, 7, 'de1', '1m', '2027-01-01T00:00:00', 'admin', '2026-01-01T00:00:00', ?)",
+        "insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at, up_bytes) values (?, ?, 'de1', '1m', '2027-01-01T00:00:00', 'admin', '2026-01-01T00:00:00', ?)",
       )
       w.s.db.raw.transaction(() => {
-        for (let i = 1; i <= 5010; i++) insert.run(`row-${i}`, i)
+        for (let i = 1; i <= 5010; i++) insert.run(`row-${i}`, 1000 + (i % 100), i)
       })()
     },
     request: { path: TRAFFIC },

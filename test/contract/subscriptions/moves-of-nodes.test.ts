@@ -141,9 +141,9 @@ test('what was moved until now is counted first, what the old node tells later i
 
 test('two thousand are moved off a node that is down, and the brake lets them go when it is back', async () => {
   const w = await createWorld()
-  addUser(w, 7)
+  for (let i = 0; i < 100; i++) addUser(w, 1000 + i)
   const [a, b] = [node(w, 'a'), node(w, 'b')]
-  for (let i = 0; i < 2000; i++) addSubscription(w, 7, { node: 'a' })
+  for (let i = 0; i < 2000; i++) addSubscription(w, 1000 + (i % 100), { node: 'a' })
   await w.s.nodeSync.syncAll({ force: false, remove: true })
   a.failure = 'timeout'
   expect((await w.admin(`${NODES}/a/move`, { body: { to: 'b' } })).json).toEqual({ moved: 2000 })
