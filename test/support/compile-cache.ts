@@ -26,7 +26,7 @@ process.exit(0)
 `
 
 /** Before all tests of a run; Vitest calls it. Under Bun, and without such a cache, there is nothing to do. */
-export default function fillCompileCache(): void {
+export function setup(): void {
   if (process.versions.bun || !process.env.NODE_COMPILE_CACHE) return
   const paths = [LOADED, THREADS].map((list) => list.map((path) => join(ROOT, path)))
   const { status, stderr } = spawnSync(

@@ -17,6 +17,17 @@ async function makeImage(now: Date, fill: (db: SqliteDatabase) => Promise<void>)
   }
 }
 
+function openCopy(image: Buffer, path: string, now: Date): SqliteDatabase {
+  if (path !== ':memory:') {
+    if (existsSync(path)) throw new Error(`${path} is there already`)
+    writeFileSync(path, image, { mode: 0o600 })
+    return openDatabase(path, { now })
+  }
+  const raw = new Sqlite(image)
+  configure(raw)
+  return wrap(raw)
+}
+
 /**
  * A database of its own at `path`, a new file or `:memory:`, with the rows that `fill` writes. What `fill` writes is the same for every
  * call with this key.
@@ -30,12 +41,8 @@ export async function openFilled(
   const made = images.get(key) ?? makeImage(now, fill)
   images.set(key, made)
   const image = await made
-  if (path !== ':memory:') {
-    if (existsSync(path)) throw new Error(`${path} is there already`)
-    writeFileSync(path, image, { mode: 0o600 })
-    return openDatabase(path, { now })
-  }
-  const raw = new Sqlite(image)
-  configure(raw)
-  return wrap(raw)
+  const db = openCopy(image, path, now)
+  // What a new database makes by chance, each has for itself.
+  db.raw.exec('UPDATE installation SET secret = lower(hex(randomblob(32)))')
+  return db
 }
