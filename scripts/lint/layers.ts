@@ -22,10 +22,11 @@ const layer = (name: string, paths: string, may: string): Layer => ({
 })
 
 /** Every room of the domain may import this. */
-const DOMAIN = 'db, lib, type services, floor'
+const DOMAIN = 'db, lib, refusals, type services, floor'
 
 const LAYERS: Layer[] = [
   layer('lib', 'src/lib/', 'node:, valibot, @noble/hashes, @oslojs/otp, qrcode-svg'),
+  layer('refusals', 'src/refusals/', 'lib'),
   layer('settings', 'src/settings/', 'lib, type ports, valibot'),
   layer('config', 'src/config.ts', 'lib, type ports, settings, node:, valibot'),
   layer('db', 'db/ db/engine/database.ts db/engine/failures.ts', 'lib, valibot, engine'),
@@ -39,13 +40,21 @@ const LAYERS: Layer[] = [
   layer('ports', 'src/ports/', 'type db, type db/upload.ts, type lib, type settings, type valibot'),
   layer('services', 'src/services.ts', 'type db, type config, type lib, type ports'),
 
-  layer('floor', 'src/domain/', 'db, lib, type services, type config, type ports, settings'),
+  layer(
+    'floor',
+    'src/domain/',
+    'db, lib, refusals, type services, type config, type ports, settings',
+  ),
   layer('notify', 'src/domain/notify/', `${DOMAIN}, type ports, settings`),
   layer('accounts', 'src/domain/accounts/', `${DOMAIN}, notify`),
   layer('nodes', 'src/domain/nodes/', `${DOMAIN}, type ports, notify, node:, @noble/hashes`),
   layer('customers', 'src/domain/customers/', `${DOMAIN}, type notify`),
   layer('subscriptions', 'src/domain/subscriptions/', `${DOMAIN}, notify, nodes, customers`),
-  layer('lists', 'src/domain/lists/', `${DOMAIN}, settings, nodes, node:, valibot`),
+  layer(
+    'lists',
+    'src/domain/lists/',
+    'db, lib, type services, floor, settings, nodes, node:, valibot',
+  ),
   layer(
     'payments',
     'src/domain/payments/',
@@ -60,7 +69,7 @@ const LAYERS: Layer[] = [
   layer(
     'integrations',
     'src/integrations/',
-    'db/engine/failures.ts, db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, type services, type ports, node:, valibot, ssh2',
+    'db/engine/failures.ts, db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, refusals, type services, type ports, node:, valibot, ssh2',
   ),
   layer('web', 'src/web/', 'lib, settings, lists, node:, hono, @noble/hashes'),
   layer('page scripts', 'src/web/assets/', 'type http schemas, type web'),
@@ -72,7 +81,7 @@ const LAYERS: Layer[] = [
   layer(
     'http',
     'src/http/',
-    'db, lib, type services, type config, type ports, settings, floor, notify, accounts, nodes, customers, subscriptions, lists, payments, installation, web, http schemas, node:, hono, valibot, @valibot/to-json-schema',
+    'db, lib, refusals, type services, type config, type ports, settings, floor, notify, accounts, nodes, customers, subscriptions, lists, payments, installation, web, http schemas, node:, hono, valibot, @valibot/to-json-schema',
   ),
   // As `grammy` it hangs on Node.
   layer(
@@ -80,7 +89,11 @@ const LAYERS: Layer[] = [
     'src/bot/',
     'db, lib, settings, type services, floor, notify, customers, subscriptions, lists, payments, web, grammy/web, valibot',
   ),
-  layer('admin ui', 'src/admin-ui/', 'type http, type web, preact, hono/client, uplot'),
+  layer(
+    'admin ui',
+    'src/admin-ui/',
+    'type http, type refusals, type web, preact, hono/client, uplot',
+  ),
 
   layer(
     'jobs',

@@ -3,12 +3,20 @@
 /** In the service's words; `status` 0: no answer at all. */
 export class ApiError extends Error {
   readonly status: number
-  /** Seconds until another try makes sense; null when the service does not say. */
-  readonly retryAfter: number | null
-  constructor(status: number, message: string, retryAfter: number | null = null) {
+  /** By which the service declares it (src/refusals); null where it is none of the service's. */
+  readonly code: string | null
+  /** What was put into its sentence, by name; `field`: what it is about. */
+  readonly values: Record<string, string>
+  constructor(
+    status: number,
+    message: string,
+    code: string | null = null,
+    values: Record<string, string> = {},
+  ) {
     super(message)
     this.status = status
-    this.retryAfter = retryAfter
+    this.code = code
+    this.values = values
   }
 }
 

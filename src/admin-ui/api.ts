@@ -34,20 +34,11 @@ const sendOnce = async (input: RequestInfo | URL, init: RequestInit): Promise<Re
   throw new ApiError(0, reads ? common().noAnswer : common().maybeDone)
 }
 
-async function isUnconfirmed(response: Response): Promise<boolean> {
-  if (response.status !== 403) return false
-  const body = (await response
-    .clone()
-    .json()
-    .catch(() => null)) as { code?: unknown } | null
-  return body?.code === 'reauth_required'
-}
-
 /** Sends again what had to be confirmed first. */
 const send = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
   const response = await sendOnce(input, init)
-  if (!(await isUnconfirmed(response)) || !(await askReauth())) return response
-  return sendOnce(input, init)
+  const isUnconfirmed = response.headers.get('x-error-code') === 'confirmation-required'
+  return isUnconfirmed && (await askReauth()) ? sendOnce(input, init) : response
 }
 
 /** Whether backups may be taken and put back, confirmed now where it has to be: the browser sends those requests itself. */
@@ -75,12 +66,15 @@ export async function refusalOf(response: {
 }): Promise<ApiError> {
   const body = (await response.json().catch(() => null)) as { error?: unknown } | null
   const message = typeof body?.error === 'string' ? body.error : common().failed(response.status)
-  if (response.status === 401 && message === 'unauthorized') sessionLost()
-  if (response.status === 403 && message === 'set up two-factor login first') enrolmentNeeded()
-  const wait = Number(response.headers.get('retry-after'))
-  if (response.status === 429 && wait > 0) return new ApiError(429, common().tooMany(wait), wait)
+  const { status, headers } = response
+  const code = headers.get('x-error-code')
+  if (code === 'unauthorized') sessionLost()
+  if (code === 'second-factor-required') enrolmentNeeded()
+  const wait = Number(headers.get('retry-after'))
+  if (status === 429 && wait > 0) return new ApiError(429, common().tooMany(wait))
   await loadRefusals()
-  return new ApiError(response.status, message)
+  const values = new URLSearchParams(headers.get('x-error-values') ?? '')
+  return new ApiError(status, message, code, Object.fromEntries(values))
 }
 
 /** The body of a success; throws ApiError for anything else. */

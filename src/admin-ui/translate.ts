@@ -30,15 +30,3 @@ export function translator(table: Table): (text: string) => string | null {
     return null
   }
 }
-
-/** A text that names its field first: `port must be …`. */
-const NAMED = /^([a-zA-Z0-9_.]+) ((?:must|may|has|is|would|leads) .+)$/s
-
-/** A refusal of the service in other words; as it is where they have none. */
-export function translated(translate: (text: string) => string | null, message: string): string {
-  const whole = translate(message)
-  if (whole !== null) return whole
-  const [, name = '', fault = ''] = NAMED.exec(message) ?? []
-  const text = translate(fault)
-  return text === null ? message : `${name}: ${text}`
-}

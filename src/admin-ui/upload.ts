@@ -24,8 +24,10 @@ export function uploadFile<T>(
       const json = async () => JSON.parse(request.responseText)
       const { status } = request
       if (status === 200) return resolve(json())
-      const wait = request.getResponseHeader('retry-after')
-      const headers = new Headers(wait === null ? {} : { 'retry-after': wait })
+      const headers = new Headers()
+      for (const name of ['retry-after', 'x-error-code', 'x-error-values']) {
+        headers.set(name, request.getResponseHeader(name) ?? '')
+      }
       void refusalOf({ status, headers, json }).then(reject)
     }
     const body = new FormData()

@@ -4,7 +4,7 @@ import { findPayment } from '#db/payments.ts'
 import type { Payment, Plan } from '#db/schema.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { checkPayment } from '#src/domain/payments/check.ts'
-import { createPayment, type NewPayment, PROVIDER_REFUSED } from '#src/domain/payments/create.ts'
+import { createPayment, type NewPayment } from '#src/domain/payments/create.ts'
 import { ApiError } from '#src/lib/errors.ts'
 import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
@@ -18,14 +18,14 @@ import { findOwn } from './subscriptions.ts'
 const CHECK_EVERY_MS = 5 * SECOND_MS
 
 /** What to say of a refusal. */
-function refusalText(v: BotRequest, { status, message, headers }: ApiError): string {
+function refusalText(v: BotRequest, { status, code, headers }: ApiError): string {
   const { t } = v
   if (status === 429) {
     const waitMs = Number(headers['Retry-After'] ?? 0) * SECOND_MS
     return t.tooManyPayments(Math.max(1, Math.ceil(waitMs / MINUTE_MS)))
   }
   if (status === 503) return t.noAnswer
-  return message === PROVIDER_REFUSED ? t.providerRefused : t.notSold
+  return code === 'provider-refused' ? t.providerRefused : t.notSold
 }
 
 /** Makes a payment; who taps twice at once gets the same one. Null when it was refused, of which the user is told. */

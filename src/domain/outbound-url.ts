@@ -1,6 +1,6 @@
 /** Addresses of settings to which the service will send: what can be told of them before a look-up. */
 import { isAllowedAddress, literalAddress } from '#src/lib/address-policy.ts'
-import { badRequest } from '#src/lib/errors.ts'
+import { fieldRefusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 
 const MAX_LENGTH = 2048
@@ -18,17 +18,13 @@ export function requireOutboundUrl(
       ? new URL(text)
       : null
   if (!url || !schemes.some((scheme) => url.protocol === `${scheme}:`)) {
-    throw badRequest(
-      schemes.includes('http')
-        ? `${field} must be an http or https address`
-        : `${field} must be an https address`,
-    )
+    throw fieldRefusal(field, schemes.includes('http') ? 'not-http' : 'not-https')
   }
   if (url.username !== '' || url.password !== '') {
-    throw badRequest(`${field} must not hold a name or a password`)
+    throw fieldRefusal(field, 'name-in-address')
   }
   const address = literalAddress(url)
   if (address !== null && !isAllowedAddress(address, s.config.outboundDenyPrivate)) {
-    throw badRequest(`${field} leads to an address that is not allowed`)
+    throw fieldRefusal(field, 'address-not-allowed')
   }
 }

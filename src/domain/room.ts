@@ -1,10 +1,10 @@
 /** How many there may be of what every pass goes through. */
 import type { Query } from '#db/engine/database.ts'
 import { isFull, MOST_ROWS } from '#db/listing.ts'
-import { badRequest } from '#src/lib/errors.ts'
+import { refusal } from '#src/refusals/index.ts'
 
 /** Throws 400 where there are as many as there may be. */
 export function* requireRoom(tx: Query, table: keyof typeof MOST_ROWS) {
   if (yield* isFull(tx, table))
-    throw badRequest(`there can be at most ${MOST_ROWS[table]} ${table}`)
+    throw refusal('too-many-rows', { most: MOST_ROWS[table], kind: table })
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { createCatalogue } from '#src/domain/lists/catalogue.ts'
-import { ApiError, notFound } from '#src/lib/errors.ts'
+import type { ApiError } from '#src/lib/errors.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import { readPageScripts } from '#src/web/page-scripts.ts'
@@ -87,9 +88,9 @@ interface Host {
 
 function missing(app: Hono<AppEnv>, c: Context): ApiError {
   const allowed = allowedMethods(app, c.req.path)
-  if (allowed.length === 0) return notFound()
+  if (allowed.length === 0) return refusal('not-found')
   if (allowed.includes('GET')) allowed.push('HEAD')
-  return new ApiError(405, 'method not allowed', { Allow: allowed.join(', ') })
+  return refusal('method-not-allowed').with({ headers: { Allow: allowed.join(', ') } })
 }
 
 /** The host name of a request as the map has it: lower case, without port and trailing dot. */

@@ -10,7 +10,7 @@ import {
   noteSeen,
   SESSION_TTL_SECONDS,
 } from '#src/domain/accounts/sessions.ts'
-import { ApiError, forbidden, unauthorized } from '#src/lib/errors.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
 
 /** Below it is what the panel and scripts ask of the service. */
@@ -49,9 +49,9 @@ export function currentAdmin(s: Http, c: Context) {
 export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const session = currentAdmin(s, c)
-    if (!session) throw unauthorized()
+    if (!session) throw refusal('unauthorized')
     if (!session.secondFactor && !enrolment.has(c.req.path) && isSecondFactorRequired(s)) {
-      throw forbidden('set up two-factor login first')
+      throw refusal('second-factor-required')
     }
     c.set('principal', {
       kind: 'session',
@@ -67,12 +67,12 @@ export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): Middlewar
 }
 
 /**
- * Throws 403 with the code `reauth_required` where a session of the panel has to give password or code anew: the panel asks for it
+ * Throws 403 `confirm it is you` where a session of the panel has to give password or code anew: the panel asks for it
  * and sends the request again.
  */
 export function requireConfirmed(c: Context): void {
   if (c.get('principal').unconfirmed) {
-    throw new ApiError(403, 'confirm it is you', {}, 'reauth_required')
+    throw refusal('confirmation-required')
   }
 }
 
@@ -87,7 +87,7 @@ export interface OwnOrigins {
 /** Throws 403 `cross-site request` for a request that another site made a browser send: {@link isCrossSite}. */
 export function refuseCrossSite(own: OwnOrigins): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
-    if (isCrossSite(c, own)) throw forbidden('cross-site request')
+    if (isCrossSite(c, own)) throw refusal('cross-site-request')
     await next()
   }
 }

@@ -1,6 +1,7 @@
 /** The one place that turns a thrown value into a response. */
 import { isBusy, isFull } from '#db/engine/failures.ts'
-import { ApiError, CutOff, errorMessage, unavailable } from '#src/lib/errors.ts'
+import { ApiError, CutOff, errorMessage } from '#src/lib/errors.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import type { Context, Http } from './context.ts'
 import { renderError } from './pages.ts'
@@ -16,25 +17,39 @@ function refusalOf(s: Http, c: Context, error: unknown): ApiError {
   s.fatal(error)
   if (isFull(error)) {
     s.log.error('the disk is full: nothing can be written', {})
-    return unavailable('the disk is full, nothing can be changed')
+    return refusal('disk-full')
   }
-  if (isBusy(error)) return unavailable('the database is busy, try again')
+  if (isBusy(error)) return refusal('database-busy')
   s.log.error('request failed', {
     method: c.req.method,
     route: c.get('label') ?? '',
     reason: errorMessage(error),
     stack: error instanceof Error ? (error.stack ?? '').split('\n').slice(1, 4).join(' | ') : '',
   })
-  return new ApiError(500, 'internal error')
+  return refusal('internal-error')
 }
 
-/** JSON `{"error": message}`, with a `code` where the refusal has one, or a page where people look. */
+/** Codes that the body has too, for who knew them before there were others. */
+const BODY_CODES: Partial<Record<string, string>> = { 'confirmation-required': 'reauth_required' }
+
+/**
+ * JSON `{"error": message}`, or a page where people look. By which code the refusal is declared says `X-Error-Code`, and what was put
+ * into its sentence `X-Error-Values`, in the form of a query.
+ */
 export function errorResponse(s: Http, c: Context, error: unknown): Response {
-  const { status, message, headers, code } = refusalOf(s, c, error)
+  const refused = refusalOf(s, c, error)
+  const { status, message, code = 'other' } = refused
+  const values = String(new URLSearchParams(refused.values))
+  const headers = {
+    'X-Error-Code': code,
+    ...(values && { 'X-Error-Values': values }),
+    ...refused.headers,
+  }
+  const bodyCode = BODY_CODES[code]
   if (PAGES.test(c.req.path) && c.req.header('accept')?.includes('text/html')) {
     return renderError(s, c, { status, message, headers })
   }
-  return new Response(JSON.stringify({ error: message, ...(code && { code }) }), {
+  return new Response(JSON.stringify({ error: message, ...(bodyCode && { code: bodyCode }) }), {
     status,
     headers: {
       ...apiHeaders,

@@ -5,12 +5,13 @@ import { certificate, port, TRANSPORT_TYPES, token } from '#db/values.ts'
 import { certificateOf, type Report, registerNode } from '#src/domain/nodes/install/registration.ts'
 import { installScript, requireToken } from '#src/domain/nodes/install/script.ts'
 import { ARCHS } from '#src/lib/elf.ts'
-import { notFound, tooMany } from '#src/lib/errors.ts'
+import { tooMany } from '#src/lib/errors.ts'
 import { asciiLine } from '#src/lib/format.ts'
 import { parseHostKey } from '#src/lib/host-key.ts'
 import { jsonObject } from '#src/lib/json.ts'
 import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { createTurns, type Rate } from '#src/lib/turns.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { apiHeaders } from '#src/web/csp.ts'
 import { plainTextFile } from './answers.ts'
@@ -134,10 +135,10 @@ export const installOperations = openOperations('Service', [
     async ({ s, params, query }) => {
       requireToken(s, params.token)
       const program = v.safeParse(coreProgram, params.program)
-      if (!program.success) throw notFound()
+      if (!program.success) throw refusal('not-found')
       const { arch } = query()
       const file = await s.installFiles.open(program.output, arch)
-      if (!file) throw notFound()
+      if (!file) throw refusal('not-found')
       return new Response(file.stream, {
         headers: {
           ...apiHeaders,

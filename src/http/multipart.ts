@@ -2,7 +2,8 @@
  * A multipart form with one file (RFC 7578, RFC 2046 section 5.1), which is handed on piece by piece: the platform's `formData()` keeps
  * all of it in memory, 700 MB for a file of 200.
  */
-import { badRequest, CutOff } from '#src/lib/errors.ts'
+import { CutOff } from '#src/lib/errors.ts'
+import { refusal } from '#src/refusals/index.ts'
 
 /** Room for boundaries, part headers and small fields beside the file. */
 const FRAME_BYTES = 65_536
@@ -10,14 +11,14 @@ const MAX_HEADER_BYTES = 8192
 const MAX_PARTS = 20
 const MAX_TEXT_BYTES = 4096
 
-const malformed = () => badRequest('the upload is no valid form')
+const malformed = () => refusal('upload-not-valid')
 
 function boundaryOf(contentType: string): string {
   const match = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;",]{1,70}))/i.exec(
     contentType,
   )
   const boundary = match?.[1] ?? match?.[2]
-  if (!boundary) throw badRequest('the upload must be a form (multipart/form-data)')
+  if (!boundary) throw refusal('upload-no-form')
   return boundary
 }
 
@@ -157,7 +158,7 @@ export async function receiveForm<T extends string>(
   write: Sink,
 ): Promise<Partial<Record<T, string>>> {
   const tooLarge = () =>
-    badRequest(`the upload is larger than ${Math.floor(maxBytes / 1024 ** 2)} MB`)
+    refusal('upload-too-large', { megabytes: Math.floor(maxBytes / 1024 ** 2) })
   const boundary = boundaryOf(request.headers.get('content-type') ?? '')
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes + FRAME_BYTES) throw tooLarge()
   if (!request.body) throw malformed()
@@ -174,7 +175,7 @@ export async function receiveForm<T extends string>(
       return textSink(chunks)
     }
     if (name !== fields.file || !isFile) return null
-    if (++files > 1) throw badRequest('the form holds more than one file')
+    if (++files > 1) throw refusal('upload-of-several-files')
     return (bytes) => {
       size += bytes.length
       if (size > maxBytes) throw tooLarge()
@@ -188,7 +189,7 @@ export async function receiveForm<T extends string>(
     await reader.write(chunk)
   }
   if (!reader.isComplete()) throw new CutOff()
-  if (files === 0) throw badRequest(`the form has no file "${fields.file}"`)
+  if (files === 0) throw refusal('upload-without-file', { name: fields.file })
   const entries = [...texts].map(([name, chunks]) => [name, decodeText(chunks)])
   return Object.fromEntries(entries) as Partial<Record<T, string>>
 }

@@ -2,6 +2,7 @@
 import type * as v from 'valibot'
 import type { Config } from '#src/config.ts'
 import { VERSION } from '#src/lib/version.ts'
+import { REFUSAL_CODES } from '#src/refusals/index.ts'
 import { type Answer, isPage, type Media } from './answers.ts'
 import { ADMIN_API } from './auth.ts'
 import { components } from './openapi/components.ts'
@@ -18,7 +19,7 @@ type Settings = Pick<Config, 'adminPath' | 'publicScheme' | 'domains' | 'gateway
 
 const DESCRIPTION = `What the panel, scripts and client apps may ask of this service.
 
-Errors are \`{"error": "message"}\` with the matching status. Timestamps are UTC without an offset. Lists that grow are paged: take
+Errors are \`{"error": "message"}\` with the matching status; \`X-Error-Code\` says which, for programs. Timestamps are UTC without an offset. Lists that grow are paged: take
 the address in \`Link\` until there is none.`
 
 const convert = schemaConverter(components)
@@ -46,11 +47,24 @@ const retryAfter = {
   schema: { type: 'integer', minimum: 1 },
 }
 
+const errorHeaders = {
+  'X-Error-Code': {
+    description: 'Which refusal it is; the message may change, this does not',
+    required: true,
+    schema: { $ref: '#/components/schemas/ErrorCode' },
+  },
+  'X-Error-Values': {
+    description: 'What the message has of this request, as a query: `field` is what it is about',
+    required: false,
+    schema: { type: 'string' },
+  },
+}
+
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
 
 interface Refusal {
   description: string
-  headers?: Record<string, object>
+  headers: Record<string, object>
   content: Record<string, { schema: object }>
 }
 
@@ -58,7 +72,8 @@ interface Refusal {
 function refusalResponses(): Record<string, Refusal> {
   const entries = Object.entries(REFUSALS).flatMap(([status, [name, description]]) => {
     const waiting = status === '429' || status === '503'
-    const response = { description, ...(waiting && { headers: { 'Retry-After': retryAfter } }) }
+    const headers = { ...errorHeaders, ...(waiting && { 'Retry-After': retryAfter }) }
+    const response = { description, headers }
     const pageContent = { ...errorContent, 'text/html': { schema: { type: 'string' } } }
     return [
       [name, { ...response, content: errorContent }],
@@ -198,6 +213,7 @@ export function createDocument(config: Settings) {
       schemas: {
         ...componentSchemas(components),
         ProviderId: { type: 'string', enum: gateways.map(({ id }) => id) },
+        ErrorCode: { type: 'string', enum: REFUSAL_CODES },
       },
     },
   }

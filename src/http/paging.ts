@@ -1,9 +1,10 @@
 /** Lists paged by key over HTTP: `limit`, `cursor`, `order`; `X-Total-Count` and `Link` on the answer. */
+
 import * as v from 'valibot'
 import { COUNT_CAP, type Cursor, type PageRequest } from '#db/paging.ts'
 import { base64url, fromBase64, fromUtf8, utf8 } from '#src/lib/encoding.ts'
-import { badRequest } from '#src/lib/errors.ts'
 import { queryInteger } from '#src/lib/values.ts'
+import { fieldRefusal } from '#src/refusals/index.ts'
 import type { Context } from './context.ts'
 
 const DEFAULT_LIMIT = 100
@@ -24,7 +25,7 @@ function parseCursor(text: string): Cursor {
   } catch {
     // Refused below, like every cursor that is not ours.
   }
-  throw badRequest('cursor is not one of this list')
+  throw fieldRefusal('cursor', 'not-of-this-list')
 }
 
 export function pageOf(

@@ -1,10 +1,11 @@
 /** The admin page with its assets, and the JSON API under /admin/api. */
+
 import { Hono } from 'hono'
 import { getCookie } from 'hono/cookie'
 import * as v from 'valibot'
-import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { VERSION } from '#src/lib/version.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { pageHeaders, transportHeaders } from '#src/web/csp.ts'
 import { findLang, pickLang } from '#src/web/lang.ts'
 import { PANEL_LANGS } from '#src/web/panel-files.ts'
@@ -108,7 +109,7 @@ export function panelOperations(adminPath: string): ServedOperation[] {
       },
       ({ s, c, params }) => {
         const file = s.panel()?.files.get(params.name)
-        if (!file) throw notFound()
+        if (!file) throw refusal('not-found')
         return builtFile(c, file)
       },
     ),

@@ -1,4 +1,5 @@
 /** The cabinet's shop: what the owner of a link can buy, their pay links, their Telegram account, the removal of their devices. */
+
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
@@ -10,9 +11,9 @@ import { createPayment } from '#src/domain/payments/create.ts'
 import { readShop } from '#src/domain/payments/offer.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
-import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { plainText } from '#src/lib/values.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { type Context, type Http, ipOf } from './context.ts'
 import { openOperations, operation } from './operation.ts'
 import { currentCatalogue } from './pages.ts'
@@ -31,7 +32,7 @@ const purchase = v.object({
 /** The owner of the link token of a path. Throws 404. */
 function readOwner(s: Http, params: { token: string }): User {
   const user = findUserByToken(s.db, params.token)
-  if (!user) throw notFound()
+  if (!user) throw refusal('not-found')
   return user
 }
 

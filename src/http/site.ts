@@ -1,4 +1,5 @@
 /** Public pages and the public API: landing, cabinet, plans, the return from a payment. */
+
 import * as v from 'valibot'
 import { listActiveOfUser } from '#db/subscriptions.ts'
 import { findUserByToken } from '#db/users.ts'
@@ -6,9 +7,9 @@ import { token } from '#db/values.ts'
 import { deviceLimit } from '#src/domain/customers/devices.ts'
 import { legalTokens } from '#src/domain/installation/legal.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
-import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, formatTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { landingPage } from '#src/web/landing-page.ts'
 import { type LegalDocument, legalPage } from '#src/web/legal-page.ts'
@@ -51,7 +52,7 @@ function enabledLabels(nodes: Iterable<{ enabled: boolean; label: string }>): st
 
 function cabinetView(s: Http, token: string): CabinetAnswer {
   const user = findUserByToken(s.db, token)
-  if (!user) throw notFound('not found')
+  if (!user) throw refusal('not-found')
   const now = s.clock.now()
   const catalogue = currentCatalogue(s)
   const active =
@@ -141,7 +142,7 @@ export const assetOperations = openOperations('Site', [
     },
     ({ s, c }) => {
       const file = s.pageScripts()?.files.get(c.req.path)
-      if (!file) throw notFound()
+      if (!file) throw refusal('not-found')
       return builtFile(c, file)
     },
   ),

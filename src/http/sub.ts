@@ -1,4 +1,5 @@
 /** GET /sub/{token}: the connection list for client apps, a page for people. The busiest route: one read of the database before the answer. */
+
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
@@ -13,9 +14,9 @@ import type { ListVariant } from '#src/domain/lists/list.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
 import { listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
 import { cleanDeviceText } from '#src/lib/device-text.ts'
-import { notFound } from '#src/lib/errors.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysToGo, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import { dayInWords } from '#src/web/day.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
@@ -27,7 +28,7 @@ import type { Context, Http } from './context.ts'
 import { openOperations, operation } from './operation.ts'
 import { botUrl, choice, currentCatalogue, language, renderPage, siteUrl } from './pages.ts'
 
-const unknownToken = () => notFound('not found')
+const unknownToken = () => refusal('not-found')
 
 interface Asked {
   owner: ListOwner
@@ -257,7 +258,7 @@ async function toBot(s: Http, given: string): Promise<Response> {
 function appPage(s: Http, c: Context, given: string, app: string): Response {
   const { owner, token } = ownerOf(s, given, '', s.clock.now())
   const known = findApp(currentCatalogue(s).apps, app)
-  if (!known) throw notFound('not found')
+  if (!known) throw refusal('not-found')
   const urls = { subUrl: subLink(s.config, token), accountUrl: accountUrl(s, token) }
   return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, { settings }) => {
     const limited = deviceLimit(owner, settings) !== null

@@ -1,10 +1,11 @@
 /** Input at the edge: bodies, queries and path parts, checked once; a refusal names the field and never echoes the value. */
 import * as v from 'valibot'
 import { TG_ID_FAULT } from '#db/values.ts'
-import { ApiError, badRequest, CutOff, tooLarge } from '#src/lib/errors.ts'
+import { ApiError, CutOff, tooLarge } from '#src/lib/errors.ts'
 import { decodeJson, isJsonObject } from '#src/lib/json.ts'
 import { orAborted } from '#src/lib/pause.ts'
 import { readAtMost } from '#src/lib/read-at-most.ts'
+import { brokenRule, fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Context } from './context.ts'
 
 export const JSON_LIMIT_BYTES = 65_536
@@ -28,10 +29,13 @@ export async function readBody(c: Context, limit: number): Promise<Uint8Array> {
   return body
 }
 
-/** The first fault of an input as a message: the field, and what it must be. */
-function faultMessage(issues: [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): string {
+/** The first fault of an input: the field, where it has one, and what it must be. */
+function faultIn(
+  issues: [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]],
+): [field: string | undefined, rule: string] {
   const [issue] = issues
-  if (issue.type === 'strict_object' && issue.expected === 'never') return 'unknown field'
+  if (issue.type === 'strict_object' && issue.expected === 'never')
+    return [undefined, 'unknown field']
   const field = issue.path
     ?.map((part) => String(part.key))
     .join('.')
@@ -40,13 +44,13 @@ function faultMessage(issues: [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]])
   const reason = issue.message.startsWith('Invalid ')
     ? 'is missing or of the wrong type'
     : issue.message
-  return field ? `${field} ${reason}` : reason
+  return [field || undefined, reason]
 }
 
 /** What the schema makes of an input. Throws 400 naming the field. */
 export function check<T>(schema: v.GenericSchema<unknown, T>, input: unknown): T {
   const result = v.safeParse(schema, input, { abortEarly: true })
-  if (!result.success) throw badRequest(faultMessage(result.issues))
+  if (!result.success) throw brokenRule(...faultIn(result.issues))
   return result.output
 }
 
@@ -55,9 +59,9 @@ function parseObject<T>(body: Uint8Array, schema: v.GenericSchema<unknown, T>): 
   try {
     input = decodeJson(body)
   } catch {
-    throw badRequest('invalid JSON')
+    throw refusal('invalid-json')
   }
-  if (!isJsonObject(input)) throw badRequest('the body must be a JSON object')
+  if (!isJsonObject(input)) throw refusal('not-an-object')
   return check(schema, input)
 }
 
@@ -73,7 +77,7 @@ export async function readChanges<T extends object>(
 ): Promise<T> {
   const changes = await readJson(c, schema)
   if (Object.values(changes).every((value) => value === undefined)) {
-    throw badRequest('nothing to change')
+    throw refusal('nothing-to-change')
   }
   return changes
 }
@@ -99,7 +103,7 @@ const TG_ID = /^-?[1-9]\d{0,15}$/
 export function readTgId(text: string): number {
   const id = Number(text)
   if (!TG_ID.test(text) || !Number.isSafeInteger(id)) {
-    throw badRequest('tg_id must be a positive integer')
+    throw fieldRefusal('tg_id', 'not-positive')
   }
   return id
 }

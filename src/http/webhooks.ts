@@ -5,7 +5,7 @@ import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payments/
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { lookUpUnknown } from '#src/domain/payments/orphans.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { ApiError, badRequest } from '#src/lib/errors.ts'
+import { ApiError } from '#src/lib/errors.ts'
 import { inTime } from '#src/lib/pause.ts'
 import type {
   GatewayDescriptor,
@@ -13,6 +13,7 @@ import type {
   NoticeRoute,
   PaidState,
 } from '#src/ports/payment-gateway.ts'
+import { refusal, refusalOfText } from '#src/refusals/index.ts'
 import { type Context, type Http, ipOf } from './context.ts'
 import { openOperations, operation, type ServedOperation } from './operation.ts'
 import { ok } from './schemas/fields.ts'
@@ -80,7 +81,7 @@ function noteRefund({ s, provider }: Hearing, externalId: string): void {
 
 function refuse(hearing: Hearing, { status, error, refundOf }: Said<'refused'>): never {
   if (refundOf !== undefined) noteRefund(hearing, refundOf)
-  throw new ApiError(status, error)
+  throw refusalOfText(error, status)
 }
 
 async function askOwn(hearing: Hearing, { id, externalId }: Said<'ask own'>): Promise<void> {
@@ -89,7 +90,7 @@ async function askOwn(hearing: Hearing, { id, externalId }: Said<'ask own'>): Pr
   const payment = found?.provider === provider ? found : undefined
   if (!payment || payment.externalId === '') {
     if (!found || payment) followUp(hearing, payment, externalId)
-    throw badRequest('unknown payment')
+    throw refusal('unknown-payment')
   }
   await recheckOpen(s, payment)
 }

@@ -2,13 +2,14 @@
 import { join } from 'node:path'
 import { type Telling, toldError } from '#db/engine/failures.ts'
 import type { ReadInput, ReadName, ReadResult } from '#db/reads.ts'
-import { errorMessage, unavailable } from '#src/lib/errors.ts'
+import { errorMessage } from '#src/lib/errors.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
 import type { Log } from '#src/lib/log.ts'
 import { within } from '#src/lib/pause.ts'
 import { type LEAVE, startThread, type Thread } from '#src/lib/thread.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
 import type { Reads } from '#src/ports/reads.ts'
+import { refusal } from '#src/refusals/index.ts'
 
 export interface ReadQuestion {
   name: ReadName
@@ -33,7 +34,7 @@ const LEAVE_MS = 1000
 /** A page of rows and no more (Node; Bun has no such limits). */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 }
 
-const busy = () => unavailable('too busy, try again')
+const busy = () => refusal('too-busy')
 
 /**
  * `work` in its turn, unless that takes longer than `waitMs` to come, or nobody waits for it any more: then it is refused with 503,
@@ -124,13 +125,12 @@ export function createReads(
         finish()
       }
       const hear = (answer: ReadAnswer) => settle(() => resolve(answer))
-      const vanish = () =>
-        settle(() => reject(unavailable('the list could not be read, try again')))
+      const vanish = () => settle(() => reject(refusal('list-not-read')))
       const giveUp = () =>
         settle(() => {
           log.error('a read took too long and is given up', { read: question.name })
           end()
-          reject(unavailable('reading took too long, narrow the list down'))
+          reject(refusal('reading-too-long'))
         })
       // Where this thread was held up itself, the answer has come meanwhile and is heard first.
       const timer = setTimeout(() => setImmediate(giveUp), limitMs)

@@ -1,49 +1,66 @@
-/** The one kind of error that a caller may see, and the constructors that name its status. */
+/** The one kind of error that a caller may see. Refusals are declared in src/refusals and made there by their names. */
+
+interface Details {
+  /** What programs know a refusal by; undefined: it is not declared (src/refusals). */
+  code?: string | undefined
+  /** What was put into the sentence of its declaration, by name. */
+  values?: Record<string, string>
+  headers?: Record<string, string>
+}
 
 /** A refusal: `status` and `message` go out as they are; everything else that is thrown is a fault and answered 500. */
 export class ApiError extends Error {
   readonly status: number
-  readonly headers: Record<string, string>
-  /** For a program that can do something about it. */
   readonly code: string | undefined
+  readonly values: Record<string, string>
+  readonly headers: Record<string, string>
 
-  constructor(
-    status: number,
-    message: string,
-    headers: Record<string, string> = {},
-    code?: string,
-  ) {
+  constructor(status: number, message: string, { code, values = {}, headers = {} }: Details = {}) {
     super(message)
-    this.code = code
     this.name = 'ApiError'
     this.status = status
+    this.code = code
+    this.values = values
     this.headers = headers
+  }
+
+  /** The same refusal with further headers, or another status than it is declared with. */
+  with({ status = this.status, headers = {} }: Pick<Details, 'headers'> & { status?: number }) {
+    const { message, code, values } = this
+    return new ApiError(status, message, { code, values, headers: { ...this.headers, ...headers } })
+  }
+
+  /** The same, with the seconds to wait before another try. */
+  after(seconds: number): ApiError {
+    return this.with({ headers: { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) } })
   }
 }
 
-export const badRequest = (message: string) => new ApiError(400, message)
-export const unauthorized = (message = 'unauthorized') => new ApiError(401, message)
-export const forbidden = (message: string) => new ApiError(403, message)
-export const notFound = (message = 'not found', headers?: Record<string, string>) =>
-  new ApiError(404, message, headers)
+// Those of the libraries; as they are declared in src/refusals, which a test compares.
+
 /** What is left of the body is not waited for. */
 const CLOSE = { Connection: 'close' }
-export const tooLarge = () => new ApiError(413, 'request body too large', CLOSE)
-export const tooSlow = () => new ApiError(408, 'the body took too long', CLOSE)
+export const tooLarge = () =>
+  new ApiError(413, 'request body too large', { code: 'body-too-large', headers: CLOSE })
+export const tooSlow = () =>
+  new ApiError(408, 'the body took too long', { code: 'body-too-slow', headers: CLOSE })
 
 /** The client went away in the middle of its body: nobody gets this answer. */
 export class CutOff extends ApiError {
   constructor() {
-    super(400, 'the upload is cut off')
+    super(400, 'the upload is cut off', { code: 'upload-cut-off' })
   }
 }
 
 export const tooMany = (retryAfterSeconds: number) =>
-  new ApiError(429, 'too many attempts, try again later', {
-    'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))),
-  })
-export const unavailable = (message: string, retryAfterSeconds = 5) =>
-  new ApiError(503, message, { 'Retry-After': String(retryAfterSeconds) })
+  new ApiError(429, 'too many attempts, try again later', { code: 'too-many-attempts' }).after(
+    retryAfterSeconds,
+  )
+
+/** How long who meets a want that passes is to wait. */
+export const BUSY_SECONDS = 5
+export const tooBusy = () =>
+  new ApiError(503, 'too busy, try again', { code: 'too-busy' }).after(BUSY_SECONDS)
 
 /** The first `code` found on an error or the errors that caused it (drivers wrap theirs). */
 export function errorCode(error: unknown): string | undefined {

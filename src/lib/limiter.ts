@@ -1,5 +1,5 @@
 /** A cap on how many costly things run at a time; the others wait in order. */
-import { unavailable } from './errors.ts'
+import { tooBusy } from './errors.ts'
 
 /** `gone`: aborted when nobody waits for the work any more. It is then not begun, and its caller gets the signal's reason. */
 export type Limiter = <T>(work: () => Promise<T>, gone?: AbortSignal) => Promise<T>
@@ -26,7 +26,7 @@ export function createLimiter(atATime: number, queue = Number.POSITIVE_INFINITY)
   const waiting: (() => void)[] = []
   return async (work, gone) => {
     gone?.throwIfAborted()
-    if (running >= atATime && waiting.length >= queue) throw unavailable('too busy, try again')
+    if (running >= atATime && waiting.length >= queue) throw tooBusy()
     if (running >= atATime) await turnIn(waiting, gone)
     else running++
     try {

@@ -16,20 +16,20 @@ export interface CabinetPageInput extends PageBase {
   timezone: string
 }
 
-/** What a buyer can do about refusals of the shop (domain/payments/sale.ts, domain/payments/create.ts), by their words. */
+/** What a buyer can do about refusals of the shop (domain/payments/sale.ts, domain/payments/create.ts), by their codes. */
 export const refusalTexts = (t: Strings): Record<string, string> => ({
-  'payments are switched off': t.buyClosed,
-  'nothing is sold to this user': t.buyClosed,
-  'unknown provider': t.refusedProvider,
-  'provider is not available': t.refusedProvider,
-  'the provider refused the payment': t.refusedProvider,
-  'the provider gives no answer, try again': t.refusedNoAnswer,
-  'unknown subscription': t.refusedSubscription,
-  'unknown node': t.refusedNode,
-  'node is not for sale': t.refusedNode,
-  'unknown plan': t.refusedPlan,
-  'plan is archived': t.refusedPlan,
-  'plan is not for sale': t.refusedPlan,
+  'payments-off': t.buyClosed,
+  'nothing-sold-to-user': t.buyClosed,
+  'unknown-provider': t.refusedProvider,
+  'provider-not-available': t.refusedProvider,
+  'provider-refused': t.refusedProvider,
+  'provider-no-answer': t.refusedNoAnswer,
+  'unknown-subscription': t.refusedSubscription,
+  'unknown-node': t.refusedNode,
+  'node-not-for-sale': t.refusedNode,
+  'unknown-plan': t.refusedPlan,
+  'plan-archived': t.refusedPlan,
+  'plan-not-for-sale': t.refusedPlan,
 })
 
 /** What the script says, by the names under which it asks for it. */

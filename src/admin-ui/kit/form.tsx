@@ -74,7 +74,7 @@ function faultsOf<T extends object>(
   const { field, text, at } = split
   const entries = between && String(values[field as keyof T]).split(between)
   const entry = entries?.filter((one) => one.trim() !== '')[at]
-  const fault = faultInWords(error.message, text)
+  const fault = faultInWords(error as ApiError, text)
   return {
     fields: { [field]: entry === undefined ? fault : `${entry}: ${fault}` },
     whole: { [field]: messageOf(error) },
@@ -128,7 +128,7 @@ export function useForm<T extends object, R>(options: FormOptions<T, R>): Form<T
     } catch (error) {
       lost.current ||= error instanceof ApiError && error.status === 0
       // A lost session: the login lies over the form, which waits as it is.
-      if (!(error instanceof ApiError && error.message === 'unauthorized')) {
+      if (!(error instanceof ApiError && error.code === 'unauthorized')) {
         setFaults(faultsOf(error, values, options.between))
       }
       toastIfForeign(error)

@@ -32,11 +32,11 @@ export function toast(text: string, kind: Kind = 'ok'): void {
 
 /** What a thrown value says to the user; a lost session speaks for itself. */
 export function messageOf(error: unknown): string {
-  return error instanceof ApiError ? inWords(error.message) : common().noAnswer
+  return error instanceof ApiError ? inWords(error) : common().noAnswer
 }
 
 export function toastError(error: unknown): void {
-  if (error instanceof ApiError && error.status === 401 && error.message === 'unauthorized') return
+  if (error instanceof ApiError && error.code === 'unauthorized') return
   toast(messageOf(error), 'bad')
 }
 

@@ -19,9 +19,9 @@ import { alert } from '#src/domain/notify/alerts.ts'
 import { emitTicked, securityData } from '#src/domain/notify/events.ts'
 import { requireRoom } from '#src/domain/room.ts'
 import { hashPassword, sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
-import { badRequest, notFound, unauthorized } from '#src/lib/errors.ts'
 import { randomBase32 } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { accountKey, PASSWORD_LIMIT, reserveAttempt } from './attempts.ts'
 import { refuseWeakPassword } from './new-password.ts'
@@ -45,7 +45,7 @@ export async function createAdmin(
   const passwordHash = await s.hashing(() => hashPassword(password))
   return s.db.tx(function* (tx) {
     yield* requireLogin(tx, login, createdAt)
-    if (yield* readAdminByName(tx, username)) throw badRequest('this username is taken')
+    if (yield* readAdminByName(tx, username)) throw refusal('username-taken')
     yield* requireRoom(tx, 'admins')
     const admin = yield* insertAdmin(tx, { username, passwordHash, createdAt })
     yield* audit(tx, login.actor, createdAt, { action: 'admin.create', object: username })
@@ -61,11 +61,11 @@ export async function createAdmin(
  */
 export async function removeAdmin(s: Deps, login: Login, id: number | null): Promise<void> {
   const at = formatTimestamp(s.clock.now())
-  if (id === login.adminId) throw badRequest("you can't delete your own account")
+  if (id === login.adminId) throw refusal('own-account')
   await s.db.tx(function* (tx) {
     const admin = id === null ? undefined : yield* readAdmin(tx, id)
-    if (!admin) throw notFound('admin not found')
-    if ((yield* countAdmins(tx)) <= 1) throw badRequest("the last admin can't be deleted")
+    if (!admin) throw refusal('admin-not-found')
+    if ((yield* countAdmins(tx)) <= 1) throw refusal('last-admin')
     yield* requireLogin(tx, login, at)
     yield* deleteAdmin(tx, admin.id)
     yield* audit(tx, login.actor, at, { action: 'admin.delete', object: admin.username })
@@ -98,17 +98,17 @@ export async function confirmPassword(
     const attempt = yield* reserveSessionGuess(tx, login, now)
     return { attempt, admin: yield* readAdmin(tx, login.adminId) }
   })
-  if (!admin) throw unauthorized()
+  if (!admin) throw refusal('unauthorized')
   if (await s.hashing(() => verifyPassword(password, admin.passwordHash))) return { admin, attempt }
   await s.db.tx((tx) => noteWrongGuess(tx, s, login, now, 'password.failed'))
-  throw unauthorized('wrong password')
+  throw refusal('wrong-password')
 }
 
 /** The account as it is now; throws 401 when the password or the session has ended since. */
 export function* requireUnchanged(tx: Query, login: Login, confirmed: Admin, at: string) {
   yield* requireLogin(tx, login, at)
   const present = yield* readAdmin(tx, confirmed.id)
-  if (present?.passwordHash !== confirmed.passwordHash) throw unauthorized('wrong password')
+  if (present?.passwordHash !== confirmed.passwordHash) throw refusal('wrong-password')
   return present
 }
 
@@ -156,7 +156,7 @@ export async function resetAdmin(
   const now = formatTimestamp(s.clock.now())
   return s.db.tx(function* (tx) {
     const admin = yield* readAdminByName(tx, username)
-    if (!admin) throw notFound('admin not found')
+    if (!admin) throw refusal('admin-not-found')
     yield* updateAdmin(tx, admin.id, { passwordHash, totpSecret: null, totpLastStep: null })
     yield* replaceRecoveryCodes(tx, admin.id, [], now)
     yield* deleteLoginsOf(tx, admin.id, null)

@@ -5,8 +5,9 @@
 import { readAdmin } from '#db/admins.ts'
 import type { Query } from '#db/engine/database.ts'
 import { confirmSession, deleteAttempt } from '#db/logins.ts'
-import { type ApiError, badRequest, unauthorized } from '#src/lib/errors.ts'
+import type { ApiError } from '#src/lib/errors.ts'
 import { formatTimestamp, MINUTE_MS, timestampBefore } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { confirmPassword, requireUnchanged } from './admins.ts'
 import type { Login } from './principals.ts'
@@ -44,7 +45,7 @@ async function confirmByPassword(s: Deps, login: Login, password: string, now: D
 
 async function confirmByCode(s: Deps, login: Login, code: string, now: Date) {
   // Returned: a refusal must not undo what the transaction counted.
-  const refusal = await s.db.tx(function* (tx): Generator<unknown, ApiError | null, unknown> {
+  const refused = await s.db.tx(function* (tx): Generator<unknown, ApiError | null, unknown> {
     const attempt = yield* reserveSessionGuess(tx, login, now)
     const admin = yield* readAdmin(tx, login.adminId)
     if (admin && (yield* acceptTotpCode(tx, admin, code, now))) {
@@ -52,9 +53,9 @@ async function confirmByCode(s: Deps, login: Login, code: string, now: Date) {
       return null
     }
     yield* noteWrongGuess(tx, s, login, now, 'code.failed')
-    return unauthorized('wrong code')
+    return refusal('wrong-code')
   })
-  if (refusal) throw refusal
+  if (refused) throw refused
 }
 
 /**
@@ -72,6 +73,6 @@ export async function confirmIdentity(
     await confirmByPassword(s, login, password, now)
   } else if (code !== undefined && password === undefined) {
     await confirmByCode(s, login, code, now)
-  } else throw badRequest('give either the password or a code')
+  } else throw refusal('password-or-code')
   return formatTimestamp(new Date(now.getTime() + CONFIRMED_MS))
 }

@@ -14,10 +14,11 @@ import {
 } from '#db/logins.ts'
 import { audit } from '#src/domain/audit.ts'
 import { sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
-import { type ApiError, tooMany, unauthorized } from '#src/lib/errors.ts'
+import { type ApiError, tooMany } from '#src/lib/errors.ts'
 import { attemptKey } from '#src/lib/ip.ts'
 import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import {
   ACCOUNT_CODE_LIMIT,
@@ -39,7 +40,7 @@ const PENDING_TTL_MS = 5 * MINUTE_MS
 /** So many wrong codes use a pending login up. */
 const WRONG_CODES = 10
 
-const wrongCredentials = () => unauthorized('wrong username or password')
+const wrongCredentials = () => refusal('wrong-credentials')
 
 /** Either what the browser is to keep, or a pending token that awaits a second factor. */
 export type LoginResult = Cookies | { pending: string }
@@ -132,7 +133,7 @@ export async function completeLogin(
     if (addressWait !== null) throw tooMany(addressWait)
     const pending = yield* readPendingLogin(tx, sha256Hex(given.pendingToken), at)
     const admin = pending && (yield* readAdmin(tx, pending.adminId))
-    if (!admin) throw unauthorized('login session expired, log in again')
+    if (!admin) throw refusal('login-expired')
     const accountWait = yield* secondsToWait(tx, accountKey(admin.id), ACCOUNT_CODE_LIMIT, now)
     if (accountWait !== null) throw tooMany(accountWait)
     const owner = { adminId: admin.id, actor: { admin: admin.username, ip: client.ip } }
@@ -141,7 +142,7 @@ export async function completeLogin(
       !(yield* acceptRecoveryCode(tx, s, owner, given.code, at))
     ) {
       yield* countWrongCode(tx, client, admin, pending, at)
-      return { refusal: unauthorized('wrong code') }
+      return { refusal: refusal('wrong-code') }
     }
     yield* deletePendingLogin(tx, pending.token)
     yield* clearAttempts(tx, ip, CODE_LIMIT.kind)

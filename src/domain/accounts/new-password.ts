@@ -1,7 +1,8 @@
 /** What a new password must not be: anything that is tried first. */
+
 import { nameKey } from '#src/lib/account-name.ts'
 import { isCommonPassword } from '#src/lib/common-passwords.ts'
-import { badRequest } from '#src/lib/errors.ts'
+import { fieldRefusal } from '#src/refusals/index.ts'
 
 const isOneCharacter = (password: string) => /^([\s\S])\1*$/u.test(password)
 const isName = (password: string, username: string) => nameKey(password) === nameKey(username)
@@ -16,9 +17,9 @@ export const isWeakPassword = (password: string, username: string): boolean =>
 
 /** Throws 400 for a password that is easy to guess. */
 export function refuseWeakPassword(password: string, username: string): void {
-  if (isOneCharacter(password)) throw badRequest('password must not be one character many times')
-  if (isName(password, username)) throw badRequest('password must not be the username')
+  if (isOneCharacter(password)) throw fieldRefusal('password', 'one-character')
+  if (isName(password, username)) throw fieldRefusal('password', 'same-as-username')
   if (isCommon(password)) {
-    throw badRequest('password must not be one of the most common passwords')
+    throw fieldRefusal('password', 'common-password')
   }
 }

@@ -1,6 +1,7 @@
 /** Who asks for something of the admin API, and whether they may. What is not allowed to a role is denied. */
+
 import type { Actor } from '#src/domain/audit.ts'
-import { forbidden } from '#src/lib/errors.ts'
+import { refusal } from '#src/refusals/index.ts'
 
 type Subject =
   | 'audit'
@@ -54,6 +55,6 @@ const isForSessions = (scope: Scope): scope is SessionScope =>
 
 /** Throws 403 where `principal` is not allowed `scope`: because only a session is, or by their role. */
 export function requireScope({ kind, role }: Principal, scope: Scope): void {
-  if (kind !== 'session' && isForSessions(scope)) throw forbidden('not for tokens')
-  if (!isOwn(scope) && !ALLOWED[role]?.(scope)) throw forbidden('not allowed for your role')
+  if (kind !== 'session' && isForSessions(scope)) throw refusal('not-for-tokens')
+  if (!isOwn(scope) && !ALLOWED[role]?.(scope)) throw refusal('not-allowed-for-role')
 }

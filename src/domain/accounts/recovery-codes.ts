@@ -6,9 +6,9 @@ import { claimRecoveryCode, countRecoveryCodes, replaceRecoveryCodes } from '#db
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
-import { badRequest } from '#src/lib/errors.ts'
 import { randomBase32 } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { confirmPassword, requireSame } from './admins.ts'
 import type { Login } from './principals.ts'
@@ -35,7 +35,7 @@ export async function makeRecoveryCodes(
   login: Login,
   password: string,
 ): Promise<string[]> {
-  const isOff = () => badRequest('two-factor login is off')
+  const isOff = () => refusal('second-factor-off')
   if (!(await s.db.read((q) => findAdmin(q, login.adminId)))?.totpEnabled) throw isOff()
   const confirmed = await confirmPassword(s, login, password)
   const codes = Array.from({ length: CODES }, () => randomBase32(16))

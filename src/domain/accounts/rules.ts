@@ -1,9 +1,10 @@
 /** What is asked of every account. */
+
 import { readAdmin } from '#db/admins.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { readSettings, readSettingsIn, writeSettings } from '#src/domain/settings.ts'
-import { badRequest } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import type { Login } from './principals.ts'
 import { requireLogin } from './sessions.ts'
@@ -23,7 +24,7 @@ export async function requireSecondFactor(
     yield* requireLogin(tx, login, at)
     const admin = yield* readAdmin(tx, login.adminId)
     if (required && admin?.totpSecret === null) {
-      throw badRequest('turn two-factor login on for yourself first')
+      throw refusal('own-second-factor-first')
     }
     const before = (yield* readSettingsIn(tx, s)).flag('REQUIRE_2FA')
     yield* writeSettings(tx, login.actor, at, { REQUIRE_2FA: String(required) })

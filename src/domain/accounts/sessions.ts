@@ -19,9 +19,9 @@ import { emitTicked, securityData, tickedEvents } from '#src/domain/notify/event
 import { readSettingsIn } from '#src/domain/settings.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { cleanDeviceText } from '#src/lib/device-text.ts'
-import { notFound, unauthorized } from '#src/lib/errors.ts'
 import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { rememberDevice } from './admin-devices.ts'
 import type { Login } from './principals.ts'
@@ -124,7 +124,7 @@ export const findLogin = (tx: Query, login: Login, at: string) =>
 /** The same; throws 401 when it has ended: what it was about to change decides who may log in, so another's change must win. */
 export function* requireLogin(tx: Query, login: Login, at: string) {
   const session = yield* findLogin(tx, login, at)
-  if (!session) throw unauthorized()
+  if (!session) throw refusal('unauthorized')
   return session
 }
 
@@ -138,7 +138,7 @@ export async function endSession(s: Deps, login: Login, id: number | null): Prom
   const at = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
     if (id === null || !(yield* deleteSessionOf(tx, login.adminId, id))) {
-      throw notFound('session not found')
+      throw refusal('session-not-found')
     }
     yield* audit(tx, login.actor, at, { action: 'session.end', object: String(id) })
   })

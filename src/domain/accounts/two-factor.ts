@@ -1,4 +1,5 @@
 /** The second factor of an account: set up, turned on with a correct code, turned off with the password. */
+
 import type { Admin } from '#db/admin-schema.ts'
 import { claimTotpStep, readAdmin, updateAdmin } from '#db/admins.ts'
 import type { Query } from '#db/engine/database.ts'
@@ -7,9 +8,9 @@ import { replaceRecoveryCodes } from '#db/recovery-codes.ts'
 import { audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { badRequest } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { findTotpStep, generateTotpSecret, parseTotpSecret, totpUri } from '#src/lib/totp.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { confirmPassword, requireSame } from './admins.ts'
 import type { Login } from './principals.ts'
@@ -40,15 +41,15 @@ export async function enableTwoFactor(
 ): Promise<void> {
   const now = s.clock.now()
   const at = formatTimestamp(now)
-  if (given.secret.trim() === '') throw badRequest('secret must not be empty')
+  if (given.secret.trim() === '') throw fieldRefusal('secret', 'empty')
   const secret = parseTotpSecret(given.secret)
-  if (secret === null) throw badRequest('secret must be 16 to 128 base32 characters')
+  if (secret === null) throw fieldRefusal('secret', 'not-a-totp-secret')
   const step = findTotpStep(secret, given.code, now)
   await s.db.tx(function* (tx) {
     yield* requireLogin(tx, login, at)
     const admin = yield* readAdmin(tx, login.adminId)
-    if (!admin || admin.totpSecret !== null) throw badRequest('two-factor login is already on')
-    if (step === null) throw badRequest('wrong code')
+    if (!admin || admin.totpSecret !== null) throw refusal('second-factor-on')
+    if (step === null) throw refusal('wrong-code').with({ status: 400 })
     yield* updateAdmin(tx, admin.id, { totpSecret: secret, totpLastStep: step })
     yield* deleteLoginsOf(tx, admin.id, login.sessionId)
     yield* audit(tx, login.actor, at, { action: '2fa.enable', object: admin.username })

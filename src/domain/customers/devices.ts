@@ -5,8 +5,8 @@ import { HWID } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { type Batch, createBatch } from '#src/lib/batch.ts'
-import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp, HOUR_MS, timestampBefore } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { countOwn } from './own-limits.ts'
 import { readKnownUser } from './users.ts'
@@ -24,10 +24,13 @@ const REFUSED = { 'x-hwid-active': 'true', 'x-hwid-limit': 'true' }
 
 const isHwid = (text: string): boolean => HWID.test(text)
 
-const hwidRequired = () => notFound('hwid required', { ...REFUSED, 'x-hwid-not-supported': 'true' })
+const hwidRequired = () =>
+  refusal('hwid-required').with({ headers: { ...REFUSED, 'x-hwid-not-supported': 'true' } })
 
 const limitReached = () =>
-  notFound('device limit reached', { ...REFUSED, 'x-hwid-max-devices-reached': 'true' })
+  refusal('device-limit-reached').with({
+    headers: { ...REFUSED, 'x-hwid-max-devices-reached': 'true' },
+  })
 
 /**
  * True when this registered device may fetch its owner's list, also over a lowered limit; false for a new one, which `admit`
@@ -59,7 +62,7 @@ export async function admit(
   const device = { tgId: owner.tgId, ...claim, createdAt: now, lastSeenAt: now }
   const admitted = await s.db.tx(function* (tx) {
     // Deleted or merged since the list was asked for: asked again, it is whoever has the link now.
-    if (!(yield* readUser(tx, owner.tgId))) throw notFound('not found')
+    if (!(yield* readUser(tx, owner.tgId))) throw refusal('not-found')
     return yield* admitDevice(tx, device, limit)
   })
   if (!admitted) throw limitReached()
@@ -95,7 +98,7 @@ export const deviceLimit = (
 /** A user's devices with their own and the fallback limit. Throws 404 for an unknown user. */
 export function userDevices(s: Deps, number: number) {
   const user = findUser(s.db, number)
-  if (!user) throw notFound('user not found')
+  if (!user) throw refusal('user-not-found')
   return {
     devices: listDevices(s.db, user.tgId),
     limit: user.hwidLimit,
@@ -106,7 +109,7 @@ export function userDevices(s: Deps, number: number) {
 /** Removes a user's device; an unknown one is no fault. Throws 404 for an unknown user. */
 export async function removeDevice(s: Deps, actor: Actor, number: number, id: number | null) {
   const user = findUser(s.db, number)
-  if (!user) throw notFound('user not found')
+  if (!user) throw refusal('user-not-found')
   if (id === null) return
   const { tgId } = user
   const now = formatTimestamp(s.clock.now())
@@ -136,7 +139,7 @@ export async function removeOwnDevice(
   const now = formatTimestamp(at)
   await s.db.tx(function* (tx) {
     const user = yield* readUser(tx, tgId)
-    if (!user) throw notFound('user not found')
+    if (!user) throw refusal('user-not-found')
     if (!(yield* deleteDevice(tx, tgId, id))) return
     // A refusal rolls the removal back.
     yield* updateUser(tx, tgId, { deviceRemovals: countOwn(user.deviceRemovals, at) })

@@ -16,9 +16,10 @@ import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { base64url } from '#src/lib/encoding.ts'
-import { badRequest, tooMany } from '#src/lib/errors.ts'
+import { tooMany } from '#src/lib/errors.ts'
 import { randomBytes } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { type Contact, changesBy } from './contacts.ts'
 import { readKnownUser } from './users.ts'
@@ -45,12 +46,12 @@ export async function createConnectLink(s: Deps, number: number): Promise<string
   const settings = readSettings(s)
   const code = base64url(randomBytes(CODE_BYTES))
   const link = botLink(s.config.botLinkBase, settings.text('BOT_USERNAME'), `link_${code}`)
-  if (link === null) throw badRequest('Telegram is not available')
+  if (link === null) throw refusal('telegram-not-available')
   const at = s.clock.now()
   await s.db.tx(function* (tx) {
     const { tgId, telegramId, bannedAt } = yield* readKnownUser(tx, number)
-    if (bannedAt !== null) throw badRequest('user is banned')
-    if (telegramId !== null) throw badRequest('Telegram is connected already')
+    if (bannedAt !== null) throw refusal('user-banned')
+    if (telegramId !== null) throw refusal('telegram-connected')
     const present = yield* readLinkCode(tx, tgId)
     const since = present ? parseTimestamp(present.expiresAt).getTime() - CODE_MS : 0
     const waitMs = since + EVERY_MS - at.getTime()

@@ -12,9 +12,9 @@ import {
 } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { PENDING_PAYMENT_MS } from '#src/domain/pending-payments.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp, timestampBefore } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
@@ -28,7 +28,7 @@ export interface NodeClient {
 /** The customer whom a number means. Throws 404. */
 export function* readKnownUser(tx: Query, number: number) {
   const user = yield* readUser(tx, number)
-  if (!user) throw notFound('user not found')
+  if (!user) throw refusal('user-not-found')
   return user
 }
 
@@ -65,10 +65,9 @@ function changesOf(user: User, profile: Profile): Profile {
 /** Throws 400 for a Telegram id that can't be this customer's. */
 function* checkTelegramId(tx: Query, user: User, { telegramId }: Profile) {
   if (telegramId === undefined) return
-  if (telegramId !== null && (yield* readUser(tx, telegramId)))
-    throw badRequest('telegram_id is taken')
+  if (telegramId !== null && (yield* readUser(tx, telegramId))) throw refusal('telegram-id-taken')
   // Who has come by Telegram is named by that id.
-  if (user.tgId > 0) throw badRequest('telegram_id of this user cannot be changed')
+  if (user.tgId > 0) throw refusal('telegram-id-fixed')
 }
 
 /** Writes what is different in a customer's profile. Throws 400 for a Telegram id that can't be theirs. */
@@ -96,8 +95,7 @@ export async function createCustomer(s: Deps, actor: Actor, profile: Profile): P
   const { telegramId = null, ...rest } = profile
   const token = randomToken()
   return s.db.tx(function* (tx) {
-    if (telegramId !== null && (yield* readUser(tx, telegramId)))
-      throw badRequest('telegram_id is taken')
+    if (telegramId !== null && (yield* readUser(tx, telegramId))) throw refusal('telegram-id-taken')
     const user =
       telegramId === null
         ? yield* insertCustomer(tx, token, now)
@@ -135,7 +133,7 @@ export async function removeUser(s: Deps, actor: Actor, number: number): Promise
     const user = yield* readKnownUser(tx, number)
     const { tgId } = user
     if ((yield* countPendingOfUser(tx, tgId, timestampBefore(at, PENDING_PAYMENT_MS))) > 0) {
-      throw badRequest('user has pending payments')
+      throw refusal('pending-payments-of-user')
     }
     const served: NodeClient[] = yield* readUnexpiredOfUser(tx, tgId, now)
     yield* deleteUser(tx, user)

@@ -5,8 +5,8 @@ import { alertFormer, audienceOf } from '#src/domain/notify/alerts.ts'
 import { awaitBotRestart } from '#src/domain/notify/bot-restart.ts'
 import { keepPrevious } from '#src/domain/payments/shops.ts'
 import { readSettingsIn, writeSettings } from '#src/domain/settings.ts'
-import { badRequest } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'log' | 'telegram'>
@@ -21,8 +21,8 @@ export async function saveBotToken(
   token: string,
 ): Promise<{ username: string; restarted: boolean }> {
   const identity = await s.telegram.identify(token)
-  if (identity === 'unreachable') throw badRequest('no connection to Telegram')
-  if (identity === 'rejected') throw badRequest('token was rejected by Telegram')
+  if (identity === 'unreachable') throw refusal('telegram-unreachable')
+  if (identity === 'rejected') throw refusal('bot-token-rejected')
   const { username } = identity
   const now = s.clock.now()
   const at = formatTimestamp(now)

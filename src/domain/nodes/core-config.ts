@@ -1,5 +1,8 @@
 /** What a core serves, without its clients: its inbounds, and the parameters that say them to the node program (docs/node-program.md). */
+
 import type { Node } from '#db/schema.ts'
+import type { ApiError } from '#src/lib/errors.ts'
+import { fieldRefusal } from '#src/refusals/index.ts'
 import { hysteriaOf, TAKEN_PORT } from './hysteria-config.ts'
 import { fits, type Parameter, parameter } from './parameters.ts'
 import type { SoundNode } from './sound.ts'
@@ -15,13 +18,11 @@ export function coreRefusal({
   kind,
   shortId,
   flow,
-}: Pick<Node, 'kind' | 'shortId' | 'flow'>): string | null {
+}: Pick<Node, 'kind' | 'shortId' | 'flow'>): ApiError | null {
   if (!fits('short-id', shortId)) {
-    return `short_id must be up to 16 hex digits, an even number, on a ${kind} node`
+    return fieldRefusal('short_id', 'not-a-short-id', { kind })
   }
-  return flow === '' || fits('flow', flow)
-    ? null
-    : `flow must be empty or xtls-rprx-vision on a ${kind} node`
+  return flow === '' || fits('flow', flow) ? null : fieldRefusal('flow', 'not-a-flow', { kind })
 }
 
 /** Whether all that is told of a node's core fits its grammar. The target is the setting's, or made of the SNI. */

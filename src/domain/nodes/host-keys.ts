@@ -6,9 +6,9 @@ import { readManaged } from '#db/retired-nodes.ts'
 import { isSetUp, type Node } from '#db/schema.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert, alertState, forgetStates } from '#src/domain/notify/alerts.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { nodeStates } from './alerts.ts'
 
@@ -97,14 +97,14 @@ export async function trustHostKey(
   const at = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
     const node = yield* readNode(tx, code)
-    if (!node) throw notFound('node not found')
+    if (!node) throw refusal('node-not-found')
     const key = node.presentedHostKey
-    if (key === null) throw badRequest('the node has presented no other host key')
+    if (key === null) throw refusal('no-other-host-key')
     if (fingerprintOf(key) !== fingerprint) {
-      throw badRequest('fingerprint is not that of the key presented last')
+      throw fieldRefusal('fingerprint', 'fingerprint-of-another-key')
     }
     const [other] = yield* readOthersOf(tx, code, [key])
-    if (other) throw badRequest(`that is the host key of the node ${other.label}`)
+    if (other) throw refusal('host-key-of-another-node', { label: other.label })
     yield* pinHostKeys(tx, code, [key])
     yield* audit(tx, actor, at, {
       action: 'node.trust-host-key',

@@ -22,12 +22,13 @@ import { checkOrder } from '#src/domain/ordering.ts'
 import { PENDING_PAYMENT_MS } from '#src/domain/pending-payments.ts'
 import { requireRoom } from '#src/domain/room.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { badRequest, NodeError, notFound } from '#src/lib/errors.ts'
+import { NodeError } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { randomHex } from '#src/lib/random.ts'
 import { formatTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { HostMetrics } from '#src/ports/node-program.ts'
 import type { NodeSyncResult } from '#src/ports/node-sync.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { nodeStates } from './alerts.ts'
 import { coreRefusal } from './core-config.ts'
@@ -65,7 +66,7 @@ type NodeFields = Pick<
   | 'sharedUuid'
 >
 
-const notFoundNode = () => notFound('node not found')
+const notFoundNode = () => refusal('node-not-found')
 
 type Served = Pick<Node, 'kind' | 'shortId' | 'flow' | 'sni'> & Partial<Pick<Node, 'privateKey'>>
 
@@ -73,9 +74,9 @@ type Served = Pick<Node, 'kind' | 'shortId' | 'flow' | 'sni'> & Partial<Pick<Nod
 function checkServed(node: Served): void {
   const hasKeys = node.kind === 'managed' && Boolean(node.privateKey)
   if (node.kind !== 'local' && !hasKeys) return
-  const refusal = coreRefusal(node)
-  if (refusal) throw badRequest(refusal)
-  if (hasKeys && node.sni === '') throw badRequest('sni must not be empty on a managed node')
+  const refused = coreRefusal(node)
+  if (refused) throw refused
+  if (hasKeys && node.sni === '') throw fieldRefusal('sni', 'empty-on-managed-node')
 }
 
 /** Puts the configuration and clients of changed nodes right, without holding the answer up. */
@@ -111,7 +112,7 @@ export async function createNode(s: Deps, actor: Actor, fields: NodeFields): Pro
     syncSoon(s, node)
     return node
   } catch (error) {
-    if (isUniqueViolation(error)) throw badRequest('node code is taken')
+    if (isUniqueViolation(error)) throw refusal('node-code-taken')
     throw error
   }
 }
@@ -179,11 +180,11 @@ export async function removeNode(s: Deps, actor: Actor, code: string): Promise<v
   const kind = await s.db.tx(function* (tx) {
     const node = yield* readNode(tx, code)
     if (!node) throw notFoundNode()
-    if (code === LOCAL_NODE) throw badRequest('the local node cannot be deleted')
-    if (yield* hasUnexpired(tx, code, now)) throw badRequest('node has active subscriptions')
+    if (code === LOCAL_NODE) throw refusal('local-node')
+    if (yield* hasUnexpired(tx, code, now)) throw refusal('node-has-subscriptions')
     const since = timestampBefore(at, PENDING_PAYMENT_MS)
     if ((yield* countPendingPayments(tx, code, since)) > 0) {
-      throw badRequest('node has pending payments')
+      throw refusal('node-has-pending-payments')
     }
     yield* deleteNode(tx, code)
     yield* retireIn(tx, node, now)

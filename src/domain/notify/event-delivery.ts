@@ -15,10 +15,10 @@ import type { Event } from '#db/schema.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { type BatchWorker, createBatchWorker } from '#src/lib/batch-worker.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { WebhookReceiver } from '#src/ports/event-sender.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import type { OptionalEvent } from '#src/settings/optional-events.ts'
 import { type EventName, tickedEvents } from './events.ts'
@@ -81,7 +81,7 @@ export function createEventDelivery(s: Deps): BatchWorker {
 
 function requireReceiver(settings: Settings): WebhookReceiver {
   const receiver = receiverOf(settings)
-  if (receiver.url === '') throw badRequest('no webhook address is set')
+  if (receiver.url === '') throw refusal('no-webhook-address')
   return receiver
 }
 
@@ -98,10 +98,10 @@ async function finish(s: Deps, claimed: Claimed, receiver: WebhookReceiver): Pro
 export async function resendEvent(s: Deps, actor: Actor, id: string): Promise<EventResult> {
   const at = formatTimestamp(s.clock.now())
   const { event, receiver } = await s.db.tx(function* (tx) {
-    if (!(yield* readEvent(tx, id))) throw notFound('event not found')
+    if (!(yield* readEvent(tx, id))) throw refusal('event-not-found')
     const receiver = requireReceiver(yield* readSettingsIn(tx, s))
     const event = yield* claimEventAgain(tx, id)
-    if (!event) throw badRequest('the event is being sent')
+    if (!event) throw refusal('event-under-way')
     yield* audit(tx, actor, at, { action: 'event.resend', object: id })
     return { event, receiver }
   })

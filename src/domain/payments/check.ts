@@ -1,11 +1,12 @@
 /** Asks a payment's provider what became of it, and does what the answer means. */
+
 import { checkSoon, findPayment } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import type { Actor } from '#src/domain/audit.ts'
-import { notFound } from '#src/lib/errors.ts'
 import type { Limiter } from '#src/lib/limiter.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { type Confirmation, confirmPayment } from './confirm.ts'
 import { type GatewayDeps, gatewayOf } from './gateways.ts'
@@ -87,7 +88,7 @@ interface Checked {
  */
 export async function checkPayment(s: CheckDeps, id: string, actor: Actor): Promise<Checked> {
   const payment = findPayment(s.db, id)
-  if (!payment) throw notFound('payment not found')
+  if (!payment) throw refusal('payment-not-found')
   if (payment.status !== 'pending' || payment.externalId === '') {
     return { status: payment.status, answered: true }
   }

@@ -14,9 +14,9 @@ import type { ListedSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { type ConfirmDeps, followGrant, type GrantContext, grantPayment } from './grant.ts'
 import { isPartialRefund, objectionTo, REVIEW } from './rules.ts'
 import { findShop, isTestShop } from './shops.ts'
@@ -115,7 +115,7 @@ export async function confirmPayment(
 ): Promise<Confirmation> {
   const known = findPayment(s.db, id)
   if (!known || known.provider !== (by.provider ?? known.provider)) {
-    throw notFound('payment not found')
+    throw refusal('payment-not-found')
   }
   if (found.state === 'pending' || found.state === 'unknown') {
     return { status: known.status, given: null }
@@ -128,7 +128,7 @@ export async function confirmPayment(
   paymentStep(s, id, 'begun')
   const outcome = await s.db.tx(function* (tx) {
     const payment = yield* readPayment(tx, id)
-    if (!payment) throw notFound('payment not found')
+    if (!payment) throw refusal('payment-not-found')
     if (externalId !== undefined && externalId !== payment.externalId) {
       if (isAnother(payment, externalId)) return { status: payment.status } as Outcome
       yield* adoptExternalId(tx, payment, externalId)

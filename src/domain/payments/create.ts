@@ -13,7 +13,7 @@ import {
 import type { Payment } from '#db/schema.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { ensureCustomer, readKnownUser } from '#src/domain/customers/users.ts'
-import { badRequest, tooMany, unavailable } from '#src/lib/errors.ts'
+import { tooMany } from '#src/lib/errors.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import {
   formatTimestamp,
@@ -23,6 +23,7 @@ import {
   timestampBefore,
 } from '#src/lib/time.ts'
 import type { Completion, Created, ShopCredentials } from '#src/ports/payment-gateway.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { type GatewayDeps, gatewayOf } from './gateways.ts'
 import { customerShare, nextCheckAt } from './rules.ts'
@@ -45,15 +46,12 @@ const ASK_EVERY_MS = 5 * SECOND_MS
 
 /** How long a link is good whose provider does not say it. YooKassa: an hour (yookassa.ru/developers/payment-acceptance). */
 const LINK_MS = 50 * MINUTE_MS
-/** What a refusal of the provider itself says. */
-export const PROVIDER_REFUSED = 'the provider refused the payment'
 
 /** A link that ends sooner would die in the hands of the buyer who is given it: they get a new one. */
 const LINK_LEFT_MS = MINUTE_MS
 
 /** 503: there is no link yet. */
-const noAnswer = (waitMs: number) =>
-  unavailable('the provider gives no answer, try again', Math.max(1, Math.ceil(waitMs / SECOND_MS)))
+const noAnswer = (waitMs: number) => refusal('provider-no-answer').after(waitMs / SECOND_MS)
 
 /** Throws 429 when the user has made enough payments of late. */
 function* requireTurn(tx: Query, tgId: number, at: Date) {
@@ -219,13 +217,13 @@ export async function createPayment(
   paymentStep(s, begun.id, 'row written')
   if (begun.payUrl !== null) return { id: begun.id, payUrl: begun.payUrl }
   const shop = findShop(s, begun)
-  if (!shop) throw badRequest('provider is not available')
+  if (!shop) throw refusal('provider-not-available')
   const done = await completeCreation(s, begun, shop)
   if ('payment' in done && done.payment.status !== 'failed' && done.payment.payUrl !== null) {
     return { id: begun.id, payUrl: done.payment.payUrl }
   }
   if (!('outcome' in done) || done.outcome === 'refused') {
-    throw badRequest(PROVIDER_REFUSED)
+    throw refusal('provider-refused')
   }
   throw noAnswer(done.retryAfterMs ?? ASK_EVERY_MS)
 }

@@ -1,4 +1,5 @@
 /** Credentials of the providers, saved together with their switches. */
+
 import { raiseWantedGeneration } from '#db/bot-state.ts'
 import type { Query } from '#db/engine/database.ts'
 import type { Actor } from '#src/domain/audit.ts'
@@ -12,9 +13,9 @@ import {
   type Settings,
   writeSettings,
 } from '#src/domain/settings.ts'
-import { badRequest, unauthorized } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { providerLabels } from './providers.ts'
 import { currentCredentials, isSameAccess, keepPrevious } from './shops.ts'
@@ -36,10 +37,10 @@ async function requireAccepted(s: Deps, gateway: GatewayDescriptor, values: Valu
   const { ofGateway } = readSettings(s)
   const shop = gateway.shop((key) => values[key] ?? ofGateway(key))
   const check = await s.gateways[gateway.id]?.verify?.(shop)
-  if (check?.outcome === 'rejected') throw unauthorized('provider credentials rejected')
+  if (check?.outcome === 'rejected') throw refusal('provider-credentials-rejected')
   if (check?.outcome !== 'unreachable') return
   s.log.warn('a provider gave no usable answer', { provider: gateway.id, reason: check.reason })
-  throw badRequest('no connection to the provider')
+  throw refusal('provider-unreachable')
 }
 
 /** Writes a provider's settings, keeps what they replace, and alerts where payments go by other credentials from now on. */

@@ -1,11 +1,12 @@
 /** Money without a row: what a provider counts as paid, made by this service, and nobody here knows. */
+
 import { insertOrphan, resolveOrphan } from '#db/orphan-payments.ts'
 import { findByExternalId } from '#db/payments.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { notFound } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { type GatewayDeps, gatewayOf } from './gateways.ts'
 import { currentShopId, findShop } from './shops.ts'
@@ -69,7 +70,7 @@ export async function settleOrphan(
   const now = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
     const resolved = id === null ? undefined : yield* resolveOrphan(tx, id, now)
-    if (resolved === undefined) throw notFound('payment not found')
+    if (resolved === undefined) throw refusal('payment-not-found')
     if (resolved === null) return
     yield* audit(tx, actor, now, {
       action: 'payment.orphan-resolved',

@@ -7,15 +7,15 @@ import { moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { revoke } from '#src/domain/subscriptions/subscriptions.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { type ConfirmDeps, followGrant, grantPayment } from './grant.ts'
 import { REVIEW } from './rules.ts'
 
 function* readKnown(tx: Query, id: string) {
   const payment = yield* readPayment(tx, id)
-  if (!payment) throw notFound('payment not found')
+  if (!payment) throw refusal('payment-not-found')
   return payment
 }
 
@@ -43,11 +43,11 @@ export async function grantByHand(
       yield* keepGranted(tx, actor, formatTimestamp(at), payment)
       return null
     }
-    if (payment.refundedAt !== null) throw badRequest('payment is refunded')
+    if (payment.refundedAt !== null) throw refusal('payment-refunded')
     const failedToo = true
     const given = yield* grantPayment(tx, payment, { s, settings, actor, at, failedToo })
-    if (given === REVIEW.plan) throw badRequest('unknown plan')
-    if (typeof given === 'string') throw badRequest('unknown node')
+    if (given === REVIEW.plan) throw refusal('unknown-plan')
+    if (typeof given === 'string') throw refusal('unknown-node')
     return given
   })
   if (given) followGrant(s, id, given)
@@ -96,7 +96,7 @@ export async function markRefunded(
     const { status, reviewReason, subscriptionUuid } = payment
     const refundedAt = payment.refundedAt ?? now
     if (status !== 'paid' && reviewReason === null && payment.refundedAt === null) {
-      throw badRequest('payment is not paid')
+      throw refusal('payment-not-paid')
     }
     yield* updatePayment(tx, id, { refundedAt, reviewReason: null, nextCheckAt: null })
     yield* audit(tx, actor, now, {

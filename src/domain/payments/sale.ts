@@ -6,8 +6,8 @@ import { readPlan } from '#db/plans.ts'
 import type { Payment, User } from '#db/schema.ts'
 import { readSubscription } from '#db/subscriptions.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
-import { badRequest } from '#src/lib/errors.ts'
 import type { Order } from '#src/ports/payment-gateway.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { priceAt } from './offer.ts'
 import { findGateway, listProviders, type Provider } from './providers.ts'
@@ -40,17 +40,17 @@ interface Sale {
 
 /** A provider that takes payments now. Throws 400. */
 function requireProvider(settings: Settings, wanted: string): Provider {
-  if (!settings.flag('PAYMENTS_ENABLED')) throw badRequest('payments are switched off')
+  if (!settings.flag('PAYMENTS_ENABLED')) throw refusal('payments-off')
   const provider = listProviders(settings).find(({ id }) => id === wanted)
-  if (!provider) throw badRequest('unknown provider')
-  if (!provider.enabled || !provider.configured) throw badRequest('provider is not available')
+  if (!provider) throw refusal('unknown-provider')
+  if (!provider.enabled || !provider.configured) throw refusal('provider-not-available')
   return provider
 }
 
 /** The user's own unrevoked subscription that is to be lengthened. Throws 400. */
 function* readRenewable(tx: Query, tgId: number, uuid: string) {
   const found = yield* readSubscription(tx, uuid)
-  if (found?.row.tgId !== tgId || !found.row.active) throw badRequest('unknown subscription')
+  if (found?.row.tgId !== tgId || !found.row.active) throw refusal('unknown-subscription')
   return found.row
 }
 
@@ -58,18 +58,18 @@ function* readRenewable(tx: Query, tgId: number, uuid: string) {
 export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: User) {
   const settings = yield* readSettingsIn(tx, s)
   const provider = requireProvider(settings, request.provider)
-  if (user.bannedAt !== null) throw badRequest('nothing is sold to this user')
+  if (user.bannedAt !== null) throw refusal('nothing-sold-to-user')
   const { renews } = request
   const renewed = renews === undefined ? null : yield* readRenewable(tx, user.tgId, renews)
   const node = yield* readNode(tx, renewed?.node ?? request.node ?? '')
-  if (!node) throw badRequest('unknown node')
+  if (!node) throw refusal('unknown-node')
   // Who has a subscription on a node that is sold out keeps it.
-  if (!node.enabled && !renewed) throw badRequest('node is not for sale')
+  if (!node.enabled && !renewed) throw refusal('node-not-for-sale')
   const plan = yield* readPlan(tx, request.plan)
-  if (!plan) throw badRequest('unknown plan')
-  if (plan.archived && plan.code !== renewed?.plan) throw badRequest('plan is archived')
+  if (!plan) throw refusal('unknown-plan')
+  if (plan.archived && plan.code !== renewed?.plan) throw refusal('plan-archived')
   const price = priceAt(plan, provider, s.config.currency)
-  if (price.amount === 0) throw badRequest('plan is not for sale')
+  if (price.amount === 0) throw refusal('plan-not-for-sale')
   const sale: Sale = {
     user,
     provider: provider.id,

@@ -6,9 +6,10 @@ import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import { readUser } from '#db/users.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import { banIn, type NodeClient, readKnownUser } from '#src/domain/customers/users.ts'
-import { ApiError, notFound } from '#src/lib/errors.ts'
+import { ApiError } from '#src/lib/errors.ts'
 import { nextTurn } from '#src/lib/event-loop.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { extendedExpiry, extendIn } from './expiry.ts'
 import { grantIn, readOffer } from './subscriptions.ts'
@@ -36,7 +37,7 @@ const CHUNK = 5
 function* extendAll(tx: Query, actor: Actor, at: Date, number: number, days: number) {
   const { tgId } = yield* readKnownUser(tx, number)
   const rows = yield* readUnexpiredOfUser(tx, tgId, formatTimestamp(at))
-  if (rows.length === 0) throw notFound('no active or held subscription')
+  if (rows.length === 0) throw refusal('no-unexpired-subscription')
   // All of them or none.
   for (const row of rows) extendedExpiry(row, at, days)
   for (const row of rows) yield* extendIn(tx, actor, at, row, days)

@@ -10,9 +10,9 @@ import {
   readSubscription,
 } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { addDays, formatTimestamp, LAST_MS, parseTimestamp } from '#src/lib/time.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { readBeforeMove, TOUCH_MS } from './moves.ts'
 import { subscriptionState } from './subscriptions.ts'
@@ -22,9 +22,9 @@ type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
 /** Until when a subscription lasts with so many days more: from its expiry on, or from now on where it has run out. Throws 400. */
 export function extendedExpiry(row: Subscription, at: Date, days: number): string {
   const state = subscriptionState(row, formatTimestamp(at))
-  if (state === 'revoked') throw badRequest('subscription is revoked')
+  if (state === 'revoked') throw refusal('subscription-revoked')
   const end = addDays(state === 'expired' ? at : parseTimestamp(row.expiresAt), days)
-  if (end.getTime() > LAST_MS) throw badRequest('expires_at would be too late')
+  if (end.getTime() > LAST_MS) throw fieldRefusal('expires_at', 'too-late')
   return formatTimestamp(end)
 }
 
@@ -52,7 +52,7 @@ export async function extend(
   const at = s.clock.now()
   const extended = await s.db.tx(function* (tx) {
     const found = yield* readSubscription(tx, uuid)
-    if (!found) throw notFound('subscription not found')
+    if (!found) throw refusal('subscription-not-found')
     return { ...found, row: yield* extendIn(tx, actor, at, found.row, days) }
   })
   await s.nodeSync.touch([extended.row])
@@ -62,7 +62,7 @@ export async function extend(
 /** Throws 400 for an expiry that a subscription can't have in its state. */
 function checkExpiry(row: Subscription, expiresAt: string): void {
   if (row.heldAt !== null && expiresAt <= row.heldAt) {
-    throw badRequest('expires_at must be later than held_at')
+    throw fieldRefusal('expires_at', 'before-the-pause')
   }
 }
 
@@ -75,9 +75,9 @@ interface Edition {
 function* changesOf(tx: Query, row: Subscription, { expiresAt, node }: Edition) {
   const moves = node !== undefined && node !== row.node
   const lasts = expiresAt !== undefined && expiresAt !== row.expiresAt
-  if ((moves || lasts) && !row.active) throw badRequest('subscription is revoked')
+  if ((moves || lasts) && !row.active) throw refusal('subscription-revoked')
   if (lasts) checkExpiry(row, expiresAt)
-  if (moves && !(yield* readNode(tx, node))) throw badRequest('unknown node')
+  if (moves && !(yield* readNode(tx, node))) throw refusal('unknown-node')
   return omitUndefined({ expiresAt: lasts ? expiresAt : undefined, node: moves ? node : undefined })
 }
 
@@ -101,7 +101,7 @@ function* editIn(tx: Query, actor: Actor, at: Date, found: ListedSubscription, e
 
 function* readKnown(tx: Query, uuid: string) {
   const found = yield* readSubscription(tx, uuid)
-  if (!found) throw notFound('subscription not found')
+  if (!found) throw refusal('subscription-not-found')
   return found
 }
 

@@ -9,9 +9,9 @@ import { type Actor, audit, BOT_ACTOR } from '#src/domain/audit.ts'
 import { ensureCustomer } from '#src/domain/customers/users.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { randomBase32 } from '#src/lib/random.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { giveSubscription, type Offer, readOffer } from './subscriptions.ts'
 
@@ -57,8 +57,8 @@ export async function revokeGiftCode(s: Deps, actor: Actor, code: string): Promi
   const now = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
     const gift = yield* readGift(tx, code)
-    if (!gift) throw notFound('gift code not found')
-    if (gift.usedAt !== null) throw badRequest('gift code is used')
+    if (!gift) throw refusal('gift-code-not-found')
+    if (gift.usedAt !== null) throw refusal('gift-code-used')
     if (!(yield* revokeGift(tx, code, now))) return
     yield* audit(tx, actor, now, { action: 'gift.revoke', object: masked(code) })
   })

@@ -6,9 +6,9 @@ import { readNode } from '#db/nodes.ts'
 import { moveSubscriptions, type Place } from '#db/subscriptions.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { nextTurn } from '#src/lib/event-loop.ts'
 import { formatTimestamp, SECOND_MS } from '#src/lib/time.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { subscriptionState } from './subscriptions.ts'
 
@@ -25,9 +25,9 @@ export async function readBeforeMove(s: Pick<Services, 'nodeSync'>, node: string
 
 /** Throws 404, or 400 where nothing can be moved to. */
 function* checkMove(tx: Query, code: string, to: string) {
-  if (!(yield* readNode(tx, code))) throw notFound('node not found')
-  if (code === to) throw badRequest('to must be another node')
-  if (!(yield* readNode(tx, to))) throw badRequest('unknown node')
+  if (!(yield* readNode(tx, code))) throw refusal('node-not-found')
+  if (code === to) throw fieldRefusal('to', 'same-node')
+  if (!(yield* readNode(tx, to))) throw refusal('unknown-node')
 }
 
 /** Subscriptions that are moved in one transaction: each costs 0.1 ms, in which nobody else is answered. */

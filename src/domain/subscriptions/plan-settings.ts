@@ -1,9 +1,10 @@
 /** Prices and the master toggle of payments. */
+
 import { updatePlan } from '#db/plans.ts'
 import { putSetting } from '#db/settings.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
-import { badRequest } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 
 export interface PlanSettings {
@@ -19,7 +20,7 @@ export async function savePlanSettings(
   { paymentsEnabled, prices = {} }: PlanSettings,
 ): Promise<void> {
   if (paymentsEnabled === undefined && Object.keys(prices).length === 0) {
-    throw badRequest('nothing to change')
+    throw refusal('nothing-to-change')
   }
   const at = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
@@ -29,7 +30,8 @@ export async function savePlanSettings(
       changed.push('PAYMENTS_ENABLED')
     }
     for (const [code, price] of Object.entries(prices)) {
-      if (!(yield* updatePlan(tx, code, { price }))) throw badRequest('prices has an unknown plan')
+      if (!(yield* updatePlan(tx, code, { price })))
+        throw fieldRefusal('prices', 'prices-of-unknown-plan')
       changed.push(`price:${code}`)
     }
     yield* audit(tx, actor, at, { action: 'settings.change', object: changed.join(' ') })

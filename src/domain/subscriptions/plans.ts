@@ -15,9 +15,9 @@ import type { Plan } from '#db/schema.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { checkOrder } from '#src/domain/ordering.ts'
 import { requireRoom } from '#src/domain/room.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
@@ -47,7 +47,7 @@ export async function createPlan(
       return plan
     })
   } catch (error) {
-    if (isUniqueViolation(error)) throw badRequest('plan code is taken')
+    if (isUniqueViolation(error)) throw refusal('plan-code-taken')
     throw error
   }
 }
@@ -63,7 +63,7 @@ export async function editPlan(
   const fields = omitUndefined(changes)
   return s.db.tx(function* (tx) {
     const present = yield* readPlan(tx, code)
-    if (!present) throw notFound('plan not found')
+    if (!present) throw refusal('plan-not-found')
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
     const updated = yield* updatePlan(tx, code, fields)
@@ -91,7 +91,7 @@ export async function removePlan(
   const now = formatTimestamp(s.clock.now())
   return s.db.tx(function* (tx) {
     const plan = yield* readPlan(tx, code)
-    if (!plan) throw notFound('plan not found')
+    if (!plan) throw refusal('plan-not-found')
     // Where there is no plan at all the next start seeds the first ones.
     const used = (yield* isPlanUsed(tx, code, now)) || (yield* countPlans(tx)) === 1
     if (used && plan.archived) return 'archived'

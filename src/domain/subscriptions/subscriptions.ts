@@ -20,9 +20,9 @@ import { type EventName, emit, subscriptionData } from '#src/domain/notify/event
 import { ownIdOf } from '#src/domain/secret.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { LOCAL_CORE, managedCoreName } from '#src/lib/core-name.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import { DAY_MS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 
 type Deps = Pick<
@@ -73,10 +73,10 @@ export interface Offer {
 /** What may be granted: a node that exists and a plan that is not archived. Throws 400. */
 export function* readOffer(tx: Query, order: { node: string; plan: string }) {
   const node = yield* readNode(tx, order.node)
-  if (!node) throw badRequest('unknown node')
+  if (!node) throw refusal('unknown-node')
   const plan = yield* readPlan(tx, order.plan)
-  if (!plan) throw badRequest('unknown plan')
-  if (plan.archived) throw badRequest('plan is archived')
+  if (!plan) throw refusal('unknown-plan')
+  if (plan.archived) throw refusal('plan-archived')
   return { node, plan } as Offer
 }
 
@@ -166,7 +166,7 @@ async function change(
   const settings = readSettings(s)
   const { row, changed } = await s.db.tx(function* (tx) {
     const found = yield* readSubscription(tx, uuid)
-    if (!found) throw notFound('subscription not found')
+    if (!found) throw refusal('subscription-not-found')
     const next = yield* apply(tx, found, at)
     if (!next) return { row: found.row, changed: false }
     yield* emit(tx, settings, now, event, subscriptionData({ ...found, row: next }))
@@ -183,6 +183,12 @@ async function change(
   return row
 }
 
+/** Why a subscription in this state is not paused. */
+const NOT_HELD: Partial<Record<string, 'already-held' | 'subscription-expired'>> = {
+  held: 'already-held',
+  expired: 'subscription-expired',
+}
+
 /** Pauses a subscription and removes its client from the node. Throws 404, or 400 when it is not active, held or expired. */
 export function hold(s: Deps, actor: Actor, uuid: string) {
   return change(
@@ -196,10 +202,7 @@ export function hold(s: Deps, actor: Actor, uuid: string) {
       const held = yield* holdSubscription(tx, uuid, now)
       if (held) return held
       const state = subscriptionState(found.row, now)
-      throw badRequest(
-        { held: 'already held', expired: 'expired' }[state as string] ??
-          'subscription is not active',
-      )
+      throw refusal(NOT_HELD[state] ?? 'subscription-not-active')
     },
   )
 }
@@ -214,7 +217,7 @@ export function resume(s: Deps, actor: Actor, uuid: string) {
     'subscription.resume',
     function* (tx, found, at) {
       const { heldAt, expiresAt } = found.row
-      if (heldAt === null || !found.row.active) throw badRequest('subscription is not held')
+      if (heldAt === null || !found.row.active) throw refusal('subscription-not-held')
       // A clock that jumped back must not take time away.
       const pausedMs = Math.max(0, at.getTime() - parseTimestamp(heldAt).getTime())
       const moved = formatTimestamp(later(parseTimestamp(expiresAt), pausedMs))
@@ -249,9 +252,9 @@ export async function resetSubscriptionTraffic(
   const now = formatTimestamp(s.clock.now())
   const node = await s.db.tx(function* (tx) {
     const found = yield* readSubscription(tx, uuid)
-    if (!found) throw notFound('subscription not found')
+    if (!found) throw refusal('subscription-not-found')
     const own = yield* readNode(tx, found.row.node)
-    if (!own) throw notFound('node not found')
+    if (!own) throw refusal('node-not-found')
     yield* resetTrafficIn(tx, uuid, own.kind === 'local' ? LOCAL_CORE : managedCoreName(own.code))
     yield* audit(tx, actor, now, { action: 'subscription.reset-traffic', object: uuid })
     return own

@@ -8,9 +8,9 @@ import { confirmIdentity } from '#src/domain/accounts/confirmation.ts'
 import { isSecondFactorRequired } from '#src/domain/accounts/rules.ts'
 import { endOtherSessions, endSession } from '#src/domain/accounts/sessions.ts'
 import { isOfOneScript } from '#src/lib/account-name.ts'
-import { unauthorized } from '#src/lib/errors.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { plainText } from '#src/lib/values.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { deviceToken, removeSessionCookie } from '../auth.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { admin, confirmed, ownAccount, session } from '../schemas/account.ts'
@@ -102,7 +102,7 @@ export const accountOperations = adminOperations('Accounts', [
     },
     async ({ s, login }) => {
       const own = await s.db.read((q) => findAdmin(q, login.adminId))
-      if (!own) throw unauthorized()
+      if (!own) throw refusal('unauthorized')
       return accountView(own, isSecondFactorRequired(s))
     },
   ),

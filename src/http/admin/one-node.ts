@@ -1,4 +1,5 @@
 /** One node: change, delete, move its subscriptions, check, metrics, traffic. */
+
 import * as v from 'valibot'
 import { findNode } from '#db/nodes.ts'
 import { address, flow, linkPart, port } from '#db/values.ts'
@@ -6,9 +7,9 @@ import { dailyTraffic } from '#src/domain/installation/stats.ts'
 import { trustHostKey } from '#src/domain/nodes/host-keys.ts'
 import { checkNode, editNode, nodeMetrics, removeNode } from '#src/domain/nodes/nodes.ts'
 import { moveNode } from '#src/domain/subscriptions/moves.ts'
-import { notFound } from '#src/lib/errors.ts'
 import { formatMemory, formatUptime } from '#src/lib/format.ts'
 import { flag, requiredText } from '#src/lib/values.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { requireConfirmed } from '../auth.ts'
 import type { Http } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
@@ -46,7 +47,7 @@ const params = { code }
 /** The node of a path. Throws 404. */
 function readNode(s: Http, params: { code: string }) {
   const found = findNode(s.db, params.code)
-  if (!found) throw notFound('node not found')
+  if (!found) throw refusal('node-not-found')
   return found
 }
 

@@ -10,11 +10,11 @@ import { rotateToken } from '#src/domain/customers/links.ts'
 import { editUser, removeUser } from '#src/domain/customers/users.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { grant } from '#src/domain/subscriptions/subscriptions.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { flag } from '#src/lib/values.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Http } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { ok } from '../schemas/fields.ts'
@@ -50,7 +50,7 @@ function parseHwidLimit(limit: unknown): number | null {
   if (limit === undefined || limit === null || limit === false || limit === '') return null
   const text = typeof limit === 'number' || typeof limit === 'string' ? String(limit) : ''
   if (!/^\d{1,7}$/.test(text) || Number(text) > MAX_HWID_LIMIT) {
-    throw badRequest(`limit must be a whole number up to ${MAX_HWID_LIMIT}`)
+    throw fieldRefusal('limit', 'above-most', { most: MAX_HWID_LIMIT })
   }
   return Number(text) === 0 ? null : Number(text)
 }
@@ -62,7 +62,7 @@ const refusals = [400] as const
 /** The user of a path. Throws 404, and 400 where it has no number. */
 function readUser(s: Http, params: { tg_id: string }) {
   const user = findUser(s.db, readTgId(params.tg_id))
-  if (!user) throw notFound('user not found')
+  if (!user) throw refusal('user-not-found')
   return user
 }
 
@@ -111,7 +111,7 @@ export const oneUserOperations = adminOperations('Users', [
       const edited = await s.db.read((q) =>
         findListedUser(q, user.tgId, formatTimestamp(s.clock.now())),
       )
-      if (!edited) throw notFound('user not found')
+      if (!edited) throw refusal('user-not-found')
       return listedUserView(edited)
     },
   ),

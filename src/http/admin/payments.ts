@@ -9,9 +9,9 @@ import { settleOrphan } from '#src/domain/payments/orphans.ts'
 import { providerLabels } from '#src/domain/payments/providers.ts'
 import { grantByHand, markRefunded } from '#src/domain/payments/review.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { flag, plainText } from '#src/lib/values.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import { type JsonAnswer, paged } from '../answers.ts'
 import { type Http, whileHeard } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
@@ -63,7 +63,7 @@ const labelsOf = (s: Http) => providerLabels(readSettings(s))
 function requireProvider({ config: { gateways } }: Http, id: string | undefined) {
   const ids = gateways.map((one) => one.id)
   if (id !== undefined && !ids.includes(id)) {
-    throw badRequest(`provider must be one of ${ids.join(', ')}`)
+    throw fieldRefusal('provider', 'not-one-of', { names: ids.join(', ') })
   }
   return id
 }
@@ -185,7 +185,7 @@ export const paymentOperations = adminOperations('Payments', [
     async ({ s, actor, params: { payment_id: paymentId }, body }) => {
       await markRefunded(s, actor, paymentId, await body())
       const found = await s.db.read((q) => findListedPayment(q, paymentId))
-      if (!found) throw notFound('payment not found')
+      if (!found) throw refusal('payment-not-found')
       return paymentView(found, labelsOf(s))
     },
   ),

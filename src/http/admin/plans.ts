@@ -1,10 +1,11 @@
 /** Plans: list, create, change, order, delete. */
+
 import * as v from 'valibot'
 import { findPlan, listPlans } from '#db/plans.ts'
 import { planCode, planDays, planLabel, price, priceStars, sortOrder } from '#db/values.ts'
 import { createPlan, editPlan, orderPlans, removePlan } from '#src/domain/subscriptions/plans.ts'
-import { notFound } from '#src/lib/errors.ts'
 import { flag } from '#src/lib/values.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { code, ok } from '../schemas/fields.ts'
 import { adminPlan, planDeleted } from '../schemas/plan.ts'
@@ -84,7 +85,7 @@ export const planOperations = adminOperations('Plans', [
       ok: adminPlan,
     },
     async ({ s, actor, params, body }) => {
-      if (!findPlan(s.db, params.code)) throw notFound('plan not found')
+      if (!findPlan(s.db, params.code)) throw refusal('plan-not-found')
       const { price_stars, sort_order, ...rest } = await body()
       const changes = { ...rest, priceStars: price_stars, sortOrder: sort_order }
       return adminPlanView(await editPlan(s, actor, params.code, changes), s.config.currency)

@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { saveCredentials, saveProvider, type Values } from '#src/domain/payments/credentials.ts'
 import { findGateway } from '#src/domain/payments/providers.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { flag } from '#src/lib/values.ts'
 import type { GatewayDescriptor, GatewaySetting } from '#src/ports/payment-gateway.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import { requireConfirmed } from '../auth.ts'
 import type { Http } from '../context.ts'
 import { adminOperations, operation, type ServedOperation } from '../operation.ts'
@@ -63,7 +63,7 @@ function valuesOf(gateway: GatewayDescriptor, body: Body, whole: boolean): Value
       .find((value) => value !== undefined)
     if (given !== undefined) values[setting.key] = given as string
     else if (whole && !setting.optional) {
-      throw badRequest(`${setting.name} is missing or of the wrong type`)
+      throw fieldRefusal(setting.name, 'missing')
     }
   }
   return values
@@ -71,13 +71,13 @@ function valuesOf(gateway: GatewayDescriptor, body: Body, whole: boolean): Value
 
 function requireGateway({ config }: Http, id: string): GatewayDescriptor {
   const found = findGateway(config, id)
-  if (!found) throw notFound('provider not found')
+  if (!found) throw refusal('provider-not-found')
   return found
 }
 
 function providerView(s: Http, id: string) {
   const found = providersView(readSettings(s)).find((one) => one.id === id)
-  if (!found) throw notFound('provider not found')
+  if (!found) throw refusal('provider-not-found')
   return found
 }
 
@@ -138,7 +138,7 @@ export const providerOperations = adminOperations('Payment settings', [
     async ({ s, c, actor, params: { provider_id: id } }) => {
       const gateway = requireGateway(s, id)
       const values = valuesOf(gateway, await readJson(c, wholeBody(gateway)), true)
-      if (Object.keys(values).length === 0) throw badRequest('nothing to change')
+      if (Object.keys(values).length === 0) throw refusal('nothing-to-change')
       if (gateway.ownRoute) await saveCredentials(s, actor, gateway, values)
       else await saveProvider(s, actor, gateway, { values })
       return providerSettingsView(readSettings(s), gateway)

@@ -1,10 +1,11 @@
 /** Where events are sent. */
+
 import * as v from 'valibot'
 import { sendTestEvent } from '#src/domain/notify/event-delivery.ts'
 import { tickedEvents } from '#src/domain/notify/events.ts'
 import { rotateWebhookSecret, saveWebhook } from '#src/domain/notify/webhook-settings.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { badRequest } from '#src/lib/errors.ts'
+import { fieldRefusal } from '#src/refusals/index.ts'
 import type { LiveSetting } from '#src/settings/setting.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { attempt } from '../schemas/event.ts'
@@ -50,7 +51,7 @@ export function webhookSettingsOperations(own: readonly LiveSetting[]) {
       async ({ s, actor, body }) => {
         const changes = await body()
         if (changes.url === undefined && changes.events === undefined) {
-          throw badRequest('url is missing or of the wrong type')
+          throw fieldRefusal('url', 'missing')
         }
         const made = await saveWebhook(s, actor, changes)
         const settings = readSettings(s)

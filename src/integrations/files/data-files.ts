@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { isFull, type Telling, toldError } from '#db/engine/failures.ts'
 import type { WrongValue } from '#db/upload.ts'
 import type { Config } from '#src/config.ts'
-import { badRequest, errorCode, unauthorized, unavailable } from '#src/lib/errors.ts'
+import { errorCode } from '#src/lib/errors.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import type { Log } from '#src/lib/log.ts'
 import type { PassphraseKey } from '#src/lib/passphrase-key.ts'
 import { type LEAVE, startThread } from '#src/lib/thread.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
 import type { DataFiles, RestoreOutcome, RestoreRequest } from '#src/ports/data-files.ts'
+import { refusal, refusalOfText } from '#src/refusals/index.ts'
 import { freeBytes } from './disk.ts'
 
 interface Place {
@@ -87,12 +88,12 @@ const STALL_MS = 5 * 60_000
 
 /** What a worker's last word means to the caller. */
 function faultOf(message: DataMessage): Error {
-  if (message.type === 'refused') return badRequest(message.message)
-  if (message.type === 'session-ended') return unauthorized()
+  if (message.type === 'refused') return refusalOfText(message.message)
+  if (message.type === 'session-ended') return refusal('unauthorized')
   if (message.type !== 'failed') return new Error('the worker ended too early')
   const error = toldError(message)
   const noSpace = message.code === 'ENOSPC' || isFull(error)
-  return noSpace ? unavailable('the disk is full, nothing can be changed') : error
+  return noSpace ? refusal('disk-full') : error
 }
 
 /** Runs a task in a thread of its own; `hear` gets what it says before its end. */
@@ -223,7 +224,7 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
 
   return {
     async pack(at, key) {
-      if (streams >= MAX_STREAMS) throw unavailable('other backups are under way, try again')
+      if (streams >= MAX_STREAMS) throw refusal('backups-under-way')
       streams++
       const place = await prepare(at).catch((error) => {
         streams--
@@ -274,8 +275,7 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
         }
         return await work(archive, received)
       } catch (error) {
-        if (errorCode(error) === 'ENOSPC')
-          throw unavailable('the disk is full, nothing can be changed')
+        if (errorCode(error) === 'ENOSPC') throw refusal('disk-full')
         throw error
       } finally {
         await removeFolder(folder)

@@ -1,12 +1,13 @@
 /** The folder of the snapshots, and the operator's command that copies them elsewhere. */
+
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '#src/config.ts'
-import { unavailable } from '#src/lib/errors.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
 import type { DataFiles } from '#src/ports/data-files.ts'
 import type { Snapshots } from '#src/ports/snapshots.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { freeBytes } from './disk.ts'
 
 const COPY_MS = 30 * MINUTE_MS
@@ -57,7 +58,7 @@ export function createSnapshots(
     },
     async make(name, at, key, check) {
       if (freeBytes(config.dataDir) < statSync(config.databasePath).size * ROOM) {
-        throw unavailable('too little space on the disk')
+        throw refusal('disk-space-low')
       }
       return dataFiles.packInto(join(folder, name), at, key, check)
     },

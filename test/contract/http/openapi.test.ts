@@ -183,7 +183,11 @@ describe('what holds answers against the document', () => {
   const asked = { method: 'GET', path: '/admin/api/plans' }
   const answerOf = (status: number, json: unknown, headers = {}): Answer => ({
     status,
-    headers: new Headers({ 'content-type': 'application/json', ...headers }),
+    headers: new Headers({
+      'content-type': 'application/json',
+      ...(status >= 400 && { 'x-error-code': 'unauthorized' }),
+      ...headers,
+    }),
     bytes: new Uint8Array(),
     text: JSON.stringify(json),
     json,
@@ -208,6 +212,7 @@ describe('what holds answers against the document', () => {
     expectFault(/no such status/, answerOf(404, { error: 'x' }))
     expectFault(/lacks error/, answerOf(401, {}))
     expectFault(/media type text\/plain/, answerOf(200, [], { 'content-type': 'text/plain' }))
+    expectFault(/X-Error-Code/, answerOf(401, { error: 'x' }, { 'x-error-code': 'no-such-code' }))
     expectFault(/Retry-After is missing/, answerOf(503, { error: 'x' }))
     expectFault(/no such route/, answerOf(200, {}), { method: 'GET', path: '/admin/api/new' })
     expectFault(/X-Total-Count is missing/, answerOf(200, []), {

@@ -1,16 +1,20 @@
-/** The Russian of the service's refusals: whether each that the panel may show has one, as the sources tell. */
+/** The service's refusals: whether each is declared once, and all that the panel may show is there in Russian, as the sources tell. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from 'vite'
 import { describe, expect, test } from 'vitest'
 import { refusalsRu } from '#src/admin-ui/i18n/refusals.ru.ts'
-import { translated, translator } from '#src/admin-ui/translate.ts'
-import { coreRefusal } from '#src/domain/nodes/core-config.ts'
+import { saidRu } from '#src/admin-ui/i18n/said.ru.ts'
+import { translator } from '#src/admin-ui/translate.ts'
 import { SERVER_TAKEN } from '#src/domain/nodes/install/registration.ts'
 import { TROUBLE } from '#src/domain/nodes/sync/core-pass.ts'
 import { REVIEW } from '#src/domain/payments/rules.ts'
+import { CutOff, tooBusy, tooLarge, tooMany, tooSlow } from '#src/lib/errors.ts'
+import { fieldRefusal, RULES, refusal, refusalOfText, SENTENCES } from '#src/refusals/index.ts'
+import { RULES_OF_THE_PANEL } from '#src/refusals/rules.ts'
+import { OF_THE_PANEL } from '#src/refusals/sentences.ts'
 
-const translate = translator(refusalsRu)
+const said = translator(saidRu)
 
 describe('a text in other words', () => {
   const words = translator({
@@ -33,55 +37,48 @@ describe('a text in other words', () => {
     'is not made up for %j',
     (text) => expect(words(text)).toBeNull(),
   )
-
-  test('keeps the name of the field before it, and what has no other words as it is', () => {
-    expect(translated(words, 'port must be a whole number from 1 to 9')).toBe('port: от 1 до 9')
-    expect(translated(words, 'apps.0.url must be an https address')).toBe('apps.0.url: адрес https')
-    expect(translated(words, 'plan is archived')).toBe('Тариф в архиве')
-    expect(translated(words, 'something else')).toBe('something else')
-    expect(translated(words, 'Сервис не отвечает')).toBe('Сервис не отвечает')
-  })
 })
 
-/** Where texts come from that the panel may be answered with. */
-const SOURCES = ['src/http', 'src/domain', 'src/lib', 'src/integrations', 'db']
+/** Where texts come from that somebody may be answered with. */
+const SOURCES = ['src/http', 'src/domain', 'src/lib', 'src/settings', 'src/integrations', 'db']
 
 /** What only clients, buyers, nodes and payment systems ask. */
 const NOT_OF_THE_PANEL = [
   /^src\/http\/(?:install|shop|site|sub|webhooks)\.ts$/,
-  /^src\/http\/openapi\//,
-  /^src\/domain\/(?:customers\/devices|nodes\/install\/registration)\.ts$/,
+  /^src\/domain\/(?:customers\/(?:devices|linking)|nodes\/install\/registration)\.ts$/,
 ]
 
-/** By which refusals and faults are made; each takes its text, some after what kind it is. */
+/** By which refusals come of texts; each takes its text, some after what kind it is. */
 const MAKERS = new Set([
-  'badRequest',
-  'unauthorized',
-  'forbidden',
-  'notFound',
-  'unavailable',
   'ApiError',
-  'NodeError',
   'TarError',
   'ArchiveRefused',
   'DecryptionRefused',
   'UploadRefused',
+  'refusalOfText',
+  'brokenRule',
 ])
 
-/** Where a text reaches its maker from elsewhere: from the checks of input, another maker, or a rule that is asked below. */
+/** What is no refusal, but noted of a node. */
+const NOTE = 'NodeError'
+
+/** Where a text reaches its maker from elsewhere: from the checks of input, another maker, a descriptor, or a rule that is asked below. */
 const HANDED_ON = new Set([
   'src/lib/errors.ts: message',
-  'src/http/validate.ts: call',
+  'src/http/validate.ts: ',
+  'src/http/webhooks.ts: error',
   'src/integrations/files/archive.ts: error.message',
   'src/integrations/files/data-files.ts: message.message',
-  'src/domain/nodes/nodes.ts: refusal',
 ])
 
 /** How the checks of input begin what they say after the name of a field. */
 const FAULT = /^(?:must|may|has|is) /
 const checksInput = (file: string, source: string) =>
-  /^(?:src\/(?:http|domain)\/|(?:src\/lib|db)\/values\.ts$)/.test(file) &&
+  /^(?:src\/(?:http|domain|settings)\/|(?:src\/lib|db)\/values\.ts$)/.test(file) &&
   source.includes("'valibot'")
+
+/** Said at a start, of the environment. */
+const OF_THE_ENVIRONMENT = 'must be a list of apps as JSON'
 
 interface Tree {
   type: string
@@ -132,69 +129,203 @@ function literalsOf(node: Tree): string[] {
   return node.type === 'CallExpression' ? [] : childrenOf(node).flatMap(literalsOf)
 }
 
-/** The argument of a maker that is its text. */
-function saidBy(node: Tree): Tree | null {
-  if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return null
-  const maker = nameOf(node.callee)
-  if (!MAKERS.has(maker)) return null
-  const [first, second] = node.arguments as Tree[]
-  return (['ApiError', 'NodeError'].includes(maker) ? second : first) ?? null
+/** A call of one of these, as its arguments. */
+function argumentsOf(node: Tree, makers: { has(name: string): boolean }): Tree[] | null {
+  const calls = node.type === 'CallExpression' || node.type === 'NewExpression'
+  return calls && makers.has(nameOf(node.callee)) ? (node.arguments as Tree[]) : null
 }
 
-function textsOf(file: string): { texts: string[]; unknown: string[] } {
+/** The argument of a maker that is its text. */
+function saidBy(node: Tree): Tree | null {
+  const given = argumentsOf(node, MAKERS) ?? argumentsOf(node, new Set([NOTE]))
+  return (
+    given?.[['ApiError', 'brokenRule', NOTE].includes(nameOf(node.callee)) ? 1 : 0] ??
+    given?.[0] ??
+    null
+  )
+}
+
+interface Found {
+  refused: string[]
+  noted: string[]
+  /** Codes that are named. */
+  codes: string[]
+  unknown: string[]
+}
+
+/** What a call of a maker says. */
+function readSaid(
+  file: string,
+  node: Tree,
+  said: Tree,
+  constants: Map<string, string>,
+  found: Found,
+) {
+  const name = nameOf(said)
+  const constant = constants.get(name)
+  const texts = constant === undefined ? literalsOf(said) : [...literalsOf(said), constant]
+  found[nameOf(node.callee) === NOTE ? 'noted' : 'refused'].push(...texts)
+  if (texts.length === 0) found.unknown.push(`${file}: ${name}`)
+}
+
+/** The codes that a call names. */
+function codesIn(node: Tree): string[] {
+  const [code] = argumentsOf(node, new Set(['refusal'])) ?? []
+  const [, rule] = argumentsOf(node, new Set(['fieldRefusal'])) ?? []
+  const named = code ?? rule
+  return named ? literalsOf(named) : []
+}
+
+function readSource(file: string): Found {
   const source = readFileSync(file, 'utf8')
   const program = parseSync(file, source).program as unknown as Tree
   const constants = constantsOf(program)
   const faults = checksInput(file, source)
-  const texts: string[] = []
-  const unknown: string[] = []
+  const found: Found = { refused: [], noted: [], codes: [], unknown: [] }
   for (const node of descendants(program)) {
     const said = saidBy(node)
-    if (said) {
-      const name = nameOf(said)
-      const found = [...literalsOf(said), ...(constants.has(name) ? [constants.get(name)] : [])]
-      texts.push(...(found as string[]))
-      if (found.length === 0) unknown.push(`${file}: ${name}`)
-    }
+    if (said) readSaid(file, node, said, constants, found)
+    found.codes.push(...codesIn(node))
     const text = faults ? textOf(node) : null
-    if (text !== null && FAULT.test(text)) texts.push(text)
+    if (text !== null && text !== OF_THE_ENVIRONMENT && FAULT.test(text)) found.refused.push(text)
   }
-  return { texts, unknown }
+  return found
 }
 
 const files = SOURCES.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !/^(?:openapi\/|(?:start|kinds)\.ts$)/.test(name))
     .map((name) => join(folder, name)),
 )
-const answering = files.filter((file) => !NOT_OF_THE_PANEL.some((pattern) => pattern.test(file)))
+const sources = new Map(files.map((file) => [file, readSource(file)]))
+const all = [...sources.values()]
+const ofThePanel = [...sources].flatMap(([file, found]) =>
+  NOT_OF_THE_PANEL.some((pattern) => pattern.test(file)) ? [] : [found],
+)
 
-const found = answering.map(textsOf)
-const texts = [...new Set(found.flatMap((one) => one.texts))]
+const declared = { ...SENTENCES, ...RULES }
+const shown = { ...OF_THE_PANEL, ...RULES_OF_THE_PANEL }
 
-/** The login comes up instead of the first; the other is what a node's program says by itself. */
-const AS_THEY_ARE = new Set<string>(['unauthorized', '7: 7'])
+/** The login comes up instead of the first; the others are said to programs, and to roles that there are none of yet. */
+const AS_THEY_ARE = ['unauthorized', 'not-for-tokens', 'not-allowed-for-role']
+
+/** The code of a text that is put together here; "7" stands for what is put into it. */
+const codeOf = (text: string) => refusalOfText(text).code as string
+
+const namesIn = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort()
+
+describe('a refusal', () => {
+  test('is declared, where it is made of a text', () => {
+    const texts = all.flatMap(({ refused }) => refused)
+    expect(texts.length).toBeGreaterThan(100)
+    expect(texts).toContain('must be a whole number from 7 to 7')
+    expect(texts).toContain('the archive is cut off')
+    expect(texts.filter((text) => codeOf(text) === 'other')).toEqual([])
+  })
+
+  test('is made of no text in a way which this list does not know', () => {
+    expect(new Set(all.flatMap(({ unknown }) => unknown))).toEqual(HANDED_ON)
+  })
+
+  test('has one code for its sentence, and its status', () => {
+    const sentences = Object.values(declared).map(({ sentence }) => sentence)
+    expect(new Set(sentences).size).toBe(sentences.length)
+    expect(Object.keys(declared).length).toBe(
+      Object.keys(SENTENCES).length + Object.keys(RULES).length,
+    )
+    expect(Object.keys(declared).filter((code) => !/^[a-z]+(?:-[a-z]+)*$/.test(code))).toEqual([])
+  })
+
+  test('is made somewhere, if it is declared', () => {
+    const made = new Set(all.flatMap(({ codes, refused }) => [...codes, ...refused.map(codeOf)]))
+    const told = files.map((file) => readFileSync(file, 'utf8')).join('\n')
+    // Gateways give sentences, which their route names.
+    const idle = Object.entries(declared).filter(
+      ([code, { sentence }]) =>
+        !made.has(code) && !told.includes(`'${code}'`) && !told.includes(`'${sentence}'`),
+    )
+    expect(idle.map(([code]) => code)).toEqual([])
+  })
+
+  test('of a library is as it is declared', () => {
+    for (const made of [tooLarge(), tooSlow(), new CutOff(), tooMany(1), tooBusy()]) {
+      expect(declared[made.code as keyof typeof declared]).toEqual({
+        status: made.status,
+        sentence: made.message,
+      })
+    }
+  })
+})
+
+describe('a refusal by name', () => {
+  test('has what is put into its sentence beside it', () => {
+    expect(refusal('too-many-rows', { most: 5, kind: 'plans' })).toMatchObject({
+      status: 400,
+      message: 'there can be at most 5 plans',
+      code: 'too-many-rows',
+      values: { most: '5', kind: 'plans' },
+    })
+  })
+
+  test('of a field begins with it', () => {
+    expect(fieldRefusal('limit', 'above-most', { most: 9 })).toMatchObject({
+      status: 400,
+      message: 'limit must be a whole number up to 9',
+      code: 'above-most',
+      values: { most: '9', field: 'limit' },
+    })
+  })
+
+  test('says how long to wait where there is a want', () => {
+    expect(refusal('database-busy').headers).toEqual({ 'Retry-After': '5' })
+    expect(refusal('provider-no-answer').after(7.2).headers).toEqual({ 'Retry-After': '8' })
+  })
+
+  test.each([
+    ['plan is archived', { code: 'plan-archived', values: {} }],
+    [
+      'that is the host key of the node A: b',
+      { code: 'host-key-of-another-node', values: { label: 'A: b' } },
+    ],
+    [
+      'ids.2 must be a whole number from 1 to 9',
+      { code: 'not-in-range', values: { field: 'ids.2', least: '1', most: '9' } },
+    ],
+    ['must be an https address', { code: 'not-https', values: {} }],
+    ['a word of a gateway', { code: 'other', values: {} }],
+    ['toString', { code: 'other', values: {} }],
+  ])('is found by the text %j', (text, expected) => {
+    expect(refusalOfText(text)).toMatchObject({ message: text, ...expected })
+  })
+})
 
 describe('the Russian of refusals', () => {
-  test('is there for every one that the sources can answer the panel with', () => {
-    expect(texts.length).toBeGreaterThan(100)
-    expect(texts).toContain('subscription is not held')
-    expect(texts).toContain('must be a whole number from 7 to 7')
-    const missing = texts.filter(
-      (text) => !AS_THEY_ARE.has(text) && translated(translate, text) === text,
-    )
-    expect(missing).toEqual([])
+  test('is there for every one that the panel may be answered with', () => {
+    const codes = ofThePanel.flatMap(({ codes, refused }) => [...codes, ...refused.map(codeOf)])
+    expect(codes.length).toBeGreaterThan(200)
+    expect(
+      [...new Set(codes)].filter((code) => !(code in shown) && !AS_THEY_ARE.includes(code)),
+    ).toEqual([])
+    expect(Object.keys(refusalsRu).sort()).toEqual(Object.keys(shown).sort())
   })
 
-  test('misses none that is made in a way which this list does not know', () => {
-    expect(new Set(found.flatMap((one) => one.unknown))).toEqual(HANDED_ON)
-  })
-
-  test('keeps what is put into a text', () => {
-    for (const [text, other] of Object.entries(refusalsRu)) {
-      const sample = text.replaceAll('{}', '42')
-      expect(translate(sample), text).toBe(other.replaceAll('{}', '42'))
+  test('keeps what is put into a sentence', () => {
+    for (const [code, { sentence }] of Object.entries(shown)) {
+      const other = namesIn(refusalsRu[code as keyof typeof refusalsRu])
+      expect(namesIn(sentence), code).toEqual(expect.arrayContaining(other))
     }
+  })
+})
+
+describe('the Russian of what is noted', () => {
+  test('is there for all that is noted of nodes', () => {
+    const texts = all.flatMap(({ noted }) => noted)
+    expect(texts.length).toBeGreaterThan(10)
+    // What a node's program says by itself.
+    const own = ['7: 7']
+    expect(
+      [...new Set(texts)].filter((text) => !own.includes(text) && said(text) === null),
+    ).toEqual([])
   })
 
   test('is there for what a payment waits for, and for what a node lacks', () => {
@@ -202,24 +333,20 @@ describe('the Russian of refusals', () => {
       ...Object.values({ ...REVIEW, ...TROUBLE, SERVER_TAKEN }),
       `${REVIEW.partly}: 10 of 199`,
     ]
-    const missing = reasons.filter((text) => text !== REVIEW.partly && translate(text) === null)
-    expect(missing).toEqual([])
+    expect(reasons.filter((text) => text !== REVIEW.partly && said(text) === null)).toEqual([])
   })
 
-  test('is there for what a node’s core can’t serve', () => {
-    for (const [shortId, flow] of [
-      ['x', ''],
-      ['', 'other'],
-    ] as const) {
-      const refusal = coreRefusal({ kind: 'managed', shortId, flow }) as string
-      expect(translated(translate, refusal)).toMatch(/^(?:short_id|flow): [а-я0-9]/)
+  test('keeps what is put into a text', () => {
+    for (const [text, other] of Object.entries(saidRu)) {
+      expect(said(text.replaceAll('{}', '42')), text).toBe(other.replaceAll('{}', '42'))
     }
   })
 
   test('has nothing that no source says', () => {
-    const all = files.map((file) => readFileSync(file, 'utf8')).join('\n')
-    const idle = Object.keys(refusalsRu).filter(
-      (text) => !all.includes(text.replace(/:? ?\{\}.*/s, '')),
+    const declarations = Object.values(declared).map(({ sentence }) => sentence)
+    const texts = [...files.map((file) => readFileSync(file, 'utf8')), ...declarations].join('\n')
+    const idle = Object.keys(saidRu).filter(
+      (text) => !texts.includes(text.replace(/:? ?\{\}.*/s, '').replace(/^expires_at /, '')),
     )
     expect(idle).toEqual([])
   })

@@ -7,7 +7,7 @@ import { Reorder } from '#src/admin-ui/kit/reorder.tsx'
 import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast, toastError } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
-import { inWords, loadRefusals } from '#src/admin-ui/refusals.ts'
+import { loadRefusals, noteInWords } from '#src/admin-ui/refusals.ts'
 import { href, type Route, setQuery } from '#src/admin-ui/router.ts'
 import { AddServer } from './add-server.tsx'
 import { NodeCard } from './card.tsx'
@@ -26,7 +26,7 @@ function useSync(blocked: string) {
     // Also where it went well but for removals that were held back.
     const failed = nodes.filter((node) => node.error !== null)
     if (failed.length > 0) await loadRefusals()
-    for (const { code, error } of failed) toast(t.syncFailed(code, inWords(error ?? '')), 'bad')
+    for (const { code, error } of failed) toast(t.syncFailed(code, noteInWords(error ?? '')), 'bad')
     if (failed.length > 0) return
     const sum = (of: 'added' | 'removed') => nodes.reduce((all, node) => all + node[of], 0)
     toast(t.synced(sum('added'), sum('removed')))

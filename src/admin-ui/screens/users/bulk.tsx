@@ -9,7 +9,7 @@ import { Facts } from '#src/admin-ui/kit/page.tsx'
 import type { Selection } from '#src/admin-ui/kit/table.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
-import { inWords, loadRefusals } from '#src/admin-ui/refusals.ts'
+import { loadRefusals, noteInWords } from '#src/admin-ui/refusals.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { PlaceFields } from '../access/place-fields.tsx'
 import { accessChanged } from '../access/subscription.ts'
@@ -92,7 +92,7 @@ function RefusedDialog(p: { refused: Refused; done: number; close: () => void })
         <Facts
           list={p.refused
             .slice(0, REASONS_SHOWN)
-            .map(({ tg_id, error }) => [String(tg_id), inWords(error)] as const)}
+            .map(({ tg_id, error }) => [String(tg_id), noteInWords(error)] as const)}
         />
         <div class="row end">
           <Button kind="primary" onClick={p.close}>

@@ -8,11 +8,11 @@ import { coreRefusal } from '#src/domain/nodes/core-config.ts'
 import { LOCAL_NODE } from '#src/domain/nodes/local-node.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { requireRoom } from '#src/domain/room.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { hostNameOf } from '#src/lib/host-name.ts'
 import { randomHex, randomToken } from '#src/lib/random.ts'
 import { shellQuote } from '#src/lib/shell-quote.ts'
 import { DAY_MS, formatTimestamp, later } from '#src/lib/time.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { generateRealityKeys } from './keys.ts'
 
@@ -156,9 +156,9 @@ function missingParts(node: Node, keys: RealityKeys): Partial<Node> {
 
 /** Throws 404, or 400 for a node that the script can't set up. */
 function requireInstallable(node: Node | undefined): Node {
-  if (!node) throw notFound('node not found')
-  if (node.kind !== 'managed') throw badRequest('only a managed node is set up by a command')
-  if (node.sni !== '' && hostNameOf(node.sni) === null) throw badRequest('sni must be a host name')
+  if (!node) throw refusal('node-not-found')
+  if (node.kind !== 'managed') throw refusal('not-a-managed-node')
+  if (node.sni !== '' && hostNameOf(node.sni) === null) throw fieldRefusal('sni', 'not-a-host-name')
   return node
 }
 

@@ -8,10 +8,10 @@ import { type Actor, audit } from '#src/domain/audit.ts'
 import { readCertificate } from '#src/domain/nodes/certificates.ts'
 import { pinHostKeys, readOthersOf } from '#src/domain/nodes/host-keys.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
-import { badRequest, notFound } from '#src/lib/errors.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { DAY_MS, formatTimestamp, later } from '#src/lib/time.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 
 type Deps = Pick<
@@ -110,9 +110,8 @@ function* requireOwnServer(tx: Query, node: Node, report: Report) {
   const others = yield* readOthersOf(tx, node.code, report.hostKeys)
   const other = others.find((one) => !isAt(one, placeOf(node, report)))
   if (!other) return
-  throw badRequest(
-    `this server has an SSH host key of the node ${other.label}, which is at ${other.address}: delete that node first, or give a cloned machine keys of its own (ssh-keygen -A)`,
-  )
+  const { label, address } = other
+  throw refusal('server-of-another-node', { label, address })
 }
 
 function* fail(tx: Query, node: Node, { step, reason }: Report) {
@@ -139,7 +138,7 @@ export async function registerNode(
   const actor: Actor = { admin: null, ip }
   const outcome = await s.db.tx(function* (tx) {
     const node = yield* readNodeByToken(tx, token, now)
-    if (!node) throw notFound()
+    if (!node) throw refusal('not-found')
     if (report === null || node.provisioning === null) return { code: node.code, changed: [] }
     let former: Former[] = []
     if (report.status === 'active') {

@@ -1,4 +1,5 @@
 /** The install script of one node: the template with everything that this node needs, quoted for the shell. */
+
 import { findNodeByToken } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import { readManagementKey } from '#db/settings.ts'
@@ -7,11 +8,11 @@ import { type SoundNode, soundNode, soundRow } from '#src/domain/nodes/sound.ts'
 import { configurationsOf, PRESENT_PROGRAM } from '#src/domain/nodes/sync/programs.ts'
 import { ARCHS, type Arch } from '#src/lib/elf.ts'
 import { base64, utf8 } from '#src/lib/encoding.ts'
-import { notFound } from '#src/lib/errors.ts'
 import { hostNameOf } from '#src/lib/host-name.ts'
 import { shellQuote } from '#src/lib/shell-quote.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { CoreProgram } from '#src/ports/install-files.ts'
+import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { DEFAULT_SNI } from './guide.ts'
 
@@ -92,6 +93,6 @@ export async function installScript(s: Deps, token: string): Promise<string> {
 /** The node whose install command carries this token. Throws 404, the same for one that has run out. */
 export function requireToken(s: Pick<Services, 'db' | 'clock'>, token: string): Node {
   const node = findNodeByToken(s.db, token, formatTimestamp(s.clock.now()))
-  if (!node) throw notFound()
+  if (!node) throw refusal('not-found')
   return node
 }

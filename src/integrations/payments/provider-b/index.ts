@@ -1,8 +1,9 @@
 /** The gateway that a preset names: Platega, cisPay, or one that speaks the API of docs/gateways.md. */
+
 import * as v from 'valibot'
-import { badRequest } from '#src/lib/errors.ts'
 import { addressText, httpAddress, line, secretText } from '#src/lib/values.ts'
 import type { GatewayDescriptor, ReadSetting } from '#src/ports/payment-gateway.ts'
+import { fieldRefusal } from '#src/refusals/index.ts'
 import { SECRET_KEY } from '../labels.ts'
 import { createProviderB } from './gateway.ts'
 import { noticesOf } from './notices.ts'
@@ -107,7 +108,7 @@ export const providerB: GatewayDescriptor = {
   rows(values, present, environment) {
     const preset = presetOf(values[PRESET] ?? present(PRESET))
     const { row, counts } = nextAddress({ preset, apiUrl: values[API_URL] }, present, environment)
-    if (!counts) throw badRequest('api_url is missing: this preset has none of its own')
+    if (!counts) throw fieldRefusal('api_url', 'missing-for-preset')
     return { ...values, [PRESET]: preset, ...row }
   },
   isComplete: ({ shopId, secret, apiUrl }) => shopId !== '' && secret !== '' && apiUrl !== '',

@@ -38,11 +38,14 @@ export const forget = () => stored((storage) => storage.removeItem(KEPT))
 /** An answer of the service that is no success. */
 export class Refusal extends Error {
   status: number
+  /** By which the service declares it. */
+  code: string
   /** After which it may be asked again. */
   minutes: number
   constructor(response: Response, message: string) {
     super(message)
     this.status = response.status
+    this.code = response.headers.get('x-error-code') ?? ''
     this.minutes = Math.max(1, Math.ceil(Number(response.headers.get('retry-after') ?? 60) / 60))
   }
 }

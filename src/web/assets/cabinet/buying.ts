@@ -103,7 +103,7 @@ export function showShop(): void {
 }
 
 /** The page's words for a refusal that a buyer can do something about. */
-const refusalText = (message: string): string => texts.refusals[message] ?? texts.refused
+const refusalText = (code: string): string => texts.refusals[code] ?? texts.refused
 
 export async function pay(): Promise<void> {
   const order = chosen()
@@ -121,9 +121,9 @@ export async function pay(): Promise<void> {
     keep(own.token)
     location.assign(pay_url)
   } catch (error) {
-    const { minutes, message } = error as Refusal
+    const { minutes, code } = error as Refusal
     const wait = fill(texts.tryLater, { minutes })
-    noteFault('buy-fault', error, { wait, refused: refusalText(message) })
+    noteFault('buy-fault', error, { wait, refused: refusalText(code) })
     showPrice()
   }
 }
