@@ -1,10 +1,12 @@
 /** Config -> Services: the one place where rules meet the outside systems that they need. */
+
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { isDamage } from '#db/engine/failures.ts'
 import { withStartLock } from '#db/engine/open.ts'
 import { findNode } from '#db/nodes.ts'
 import { currentInstanceId, readManagementKey } from '#db/settings.ts'
+import { noteFault } from '#src/lib/note-fault.ts'
 import type { Config } from './config.ts'
 import { createSeenDevices } from './domain/customers/devices.ts'
 import {
@@ -125,14 +127,13 @@ export interface Overrides extends Partial<Omit<Services, keyof Parts>> {
 /** The Services of a process. */
 export function createServices(parts: Parts, overrides: Overrides = {}): Services {
   const { outsideTimeoutMs, seenDelayMs = SEEN_DELAY_MS, ...own } = overrides
-  const { config, db, log, fatal } = parts
+  const { config, db, log } = parts
   const hashing = own.hashing ?? createLimiter(HASHES_AT_A_TIME, HASHES_WAITING)
   const background =
     own.background ??
-    createBackground((name, error) => {
-      fatal(error)
-      log.error('background work failed', { work: name, reason: errorMessage(error) })
-    })
+    createBackground((name, error) =>
+      noteFault(parts, 'error', 'background work failed', error, { work: name }),
+    )
   const writeKnownHosts = own.writeKnownHosts ?? createHostFile(parts)
   const dataFiles = own.dataFiles ?? createDataFiles({ config, log })
   const made = {

@@ -1,4 +1,5 @@
 /** The job runner: single-runner roles held by leases, jobs that never overlap, an end that waits for the job under way. */
+
 import { acquireLease, releaseLease } from '#db/leases.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { keepSnapshots } from '#src/domain/installation/snapshots.ts'
@@ -8,7 +9,7 @@ import { createSweep } from '#src/domain/notify/sending.ts'
 import { auditPayments } from '#src/domain/payments/audit.ts'
 import { type ReconcilerDeps, reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
-import { errorMessage } from '#src/lib/errors.ts'
+import { noteFault } from '#src/lib/note-fault.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from './services.ts'
 
@@ -84,8 +85,7 @@ function runJob(s: Deps, job: Job, hold?: Hold): Runner {
     try {
       await run()
     } catch (error) {
-      s.fatal(error)
-      s.log.error('job failed', { job: job.name, reason: errorMessage(error) })
+      noteFault(s, 'error', 'job failed', error, { job: job.name })
     }
     if (!stopped) timer = setTimeout(start, job.intervalMs)
   }
@@ -154,11 +154,7 @@ export function holdRole(
       try {
         await releaseLease(s.db, role, owner)
       } catch (error) {
-        s.fatal(error)
-        s.log.warn('the role is free only when its lease runs out', {
-          role,
-          reason: errorMessage(error),
-        })
+        noteFault(s, 'warn', 'the role is free only when its lease runs out', error, { role })
       }
     },
   }

@@ -11,7 +11,7 @@ export interface Layer {
   name: string
   /** Paths of its files or folders; of all that fit a file the longest counts. */
   paths: string[]
-  /** Layers, single files, `node:` and packages. `type X`: types of it alone. */
+  /** Layers, single files, `node:` and packages. `type X`: types of it alone. `read X`: of its values what is named as a reader. */
   may: string[]
 }
 
@@ -81,13 +81,13 @@ const LAYERS: Layer[] = [
   layer(
     'http',
     'src/http/',
-    'db, lib, refusals, type services, type config, type ports, settings, floor, notify, accounts, nodes, customers, subscriptions, lists, payments, installation, web, http schemas, node:, hono, valibot, @valibot/to-json-schema',
+    'read db, db/values.ts, lib, refusals, type services, type config, type ports, settings, floor, notify, accounts, nodes, customers, subscriptions, lists, payments, installation, web, http schemas, node:, hono, valibot, @valibot/to-json-schema',
   ),
   // As `grammy` it hangs on Node.
   layer(
     'bot',
     'src/bot/',
-    'db, lib, settings, type services, floor, notify, customers, subscriptions, lists, payments, web, grammy/web, valibot',
+    'read db, db/values.ts, lib, settings, type services, floor, notify, customers, subscriptions, lists, payments, web, grammy/web, valibot',
   ),
   layer(
     'admin ui',
@@ -134,29 +134,54 @@ const LAYERS: Layer[] = [
   ),
 ]
 
-/** Words that are a layer's alone: errors of SQLite are DatabaseFailures to everyone else. */
-const OWN_WORDS: { word: RegExp; of: string; in: RegExp }[] = [
-  { word: /\bSQLITE_[A-Z]/, of: 'sqlite', in: /^(?:src|db)\// },
+/** What only some parts may say. */
+export interface Reserved {
+  what: string
+  said: RegExp
+  /** Paths of their files or folders. */
+  by: string[]
+}
+
+const RESERVED: Reserved[] = [
+  {
+    what: 'knows codes of SQLite, whose errors are DatabaseFailures to everyone else',
+    said: /\bSQLITE_[A-Z]/,
+    by: ['db/engine/sqlite/', 'db/upload.ts', 'db/restore.ts', 'scripts/', 'test/'],
+  },
+  {
+    what: 'writes to the database',
+    // A statement that writes takes the query of a transaction: who opens none, and calls nothing of db that does, writes nothing.
+    said: /\.tx(?:Volatile)?\(|\.q\s*\.(?:insert|update|delete)\(/,
+    by: ['db/', 'src/domain/', 'src/instance.ts', 'scripts/', 'test/'],
+  },
+  {
+    what: 'decides what a fault means, as src/lib/note-fault.ts does',
+    said: /\.fatal\(/,
+    by: ['src/lib/note-fault.ts', 'test/'],
+  },
 ]
 
-/** One import of a file: what it names, and whether it is of types alone. */
+/** One import of a file: what it names, whether it is of types alone, and which names beside types it takes. */
 interface Import {
   to: string
   isType: boolean
+  names: string[]
 }
 
 /** What a file imports: files of the project by their path from its root, all else by its name. */
 function importsOf(path: string, text: string): Import[] {
   const { module } = parseSync(path, text)
   const found: Import[] = []
-  const note = (specifier: string, isType: boolean) => {
-    if (specifier.startsWith('#')) found.push({ to: specifier.slice(1), isType })
-    else if (specifier.startsWith('.')) {
-      found.push({ to: normalize(join(dirname(path), specifier)), isType })
-    } else found.push({ to: specifier, isType })
+  const note = (specifier: string, isType: boolean, names: string[] = ['*']) => {
+    const to = specifier.startsWith('.')
+      ? normalize(join(dirname(path), specifier))
+      : specifier.replace(/^#/, '')
+    found.push({ to, isType, names })
   }
   for (const { moduleRequest, entries } of module.staticImports) {
-    note(moduleRequest.value, entries.length > 0 && entries.every(({ isType }) => isType))
+    const values = entries.filter(({ isType }) => !isType)
+    const names = values.map(({ importName }) => importName.name ?? '*')
+    note(moduleRequest.value, entries.length > 0 && values.length === 0, names)
   }
   for (const { entries } of module.staticExports) {
     for (const entry of entries) {
@@ -211,15 +236,27 @@ function circlesOf(graph: Map<string, string[]>): string[][] {
   return circles
 }
 
+/** How constants, what reads, and the cursors of lists are called. */
+const READER = /^(?:[A-Z][A-Z\d_]+|(?:find|read|list|has|count|is)[A-Z]\w*|\w+Cursor)$/
+
 /** The permission of a layer that lets it have this import; undefined where none does. */
 const permissionFor = (own: Layer, one: Import, targets: string[]) =>
   own.may.find((permission) => {
-    const [, onlyTypes, name = ''] = /^(type )?(.*)$/.exec(permission) ?? []
-    return targets.includes(name) && (!onlyTypes || one.isType)
+    const [, kind, name = ''] = /^(type |read )?(.*)$/.exec(permission) ?? []
+    if (!targets.includes(name)) return false
+    if (kind === 'type ') return one.isType
+    return kind === undefined || one.isType || one.names.every((imported) => READER.test(imported))
   })
 
+const isIn = (path: string, places: string[]) =>
+  places.some((place) => (place.endsWith('/') ? path.startsWith(place) : path === place))
+
 /** What is wrong with these files (path and text), a line each. */
-export function checkLayers(files: Map<string, string>, layers = LAYERS): string[] {
+export function checkLayers(
+  files: Map<string, string>,
+  layers = LAYERS,
+  reserved = RESERVED,
+): string[] {
   const faults: string[] = []
   const unused = new Set(
     layers.flatMap(({ name, may }) => may.map((what) => `${name} import ${what}`)),
@@ -243,9 +280,8 @@ export function checkLayers(files: Map<string, string>, layers = LAYERS): string
     )
     const own = layerOf(path, layers)
     if (own) for (const one of imports) check(path, own, one)
-    for (const { word, of, in: where } of OWN_WORDS) {
-      if (where.test(path) && own?.name !== of && word.test(text))
-        faults.push(`${path} knows ${word}: that is for ${of} alone`)
+    for (const { what, said, by } of reserved) {
+      if (said.test(text) && !isIn(path, by)) faults.push(`${path} ${what}: it may not`)
     }
   }
   for (const what of unused) faults.push(`the table lets ${what}, which nothing there does`)

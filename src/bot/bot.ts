@@ -1,5 +1,7 @@
 /** The bot of one token: what every update passes before the flows (flows.ts), and how its calls reach Telegram. */
+
 import { Bot, BotError, type Context, GrammyError, type Transformer } from 'grammy/web'
+import { noteFault } from '#src/lib/note-fault.ts'
 import { pause } from '#src/lib/pause.ts'
 import { SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -84,10 +86,9 @@ export async function answerUpdate(
     await bot.handleUpdate(update)
   } catch (caught) {
     const error = caught instanceof BotError ? caught.error : caught
-    s.fatal(error)
     const kind = Object.keys(update).find((key) => key !== 'update_id')
     const fields = { update: update.update_id, kind, reason: describeFault(error) }
     if (isBlocked(error)) s.log.debug('the user has blocked the bot', fields)
-    else s.log.error('the bot failed at an update', fields)
+    else noteFault(s, 'error', 'the bot failed at an update', error, fields)
   }
 }

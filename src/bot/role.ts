@@ -2,10 +2,11 @@
  * The role `bot`: answers with the token of the settings, and takes a new generation of them over in the same process (the other
  * side: domain/notify/bot-restart.ts). Held by one process; it needs neither web nor scheduler.
  */
+
 import { Api } from 'grammy/web'
 import { reportBot, reportBotGone, wantedGeneration } from '#src/domain/notify/bot-restart.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { errorMessage } from '#src/lib/errors.ts'
+import { noteFault } from '#src/lib/note-fault.ts'
 import { pause } from '#src/lib/pause.ts'
 import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -64,8 +65,8 @@ async function repeat(
     try {
       await work()
     } catch (error) {
-      s.fatal(error)
-      s.log.warn('the bot could not do its part', { part, reason: describeFault(error) })
+      const reason = describeFault(error)
+      noteFault(s, 'warn', 'the bot could not do its part', error, { part, reason })
       await pause(BEAT_MS, signal)
     }
   }
@@ -126,8 +127,7 @@ async function sayGoodbye(s: Services): Promise<void> {
   try {
     await reportBotGone(s)
   } catch (error) {
-    s.fatal(error)
-    s.log.warn('the end of the bot could not be noted', { reason: errorMessage(error) })
+    noteFault(s, 'warn', 'the end of the bot could not be noted', error)
   }
 }
 

@@ -1,6 +1,7 @@
 /** The one place that turns a thrown value into a response. */
 import { isBusy, isFull } from '#db/engine/failures.ts'
 import { ApiError, CutOff, errorMessage } from '#src/lib/errors.ts'
+import { noteFault } from '#src/lib/note-fault.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import type { Context, Http } from './context.ts'
@@ -14,13 +15,12 @@ function refusalOf(s: Http, c: Context, error: unknown): ApiError {
     s.log.debug('a client went away in the middle of its body', { route: c.get('label') ?? '' })
   }
   if (error instanceof ApiError) return error
-  s.fatal(error)
   if (isFull(error)) {
     s.log.error('the disk is full: nothing can be written', {})
     return refusal('disk-full')
   }
   if (isBusy(error)) return refusal('database-busy')
-  s.log.error('request failed', {
+  noteFault(s, 'error', 'request failed', error, {
     method: c.req.method,
     route: c.get('label') ?? '',
     reason: errorMessage(error),

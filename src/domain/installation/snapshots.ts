@@ -3,6 +3,7 @@
 import type { Alert } from '#src/domain/notify/alert-texts.ts'
 import { alertState, isAlertOpen } from '#src/domain/notify/alerts.ts'
 import { errorMessage } from '#src/lib/errors.ts'
+import { noteFault } from '#src/lib/note-fault.ts'
 import {
   DAY_MS,
   fileStamp,
@@ -128,10 +129,8 @@ export async function keepSnapshots(
       await alertOf(UNSOUND, { about: 'snapshot-unsound', table, column })
     } else if (check) await alertOf(UNSOUND, null)
   } catch (error) {
-    s.fatal(error)
-    const reason = errorMessage(error)
-    s.log.error('the snapshot failed', { reason })
-    await alertOf('snapshot', { about: 'snapshot-failed', reason })
+    noteFault(s, 'error', 'the snapshot failed', error)
+    await alertOf('snapshot', { about: 'snapshot-failed', reason: errorMessage(error) })
     return
   }
   if (!context.clockJumped) {

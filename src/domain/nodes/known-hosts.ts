@@ -1,8 +1,9 @@
 /** `known_hosts`, table and file, made from the pinned keys of the nodes. */
+
 import { readKnownHosts, readPinnedServers, replaceKnownHosts } from '#db/known-hosts.ts'
 import type { KnownHost } from '#db/ssh-schema.ts'
-import { errorMessage } from '#src/lib/errors.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
+import { noteFault } from '#src/lib/note-fault.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type Sound, soundRow } from './sound.ts'
@@ -39,10 +40,7 @@ const lineOf = ({ host, port, keyType, key }: Sound<KnownHost>): string =>
  * with the newer rows writes last.
  */
 export function createKnownHosts(s: Deps, write: (text: string) => void): () => Promise<void> {
-  const tell = (error: unknown) => {
-    s.fatal(error)
-    s.log.warn('known_hosts could not be written', { reason: errorMessage(error) })
-  }
+  const tell = (error: unknown) => noteFault(s, 'warn', 'known_hosts could not be written', error)
   const writeFile = (rows: KnownHost[]) => {
     try {
       write(

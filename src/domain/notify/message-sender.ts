@@ -14,13 +14,13 @@ import {
 import type { OutboxMessage } from '#db/schema.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { type BatchWorker, createBatchWorker } from '#src/lib/batch-worker.ts'
-import { errorMessage } from '#src/lib/errors.ts'
+import { noteFault } from '#src/lib/note-fault.ts'
 import { DAY_MS, formatTimestamp, MINUTE_MS, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { SendOutcome } from '#src/ports/messenger.ts'
 import type { Services } from '#src/services.ts'
 import { messageButtons, messageHtml, type Recipient } from './messages.ts'
 
-type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'log' | 'telegram'>
+type Deps = Pick<Services, 'db' | 'config' | 'clock' | 'log' | 'telegram' | 'fatal'>
 
 const SLOTS = 16
 /** Older messages are given up. */
@@ -97,7 +97,7 @@ function write(s: Deps, { row, recipient, botUsername }: Letter) {
     const buttons = messageButtons(s, row, recipient, botUsername)
     return html === null ? null : { chatId: row.tgId, html, buttons }
   } catch (error) {
-    s.log.error('a message could not be written', { id: row.id, reason: errorMessage(error) })
+    noteFault(s, 'error', 'a message could not be written', error, { id: row.id })
     return null
   }
 }

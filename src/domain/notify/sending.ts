@@ -21,7 +21,7 @@ import { createMessageSender, MESSAGE_TTL_MS } from './message-sender.ts'
 
 type Deps = Pick<
   Services,
-  'db' | 'config' | 'clock' | 'log' | 'background' | 'telegram' | 'eventSender'
+  'db' | 'config' | 'clock' | 'log' | 'fatal' | 'background' | 'telegram' | 'eventSender'
 >
 
 /** `nudge` and `endSending` of a process. */

@@ -5,8 +5,8 @@ import { listDuePayments, listReturnedPayments, makeAllDue, postponeCheck } from
 import type { Payment } from '#db/schema.ts'
 import { putSetting, readSetting } from '#db/settings.ts'
 import type { Actor } from '#src/domain/audit.ts'
-import { errorMessage } from '#src/lib/errors.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
+import { noteFault } from '#src/lib/note-fault.ts'
 import { addDays, formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type CheckDeps, recheckPayment } from './check.ts'
@@ -71,11 +71,7 @@ async function bringForward(s: ReconcilerDeps, payment: Payment): Promise<Answer
   try {
     return unfinished ? await complete(s, payment, s.clock.now()) : await ask(s, payment)
   } catch (error) {
-    s.fatal(error)
-    s.log.error('a payment could not be reconciled', {
-      payment: payment.id,
-      reason: errorMessage(error),
-    })
+    noteFault(s, 'error', 'a payment could not be reconciled', error, { payment: payment.id })
     return { unclear: true, retryAfterMs: null }
   }
 }

@@ -1,8 +1,9 @@
 /** The listing of users as a table (CSV). */
+
 import type { PageRequest } from '#db/paging.ts'
 import type { UserFilter, UserSort } from '#db/user-listing.ts'
 import { hasProfiles } from '#db/users.ts'
-import { errorMessage } from '#src/lib/errors.ts'
+import { noteFault } from '#src/lib/note-fault.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Http } from '../context.ts'
 import { csvResponse } from '../csv.ts'
@@ -55,8 +56,7 @@ export function usersAsCsv(
       cursor = next
     }
   }
-  return csvResponse(`users-${now.slice(0, 10)}.csv`, columns, batches(), (error) => {
-    s.fatal(error)
-    s.log.error('a download broke off', { what: 'users', reason: errorMessage(error) })
-  })
+  return csvResponse(`users-${now.slice(0, 10)}.csv`, columns, batches(), (error) =>
+    noteFault(s, 'error', 'a download broke off', error, { what: 'users' }),
+  )
 }

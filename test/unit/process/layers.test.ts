@@ -39,6 +39,36 @@ test('types of a layer are allowed without its values', () => {
   ])
 })
 
+test('of what is only to be read a layer has readers and constants', () => {
+  const layers: Layer[] = [
+    { name: 'store', paths: ['src/store/'], may: [] },
+    { name: 'page', paths: ['src/page/'], may: ['read store'] },
+  ]
+  const files = (text: string) =>
+    new Map([
+      ['src/store/a.ts', 'export const a = 1'],
+      ['src/page/b.ts', text],
+    ])
+  const taken = "import { findUser, MOST_ROWS, type User } from '#src/store/a.ts'"
+  expect(checkLayers(files(taken), layers)).toEqual([])
+  const fault = ['src/page/b.ts imports src/store/a.ts: page may not']
+  for (const name of ['insertUser', 'findUser, updateUser', '* as store', 'findout']) {
+    const from = name.startsWith('*') ? `import ${name}` : `import { ${name} }`
+    expect(checkLayers(files(`${taken}\n${from} from '#src/store/a.ts'`), layers)).toEqual(fault)
+  }
+})
+
+test.each([
+  ['await s.db.tx((tx) => insertUser(tx, user))', 'writes to the database'],
+  ['await s.db.txVolatile(body)', 'writes to the database'],
+  ['await s.db.q\n  .delete(users)', 'writes to the database'],
+  ['s.fatal(error)', 'decides what a fault means, as src/lib/note-fault.ts does'],
+])('%s is for those who may', (text, what) => {
+  const faults = (path: string) => checkLayers(new Map([[path, text]]), [])
+  expect(faults('src/http/a.ts')).toEqual([`src/http/a.ts ${what}: it may not`])
+  expect(faults('test/a.ts')).toEqual([])
+})
+
 test('the longest path tells the layer of a file', () => {
   expect(faultsOf({ 'src/high/not.ts': "import '#src/low/a.ts'" })).toEqual([
     'src/high/not.ts imports src/low/a.ts: side may not',
