@@ -9,8 +9,6 @@ export const ENV_GENERATION = 'ENV_GENERATION'
 export const PAYMENTS_GENERATION = 'PAYMENTS_GENERATION'
 /** A generation, and the codes of the nodes from which nothing is removed since that restore until an admin sends `force`. */
 export const ADD_ONLY_NODES = 'ADD_ONLY_NODES'
-/** The states that admins were told of as they began, and are to be told of as they end. */
-export const OPEN_ALERTS = 'OPEN_ALERTS'
 /**
  * What backups are encrypted with, as lib/passphrase-key.ts writes it. It belongs to this machine: no copy of the database has it,
  * and a restore leaves it as it is.

@@ -11,7 +11,6 @@ import {
   BACKUP_KEY,
   ENV_GENERATION,
   INSTANCE_ID,
-  OPEN_ALERTS,
   PAYMENTS_GENERATION,
   PENDING_ENV,
   PREVIOUS_CREDENTIALS,
@@ -147,7 +146,6 @@ export function prepareRows(
       PENDING_ENV,
       ENV_GENERATION,
       ADD_ONLY_NODES,
-      OPEN_ALERTS,
       PAYMENTS_GENERATION,
       BACKUP_KEY,
     ])
@@ -155,7 +153,9 @@ export function prepareRows(
       makeRoom(raw)
       countCustomers(raw)
       for (const { key } of dropped) raw.prepare('DELETE FROM settings WHERE key = ?').run(key)
-      raw.exec('DELETE FROM admin_sessions; DELETE FROM pending_logins; DELETE FROM link_codes')
+      raw.exec(
+        'DELETE FROM admin_sessions; DELETE FROM pending_logins; DELETE FROM link_codes; DELETE FROM open_alerts',
+      )
       // A number is one customer's, whatever else a row says.
       raw.exec(
         `UPDATE users SET telegram_id = NULL WHERE telegram_id IS NOT tg_id

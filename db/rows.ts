@@ -289,6 +289,8 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     key: name,
     value: v.string(),
   }),
+  // None comes back, so their names only have to be readable.
+  stored(schema.openAlerts, { name }),
   stored(schema.installation, { id: integer(1, 1), secret: is.digest }),
   stored(schema.outbox, {
     id: is.rowId,

@@ -400,6 +400,9 @@ export const revisions = table('revisions', {
   n: int('n').notNull(),
 })
 
+/** The states that admins were told of as they began, and are to be told of as they end: of the machine, or of a node by its code. */
+export const openAlerts = table('open_alerts', { name: text('name').primaryKey() })
+
 export const botState = table('bot_state', {
   id: int('id').primaryKey(),
   wantedGeneration: int('wanted_generation').notNull().default(0),

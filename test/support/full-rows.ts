@@ -68,6 +68,7 @@ export async function fillEveryTable(w: World): Promise<void> {
   })
   addUser(w, 7, { username: 'alice', lang: 'en', note: 'a note' })
   addUser(w, -3, { telegram_id: 70, name: 'Bob', email: 'bob@mail.test', tags: '["vip"]' })
+  insert('open_alerts', { name: 'disk' })
   insert('sequences', { name: 'customers', last: 3 })
   insert('user_tokens', { token: 'former', tg_id: 7, kind: 'former', format: 'x', created_at: at })
   insert('link_codes', { tg_id: 7, code: 'd'.repeat(64), expires_at: at })

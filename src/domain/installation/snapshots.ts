@@ -1,7 +1,8 @@
 /** Hourly snapshots: an archive like a backup's, encrypted as that is, kept for a day, and one of each day for two weeks. */
 
+import { isAlertOpen } from '#db/open-alerts.ts'
 import type { Alert } from '#src/domain/notify/alert-texts.ts'
-import { alertState, isAlertOpen } from '#src/domain/notify/alerts.ts'
+import { alertState } from '#src/domain/notify/alerts.ts'
 import { errorMessage } from '#src/lib/errors.ts'
 import { noteFault } from '#src/lib/note-fault.ts'
 import {
@@ -118,11 +119,12 @@ export async function keepSnapshots(
     )
   // Once a day, and until it is mended.
   const check =
-    isAlertOpen(s, UNSOUND) || before.every(({ day }) => day !== formatTimestamp(now).slice(0, 10))
+    isAlertOpen(s.db, UNSOUND) ||
+    before.every(({ day }) => day !== formatTimestamp(now).slice(0, 10))
   try {
     const wrong = await s.snapshots.make(name, now, key, check)
     s.log.info('snapshot made', { name })
-    if (isAlertOpen(s, 'snapshot')) await alertOf('snapshot', null)
+    if (isAlertOpen(s.db, 'snapshot')) await alertOf('snapshot', null)
     if (wrong) {
       const { table, column } = wrong
       s.log.error('no restore would take this snapshot', { name, table, column })

@@ -1,6 +1,8 @@
 /** Alerts of nodes: down for three minutes, back again, removals held back. */
+
+import { isAlertOpen } from '#db/open-alerts.ts'
 import type { Node } from '#db/schema.ts'
-import { alertState, isAlertOpen } from '#src/domain/notify/alerts.ts'
+import { alertState } from '#src/domain/notify/alerts.ts'
 import { formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
@@ -42,7 +44,7 @@ export function createNodeAlerts(s: Deps): NodeAlerts {
     // A node that is being provisioned is not down.
     else if (status !== 'active' || troubledMs(code) < DOWN_MS) return
     const begins = trouble !== null
-    if (isAlertOpen(s, name) === begins) return
+    if (isAlertOpen(s.db, name) === begins) return
     const at = formatTimestamp(s.clock.now())
     await s.db.tx((tx) =>
       alertState(tx, s, at, {

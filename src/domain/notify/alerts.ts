@@ -1,8 +1,7 @@
 /** Alerts to the admins of ADMIN_TG_IDS: messages of the bot, once per change of state. */
 import type { Query } from '#db/engine/database.ts'
+import { closeAlerts, openAlert, openAmong } from '#db/open-alerts.ts'
 import { assignUnsent } from '#db/outbox.ts'
-import { OPEN_ALERTS } from '#db/own-settings.ts'
-import { deleteSetting, listSettings, putSetting, readSetting } from '#db/settings.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { parseTgIds } from '#src/lib/tg-ids.ts'
 import type { Services } from '#src/services.ts'
@@ -56,18 +55,6 @@ export function* alertOthers(tx: Query, s: Deps, at: string, told: number[], wha
   }
 }
 
-/** Stores the states that admins know of. */
-function* putOpen(tx: Query, open: Set<string>) {
-  if (open.size > 0) yield* putSetting(tx, OPEN_ALERTS, [...open].join(' '))
-  else yield* deleteSetting(tx, OPEN_ALERTS)
-}
-
-const namesOf = (row: string | undefined) => new Set(row?.split(' ').filter(Boolean))
-
-/** Whether the admins were told that the state `name` began and not yet that it ended. */
-export const isAlertOpen = (s: Pick<Services, 'db'>, name: string): boolean =>
-  namesOf(listSettings(s.db).find(({ key }) => key === OPEN_ALERTS)?.value).has(name)
-
 /**
  * Alerts once when the state `name` begins, and (with an alert for it) once when it ends, across processes and restarts. A state
  * that begins while nobody is to be alerted is told to those who are later.
@@ -79,19 +66,15 @@ export function* alertState(
   state: { name: string; begins: boolean; alert: Alert | null },
 ) {
   const { name, begins } = state
-  const open = namesOf(yield* readSetting(tx, OPEN_ALERTS))
-  if (open.has(name) === begins) return
+  const [open] = yield* openAmong(tx, [name])
+  if ((open !== undefined) === begins) return
   if (begins && adminTgIds(yield* readSettingsIn(tx, s)).length === 0) return
-  if (begins) open.add(name)
-  else open.delete(name)
-  yield* putOpen(tx, open)
+  if (begins) yield* openAlert(tx, name)
+  else yield* closeAlerts(tx, [name])
   if (state.alert) yield* alert(tx, s, at, state.alert)
 }
 
 /** Ends states without a word: what they are of is gone, and a new one of the same name is another. */
 export function* forgetStates(tx: Query, names: string[]) {
-  const open = namesOf(yield* readSetting(tx, OPEN_ALERTS))
-  if (names.every((name) => !open.has(name))) return
-  for (const name of names) open.delete(name)
-  yield* putOpen(tx, open)
+  yield* closeAlerts(tx, names)
 }

@@ -1,7 +1,9 @@
 /** The alert of a disk that runs full: a full one refuses every sale and every change. */
+
+import { isAlertOpen } from '#db/open-alerts.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
-import { alertState, isAlertOpen } from './alerts.ts'
+import { alertState } from './alerts.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'freeDiskShare'>
 
@@ -13,7 +15,7 @@ const ENOUGH = 0.15
 /** Looks at the disk, and alerts once when less than a tenth is free. */
 export async function watchDisk(s: Deps): Promise<void> {
   const free = s.freeDiskShare()
-  const isOpen = isAlertOpen(s, NAME)
+  const isOpen = isAlertOpen(s.db, NAME)
   if (isOpen ? free < ENOUGH : free >= LOW) return
   const at = formatTimestamp(s.clock.now())
   const freePercent = Math.floor(free * 100)

@@ -56,7 +56,7 @@ describe('a node', () => {
     await pass(90_000)
     await pass(90_000)
     expect(told()).toEqual([down, { about: 'node-back', node: 'Local' }])
-    expect(w.rows("select * from settings where key = 'OPEN_ALERTS'")).toEqual([])
+    expect(w.rows('select name from open_alerts')).toEqual([])
   })
 
   test('that comes back within three minutes is not told', async () => {
@@ -114,7 +114,7 @@ describe('a node', () => {
     await goDown()
     expect(told().map(({ about }) => about)).toEqual(both)
     await w.admin('/admin/api/nodes/nl1', { method: 'DELETE' })
-    expect(w.rows("select value from settings where key = 'OPEN_ALERTS'")).toEqual([])
+    expect(w.rows('select name from open_alerts')).toEqual([])
     addNode(w, 'nl1', { kind: 'managed', label: 'NL' })
     await goDown()
     expect(told().map(({ about }) => about)).toEqual([...both, ...both])
@@ -122,10 +122,11 @@ describe('a node', () => {
 
   test('that is deleted takes the states of no other node along', async () => {
     addNode(w, 'nl1', { kind: 'managed' })
-    putSettings(w, { OPEN_ALERTS: 'disk node:nl1 node:nl10' })
+    w.change("insert into open_alerts (name) values ('disk'), ('node:nl1'), ('node:nl10')")
     await w.admin('/admin/api/nodes/nl1', { method: 'DELETE' })
-    expect(w.rows("select value from settings where key = 'OPEN_ALERTS'")).toEqual([
-      { value: 'disk node:nl10' },
+    expect(w.rows('select name from open_alerts order by name')).toEqual([
+      { name: 'disk' },
+      { name: 'node:nl10' },
     ])
   })
 
@@ -145,7 +146,7 @@ describe('a node', () => {
       expiry('2027-01-01T00:00:00')
       await pass(0)
     }
-    expect(w.rows("select * from settings where key = 'OPEN_ALERTS'")).toEqual([])
+    expect(w.rows('select name from open_alerts')).toEqual([])
   })
 })
 
