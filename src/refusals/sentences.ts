@@ -81,6 +81,7 @@ export const OF_THE_PANEL = {
     'backup-too-many-rows': 'the database in the backup has more than {most} rows in {table}',
     'backup-wrong-value':
       'the database in the backup holds a value of a wrong kind in the column {column} of {table}',
+    'backup-settings-too-long': 'the settings in the backup are too long',
     'backup-damaged': 'the database in the backup is damaged',
     'backup-foreign': 'the database in the backup is not one of Subpanel',
     'backup-without-admin': 'the database in the backup has no admin',

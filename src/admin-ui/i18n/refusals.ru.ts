@@ -77,6 +77,7 @@ export const refusalsRu: Record<PanelCode, string> = {
   'backup-table-differs': 'Таблица в базе из копии устроена иначе',
   'backup-too-many-rows': 'В базе из копии больше {most} строк в таблице {table}',
   'backup-wrong-value': 'В базе из копии значение не того вида: столбец {column}, таблица {table}',
+  'backup-settings-too-long': 'Настройки в копии слишком длинные',
   'backup-damaged': 'База в копии повреждена',
   'backup-foreign': 'База в копии — не от Subpanel',
   'backup-without-admin': 'В базе из копии нет ни одного админа',
