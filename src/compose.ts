@@ -35,6 +35,7 @@ import { createManagedCores } from './integrations/nodes/managed-cores.ts'
 import { generateManagementKey } from './integrations/nodes/management-key.ts'
 import { nodeProgram } from './integrations/nodes/program.ts'
 import { localShell, socketShell } from './integrations/nodes/shell.ts'
+import { createSshThread } from './integrations/nodes/ssh-thread.ts'
 import { createOutbound } from './integrations/outbound.ts'
 import { createConnect } from './integrations/outbound-connect.ts'
 import { connectGateways } from './integrations/payments/index.ts'
@@ -64,17 +65,13 @@ const HASHES_AT_A_TIME = Math.min(4, Math.max(1, availableParallelism() - 1))
 /** About 6 s of hashing: who would wait longer is told to come again. */
 const HASHES_WAITING = 250
 
-/** How nodes are connected to. */
-const connectOf = (config: Config) => createConnect({ denyPrivate: config.outboundDenyPrivate })
-
 /** The core of this machine, and those of the managed nodes. */
 export function createCores(
   s: Pick<Services, 'config' | 'db' | 'clock' | 'log' | 'writeKnownHosts'>,
 ): Cores {
   const { core, on, socket } = s.config.localNode
   const managed = createManagedCores({
-    clock: s.clock,
-    connect: connectOf(s.config),
+    ssh: createSshThread({ denyPrivate: s.config.outboundDenyPrivate, log: s.log }),
     async privateKey() {
       const key = await s.db.read(readManagementKey)
       if (!key) throw new Error('the database has no management key')
@@ -149,7 +146,7 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
   return {
     ...createSending(made),
     reads: own.reads ?? createReads(config.databasePath, log),
-    dial: createDial(connectOf(config)),
+    dial: createDial(createConnect({ denyPrivate: config.outboundDenyPrivate })),
     freeDiskShare: () => freeShare(config.dataDir),
     installFiles: createInstallFiles({ config }),
     snapshots: createSnapshots(config, dataFiles),

@@ -102,6 +102,7 @@ const LAYERS: Layer[] = [
   ),
   layer('instance', 'src/instance.ts', 'db, db/engine/open.ts, sqlite, config, lib, node:'),
   layer('serve', 'src/serve.ts', 'type http, lib, node:, @hono/node-server'),
+  layer('ssh worker', 'src/entry/ssh-worker.ts', 'lib, integrations, node:'),
   layer(
     'read worker',
     'src/entry/read-worker.ts',

@@ -1,4 +1,4 @@
-/** Servers that mean to hold up the panel by what they offer and send: the process goes on, and gives them up. */
+/** Servers that mean to hold up the panel by what they offer and send: the process goes on, and gives them up; so do other nodes' calls. */
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
@@ -7,47 +7,73 @@ import {
   type HostileServer,
   startFloodServer,
   startGroupServer,
+  startPiecesServer,
 } from '#test/support/hostile-ssh.ts'
 import { RUNTIMES, type Runtime } from '#test/support/process.ts'
+import { startSoundServer } from '#test/support/sound-ssh.ts'
 import { type Driver, startDriver } from '#test/support/ssh-drivers.ts'
 
 const management = await generateManagementKey()
 const hostKey = (await generateManagementKey()).privateKey
 /** The prime that a server sends takes 3 s to look at, a flood 20 s at a time. */
 const LONGEST_WAIT_MS = 1000
+/** Other nodes' calls have their turn in the thread between a hostile server's. */
+const LONGEST_CALL_MS = 3000
 
 let server: HostileServer
+let other: Awaited<ReturnType<typeof startSoundServer>>
 let node: Driver
 afterEach(() => {
   node.end()
   server.close()
+  other.close()
 })
 
 const memoryOf = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
+/** A process that knows the hostile server, and a sound one, with which it has a connection. */
 async function begin(runtime: Runtime): Promise<void> {
-  node = startDriver(runtime, server.port, management.privateKey)
-  await node.state()
+  other = await startSoundServer()
+  node = startDriver(runtime, [server.port, other.port], management.privateKey)
+  expect(await node.run('echo x', { node: 1 })).toMatchObject({ length: 100 })
 }
 
-/** Asks the node for a word, and how long the process took for anything else meanwhile, in the worst case. */
-async function watch() {
-  const call = node.run('echo x', { timeoutMs: 6000 })
+/** Asks the node for a word, and for how long the process was held up meanwhile, in the worst case, and a call to another node took. */
+async function watch({ timeoutMs = 6000, input = 0 } = {}) {
+  await node.lagMs()
+  const call = node.run('echo x', { timeoutMs, input })
   let isOver = false
   void call.then(() => {
     isOver = true
   })
   let longestMs = 0
   let mostMb = 0
+  let callMs = 0
   for (let more = 20; more > 0; more -= isOver ? 1 : 0) {
-    const begun = performance.now()
-    await node.state()
-    longestMs = Math.max(longestMs, performance.now() - begun)
+    longestMs = Math.max(longestMs, await node.lagMs())
     mostMb = Math.max(mostMb, memoryOf(node.pid))
-    await pause(50)
+    const { length, ms } = await node.run('echo x', { node: 1 })
+    expect(length).toBe(100)
+    callMs = Math.max(callMs, ms)
+    await pause(20)
   }
-  return { ...(await call), longestMs, mostMb }
+  return { ...(await call), longestMs, mostMb, callMs }
+}
+
+type Seen = Awaited<ReturnType<typeof watch>>
+
+function expectUnimpressed(
+  runtime: Runtime,
+  { longestMs, callMs, mostMb }: Seen,
+  mb: number,
+): void {
+  console.log(
+    `${runtime}: ${server.sent()} requests, held up ${longestMs | 0} ms, others' calls ${callMs | 0} ms, ${mostMb | 0} MB`,
+  )
+  expect(longestMs).toBeLessThan(LONGEST_WAIT_MS)
+  expect(callMs).toBeLessThan(LONGEST_CALL_MS)
+  expect(mostMb).toBeLessThan(mb)
 }
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
@@ -59,7 +85,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       failure: 'unreachable',
       message: expect.stringMatching(/key exchange|algorithm/i),
     })
-    expect(seen.longestMs).toBeLessThan(LONGEST_WAIT_MS)
+    expectUnimpressed(runtime, seen, 250)
     expect(server.sent()).toBe(0)
   })
 
@@ -79,12 +105,8 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     await begin(runtime)
     const seen = await watch()
     expect(seen.failure).toBe('unreachable')
-    expect(seen.longestMs).toBeLessThan(LONGEST_WAIT_MS)
-    expect(seen.mostMb).toBeLessThan(250)
+    expectUnimpressed(runtime, seen, 250)
     expect(server.sent()).toBeGreaterThan(1000)
-    console.log(
-      `${runtime}: ${server.sent()} requests, ${seen.longestMs | 0} ms, ${seen.mostMb | 0} MB`,
-    )
   })
 
   test('a long answer pays for no flood after it', async () => {
@@ -92,13 +114,55 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     await begin(runtime)
     expect(await node.run('echo x')).toMatchObject({ length: 3_000_000 })
     await pause(500)
-    const seen = await watch()
-    expect(seen.longestMs).toBeLessThan(LONGEST_WAIT_MS)
-    expect(seen.mostMb).toBeLessThan(350)
+    const seen = await watch({ timeoutMs: 15_000 })
+    expectUnimpressed(runtime, seen, 350)
     // It was cut off: another connection was opened, and answered.
     expect(seen).toMatchObject({ length: 3_000_000 })
-    console.log(
-      `${runtime}: ${server.sent()} requests, ${seen.longestMs | 0} ms, ${seen.mostMb | 0} MB`,
-    )
+  })
+
+  test('requests beside an answer are paid for by no answer', async () => {
+    server = await startPiecesServer(hostKey, {
+      ...{ pieceBytes: 1024, requests: 60, answerBytes: 16_000_000 },
+    })
+    await begin(runtime)
+    const seen = await watch({ timeoutMs: 15_000 })
+    expect(seen.failure).toBe('unreachable')
+    expectUnimpressed(runtime, seen, 250)
+    expect(server.sent()).toBeGreaterThan(1000)
+    expect(server.sent()).toBeLessThan(100_000)
+  })
+
+  test('as many as may be hold up nobody', async () => {
+    server = await startPiecesServer(hostKey, {
+      ...{ pieceBytes: 1024, requests: 8, answerBytes: 16_000_000 },
+    })
+    await begin(runtime)
+    const seen = await watch({ timeoutMs: 10_000 })
+    expectUnimpressed(runtime, seen, 350)
+    expect(server.sent()).toBeGreaterThan(5000)
+  })
+
+  test('an answer in packets of a few bytes costs what it is long, or is cut off', async () => {
+    server = await startPiecesServer(hostKey, { pieceBytes: 12, answerBytes: 16_000_000 })
+    await begin(runtime)
+    const seen = await watch({ timeoutMs: 10_000 })
+    expect(seen.failure).toBe('unreachable')
+    expectUnimpressed(runtime, seen, 250)
+    server.close()
+    node.end()
+    other.close()
+    server = await startPiecesServer(hostKey, { pieceBytes: 150, answerBytes: 4_000_000 })
+    await begin(runtime)
+    const whole = await watch({ timeoutMs: 30_000 })
+    expect(whole).toMatchObject({ length: 4_000_000 })
+    expectUnimpressed(runtime, whole, 350)
+  })
+
+  test('who takes input in pieces of nothing is given none', async () => {
+    server = await startPiecesServer(hostKey, { pieceBytes: 1, answerBytes: 1, packetBytes: 0 })
+    await begin(runtime)
+    const seen = await watch({ input: 100_000 })
+    expect(seen.failure).toBe('garbage')
+    expectUnimpressed(runtime, seen, 250)
   })
 })

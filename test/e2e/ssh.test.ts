@@ -214,7 +214,8 @@ onBoth(
     expect((await node.state()).loaded).toBe(false)
     await sshd.start()
     await until('an answer', async () => (await node.run('echo x')).answer)
-    expect((await node.state()).loaded).toBe(true)
+    // In the thread of SSH connections, and nowhere else.
+    expect(await node.state()).toMatchObject({ loaded: true, isLoadedHere: false })
   },
 )
 
@@ -264,4 +265,27 @@ onBoth('a closed shell ends its connection and answers no more', async ({ node }
   await node.shut()
   expect(await under).toMatchObject({ failure: 'unreachable' })
   expect(await node.run('echo x')).toMatchObject({ failure: 'unreachable' })
+})
+
+onBoth('a thread that hangs or dies is replaced, and its calls fail', async ({ sshd, node }) => {
+  await node.run('echo x')
+  for (const aside of ['hang', 'throw'] as const) {
+    const under = node.run('slow 20', { timeoutMs: 20_000 })
+    await pause(500)
+    void node.aside(aside)
+    expect(await under).toMatchObject({
+      failure: 'unreachable',
+      message:
+        'the connections to servers ' +
+        (aside === 'hang' ? 'hang' : 'broke down') +
+        ' and are made anew',
+    })
+    await until('an answer', async () => (await node.run('echo on')).answer)
+  }
+  const { log } = await node.state()
+  expect(log.filter((line) => !line.includes('that hung has ended'))).toEqual([
+    expect.stringContaining('hangs and is replaced'),
+    expect.stringContaining('ended, and is started anew'),
+  ])
+  expect(sshd.logins()).toBeGreaterThanOrEqual(3)
 })

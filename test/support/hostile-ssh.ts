@@ -1,6 +1,6 @@
 /** SSH servers that no node should be: what they offer or send is meant to hold up who connects to them. */
 import { createServer, type Server, type Socket } from 'node:net'
-import { type Connection, Server as Ssh2Server } from 'ssh2'
+import ssh2, { type Connection } from 'ssh2'
 
 const text = (value: string) => {
   const bytes = Buffer.from(value)
@@ -19,7 +19,7 @@ function packet(payload: Buffer): Buffer {
   return Buffer.concat([head, payload, Buffer.alloc(padding)])
 }
 
-const listening = async (server: Server | Ssh2Server): Promise<number> => {
+const listening = async (server: Server | ssh2.Server): Promise<number> => {
   await new Promise<void>((resolve) => (server as Server).listen(0, '127.0.0.1', resolve))
   return ((server as Server).address() as { port: number }).port
 }
@@ -91,6 +91,7 @@ export async function startGroupServer(): Promise<HostileServer> {
 interface Inside {
   _sock: Socket
   _protocol: {
+    channelOpenConfirm(recipient: number, sender: number, window: number, packet: number): void
     _packetRW: {
       write: { alloc(n: number): Buffer; allocStart: number; finalize(p: Buffer): Buffer }
     }
@@ -100,6 +101,15 @@ interface Inside {
 
 /** SSH_MSG_GLOBAL_REQUEST "x" that wants a reply (RFC 4254, section 4). */
 const REQUEST = Buffer.from([80, 0, 0, 0, 1, 0x78, 1])
+
+/** Sends a payload as a packet of its own, whatever ssh2 thinks of it. */
+function send(client: Connection, payload: Buffer): void {
+  const { _protocol: protocol } = client as unknown as Inside
+  const { write } = protocol._packetRW
+  const bytes = write.alloc(payload.length)
+  payload.copy(bytes, write.allocStart)
+  protocol._cipher.encrypt(write.finalize(bytes))
+}
 
 interface Flood {
   /** The only compression that it knows. */
@@ -116,22 +126,19 @@ export async function startFloodServer(
   let sent = 0
   const timers = new Set<ReturnType<typeof setInterval>>()
   const flood = (client: Connection) => {
-    const { _sock: socket, _protocol: protocol } = client as unknown as Inside
+    const { _sock: socket } = client as unknown as Inside
     socket.pause()
     socket.removeAllListeners('data')
     const timer = setInterval(() => {
       if (socket.destroyed) return clearInterval(timer)
       for (let i = 0; i < 2000 && socket.writableLength < 4e6; i++) {
-        const { write } = protocol._packetRW
-        const bytes = write.alloc(REQUEST.length)
-        REQUEST.copy(bytes, write.allocStart)
-        protocol._cipher.encrypt(write.finalize(bytes))
+        send(client, REQUEST)
         sent++
       }
     }, 5)
     timers.add(timer)
   }
-  const server = new Ssh2Server(
+  const server = new ssh2.Server(
     { hostKeys: [hostKey], algorithms: { compress: [compress] } },
     (client) => {
       client.on('error', () => {})
@@ -150,6 +157,71 @@ export async function startFloodServer(
       })
     },
   )
+  const port = await listening(server)
+  return {
+    port,
+    sent: () => sent,
+    close() {
+      for (const timer of timers) clearInterval(timer)
+      server.close()
+    },
+  }
+}
+
+interface Mischief {
+  /** The answer is sent in pieces of so many bytes. */
+  pieceBytes: number
+  /** So many requests go with each of them. */
+  requests?: number
+  answerBytes: number
+  /** How much input it takes at a time, as it says (RFC 4254, section 5.1). */
+  packetBytes?: number
+}
+
+/** Lets everybody in, answers each call in pieces, and reads what it is answered itself. A sound server where it asks for nothing. */
+export async function startPiecesServer(
+  hostKey: string,
+  { pieceBytes, requests = 0, answerBytes, packetBytes }: Mischief,
+): Promise<HostileServer> {
+  let sent = 0
+  const timers = new Set<ReturnType<typeof setInterval>>()
+  const server = new ssh2.Server({ hostKeys: [hostKey] }, (client) => {
+    client.on('error', () => {})
+    client.on('authentication', (context) => context.accept())
+    const { _sock: socket, _protocol: protocol } = client as unknown as Inside
+    socket.setNoDelay(true)
+    if (packetBytes !== undefined) {
+      const confirm = protocol.channelOpenConfirm.bind(protocol)
+      protocol.channelOpenConfirm = (...[recipient, sender, window]) =>
+        confirm(recipient, sender, window, packetBytes)
+    }
+    client.on('session', (accept) => {
+      accept().on('exec', (begin) => {
+        const channel = begin()
+        const piece = Buffer.alloc(pieceBytes, 'o')
+        const batch = requests > 0 ? 100 : 1000
+        let left = answerBytes
+        channel.resume()
+        const isFull = () => socket.writableLength > 1e6 || channel.writableNeedDrain
+        const sendPiece = () => {
+          channel.write(piece.subarray(0, left))
+          left -= pieceBytes
+          for (let n = 0; n < requests; n++) send(client, REQUEST)
+          sent += requests
+        }
+        const sendSome = () => {
+          for (let i = 0; i < batch && left > 0 && !isFull(); i++) sendPiece()
+          if (left > 0 && !socket.destroyed) return
+          clearInterval(timer)
+          channel.exit(0)
+          channel.end()
+        }
+        const timer = setInterval(sendSome, 2)
+        timers.add(timer)
+        sendSome()
+      })
+    })
+  })
   const port = await listening(server)
   return {
     port,

@@ -1,20 +1,17 @@
 /** The cores of managed nodes: each has its own server, which the node program is driven on over SSH. */
 import { isSetUp, type Node, type RetiredNode } from '#db/schema.ts'
-import type { Connect } from '#src/integrations/outbound-connect.ts'
-import type { Clock } from '#src/lib/clock.ts'
 import { managedCoreName } from '#src/lib/core-name.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
 import type { Core, Cores } from '#src/ports/cores.ts'
 import { nodeProgram } from './program.ts'
-import { type SshShell, sshShell } from './ssh.ts'
-import type { HostKeys, SshServer } from './ssh-connection.ts'
+import type { SshServer } from './ssh-connection.ts'
+import type { HostKeys, SshShell, SshThread } from './ssh-thread.ts'
 
 /** The account that the install script makes. */
 const DEFAULT_USER = 'subpanel'
 
 interface Deps {
-  clock: Clock
-  connect: Connect
+  ssh: SshThread
   privateKey(): Promise<string>
   hostKeysOf(code: string): HostKeys
 }
@@ -45,7 +42,7 @@ function retiredHostKeys({ hostKey }: RetiredNode): HostKeys {
 }
 
 /** `of` gives the same core for a node until its address, SSH port or user changes. */
-export function createManagedCores({ clock, connect, privateKey, hostKeysOf }: Deps): Cores {
+export function createManagedCores({ ssh, privateKey, hostKeysOf }: Deps): Cores {
   const cores = new Map<string, Kept>()
   const visits = new Set<SshShell>()
 
@@ -56,7 +53,7 @@ export function createManagedCores({ clock, connect, privateKey, hostKeysOf }: D
     const known = cores.get(code)
     if (known?.place === place) return known.core
     known?.shell.close()
-    const shell = sshShell({ connect, server, hostKeys: hostKeysOf(code), privateKey }, clock)
+    const shell = ssh.shell({ server, hostKeys: hostKeysOf(code), privateKey })
     const core: Core = {
       name: managedCoreName(code),
       program: nodeProgram(shell.run, code),
@@ -79,9 +76,9 @@ export function createManagedCores({ clock, connect, privateKey, hostKeysOf }: D
     // A deleted node is visited rarely, and what was known of it must be nobody else's: a connection for each call.
     retired(node) {
       const hostKeys = retiredHostKeys(node)
-      const access = { connect, server: serverOf(node), hostKeys, privateKey }
+      const access = { server: serverOf(node), hostKeys, privateKey }
       return nodeProgram(async (...call) => {
-        const shell = sshShell(access, clock)
+        const shell = ssh.shell(access)
         visits.add(shell)
         try {
           return await shell.run(...call)
@@ -92,8 +89,7 @@ export function createManagedCores({ clock, connect, privateKey, hostKeysOf }: D
       }, node.code)
     },
     close() {
-      for (const { shell } of cores.values()) shell.close()
-      for (const shell of visits) shell.close()
+      ssh.close()
       cores.clear()
       visits.clear()
     },

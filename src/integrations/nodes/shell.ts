@@ -14,20 +14,23 @@ export type NodeShell = (words: string[], input: string, timeoutMs: number) => P
 export const WORD = /^[A-Za-z0-9._:-]{1,200}$/
 
 /** That no answer came in time. */
-export const timedOut = (words: string[], timeoutMs: number) =>
+const timedOut = (words: string[], timeoutMs: number) =>
   new NodeError(
     'timeout',
     `the node program did not answer "${words[0]}" within ${timeoutMs / 1000} s`,
   )
 
-/** So many programs run on a machine at a time: each is a process, and the start of one holds up this process. */
+/**
+ * So many programs run on a machine at a time: each is a process, and the start of one here holds up this process. Over SSH, sshd allows
+ * 10 sessions on a connection (MaxSessions, sshd_config(5)); what hangs there keeps its one.
+ */
 const AT_A_TIME = 8
 
 /** One call, which is over when nothing of it runs any more; it is called off by the signal. */
 type Call = (words: string[], input: string, signal: AbortSignal) => Promise<string>
 
 /** A shell that runs a few programs at a time; the others wait, which counts as time that they take. */
-function fewAtATime(call: Call): NodeShell {
+export function fewAtATime(call: Call): NodeShell {
   const limit = createLimiter(AT_A_TIME)
   return async (words, input, timeoutMs) => {
     const giveUp = new AbortController()

@@ -5,7 +5,7 @@ import type { Client, CompressionAlgorithm, KexAlgorithm, ServerHostKeyAlgorithm
 import { ADDRESS_REFUSED, type Connect } from '#src/integrations/outbound-connect.ts'
 import { errorMessage, NodeError } from '#src/lib/errors.ts'
 import { fingerprintOf, hostKeyOf } from '#src/lib/host-key.ts'
-import { limitChatter, type SshBudget } from './ssh-budget.ts'
+import { createGate, type SshGate } from './ssh-gate.ts'
 
 const load = createRequire(import.meta.url)
 /** Loaded with the first server that answers: it takes 15 MB, and nobody needs it for nodes out of reach. */
@@ -23,27 +23,27 @@ export interface SshServer {
   user: string
 }
 
-/** Which host keys (`type base64`) a node is known by. */
-export interface HostKeys {
-  /** None before the first connection. */
-  pinned(): string[]
+/** What the database knows of a node (host keys as `type base64`), and is asked anew each time: any process may change it. */
+export interface SshFacts {
+  /** The host keys that it is known by; none before the first connection. */
+  pinned(): Promise<string[]>
   /** Whether the server with this key is the node; pins the first one, notes a wrong one. */
   admit(key: string): Promise<boolean>
+  /** The key that lets this installation in, in OpenSSH's format. */
+  privateKey(): Promise<string>
 }
 
 export interface SshAccess {
   connect: Connect
   server: SshServer
-  hostKeys: HostKeys
-  /** OpenSSH's format. */
-  privateKey(): Promise<string>
+  facts: SshFacts
 }
 
 export interface SshConnection {
   client: Client
   socket: Socket
   hostKey: string
-  budget: SshBudget
+  gate: SshGate
   /** Calls under way. */
   calls: number
   /** Takes no more calls: it ends with the last one under way. */
@@ -116,24 +116,31 @@ export function endConnection({ client, socket }: Pick<SshConnection, 'client' |
   setTimeout(() => socket.destroy(), END_MS).unref()
 }
 
-/** Opens a connection. Throws NodeError `unreachable` or `host-key`. */
-export async function openConnection(access: SshAccess): Promise<SshConnection> {
-  const { server, hostKeys } = access
+/** Opens a connection to a node that is known by the host keys `pinned`. Throws NodeError `unreachable` or `host-key`. */
+export async function openConnection(
+  access: SshAccess,
+  pinned: string[],
+  signal: AbortSignal,
+): Promise<SshConnection> {
+  const { server, facts } = access
   const { address: host, port, user: username } = server
-  const privateKey = await access.privateKey()
-  const pinned = hostKeys.pinned()
+  const privateKey = await facts.privateKey()
+  signal.throwIfAborted()
   const socket = access.connect({ host, port, noDelay: true })
   let hostKey = ''
   return new Promise((resolve, reject) => {
     const fail = (error: NodeError) => {
       clearTimeout(timer)
+      signal.removeEventListener('abort', giveUp)
       socket.destroy()
       reject(error)
     }
+    const giveUp = () => fail(signal.reason)
+    signal.addEventListener('abort', giveUp)
     const failWith = (error: Error) => fail(explain(server, error))
     /** What it throws is the database's, not the server's. */
     const isAdmitted = () =>
-      hostKeys.admit(hostKey).then(
+      facts.admit(hostKey).then(
         (admitted) => {
           if (!admitted) fail(changedKey(hostKey))
           return admitted
@@ -150,24 +157,25 @@ export async function openConnection(access: SshAccess): Promise<SshConnection> 
     const unreached = (error: Error) => failWith(Object.assign(error, { level: 'client-socket' }))
     const greet = () => {
       socket.off('error', unreached)
-      const budget = limitChatter(socket)
+      socket.setNoDelay(true)
+      const gate = createGate(socket)
       const client = new (loadSsh2().Client)()
       // Both stay after `ready`, when they concern nobody: without a listener an error would end the process.
       client.on('error', failWith)
       client.on('close', () => failWith(new Error('it was closed')))
       client.setMaxListeners(0)
       client.once('ready', () => {
-        client.setNoDelay(true)
         // ssh2 shows the key before its signature is checked; by now it is.
         void isAdmitted().then((admitted) => {
           if (!admitted) return
           clearTimeout(timer)
-          resolve({ client, socket, hostKey, budget, calls: 0, isWorn: false })
+          signal.removeEventListener('abort', giveUp)
+          resolve({ client, socket, hostKey, gate, calls: 0, isWorn: false })
         })
       })
       try {
         client.connect({
-          sock: socket,
+          sock: gate.stream,
           username,
           privateKey,
           authHandler: ['publickey'],

@@ -1,11 +1,14 @@
-/** The node program on another machine: over one SSH connection, which is kept, and opened when a call needs it. */
+/**
+ * The node program on another machine: over one SSH connection, which is kept, and opened when a call needs it. All of it runs in the
+ * thread of SSH connections (src/entry/ssh-worker.ts), never in the one that answers requests.
+ */
 import type { ClientChannel } from 'ssh2'
 import type { Clock } from '#src/lib/clock.ts'
 import { NodeError } from '#src/lib/errors.ts'
-import { createLimiter } from '#src/lib/limiter.ts'
+import { createGrowingBytes } from '#src/lib/growing-bytes.ts'
 import { orAborted, pause } from '#src/lib/pause.ts'
 import { LONGEST_ANSWER } from './answer.ts'
-import { endedWith, type NodeShell, timedOut, WORD } from './shell.ts'
+import { endedWith } from './shell.ts'
 import {
   endConnection,
   openConnection,
@@ -13,8 +16,6 @@ import {
   type SshConnection,
 } from './ssh-connection.ts'
 
-/** sshd allows 10 sessions on a connection (MaxSessions, sshd_config(5)); what hangs there keeps its one. */
-const MAX_CHANNELS = 8
 const MAX_COMPLAINT = 500
 /** What the program says on the side is a few lines; a server that says more than this is cut off. */
 const LONGEST_COMPLAINT = 1024 * 1024
@@ -29,8 +30,20 @@ const REFUSED_PAUSES_MS = [30, 150]
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 4000
 
-export interface SshShell {
-  run: NodeShell
+/** What it takes at a time is 32 KB (RFC 4253, section 6.1); in pieces of nothing, input never ends. */
+const SMALLEST_PACKET = 1024
+
+export interface SshRunner {
+  /**
+   * What a command wrote, given this input, on a server that is known by the host keys `pinned`; it is called off by the signal, with
+   * its reason. Throws NodeError `unreachable`, `host-key` or `garbage`.
+   */
+  run(
+    command: string,
+    input: Uint8Array,
+    pinned: string[],
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer>>
   /** Ends the connection; later calls fail. */
   close(): void
 }
@@ -45,16 +58,13 @@ function collect(
   heard: (bytes: number) => void,
   tooLong: (limit: number) => void,
 ) {
-  const chunks: Buffer[] = []
-  let size = 0
+  const bytes = createGrowingBytes(LONGEST_ANSWER)
   let asideSize = 0
   let complaint = ''
   let ended: number | string | null = null
   channel.on('data', (chunk: Buffer) => {
     heard(chunk.length)
-    size += chunk.length
-    if (size > LONGEST_ANSWER) tooLong(LONGEST_ANSWER)
-    else chunks.push(chunk)
+    if (!bytes.add(chunk)) tooLong(LONGEST_ANSWER)
   })
   channel.stderr.on('data', (chunk: Buffer) => {
     heard(chunk.length)
@@ -67,24 +77,30 @@ function collect(
   })
   return {
     /** What the program wrote when it ended well, or what went wrong. */
-    answer(): string | NodeError {
-      if (ended === 0) return Buffer.concat(chunks).toString('utf8')
+    answer(): Uint8Array<ArrayBuffer> | NodeError {
+      if (ended === 0) return bytes.taken()
       return ended === null ? new NodeError('unreachable', BROKEN) : endedWith(ended, complaint)
     },
   }
 }
 
+/** Why a shell that was closed runs nothing. */
+export const GIVEN_UP = 'the connection to its server was given up'
 const BROKEN = 'the connection broke before the node program answered'
+
+/** How much a server takes in one packet; ssh2 tells nobody. */
+const packetSize = (channel: ClientChannel) =>
+  (channel as unknown as { outgoing: { packetSize: number } }).outgoing.packetSize
 
 /** Runs a command on a connection until its end. */
 function execute(
   connection: SshConnection,
   command: string,
-  input: string,
+  input: Uint8Array,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Uint8Array<ArrayBuffer>> {
   if (signal.aborted) return Promise.reject(signal.reason)
-  const { client, socket, budget } = connection
+  const { client, socket, gate } = connection
   const heard = socket.bytesRead
   const isSilent = () => socket.bytesRead === heard
   return new Promise((resolve, reject) => {
@@ -116,7 +132,12 @@ function execute(
         return
       }
       channel = opened
-      const collected = collect(opened, budget.heard, (limit) => {
+      if (packetSize(opened) < SMALLEST_PACKET) {
+        socket.destroy()
+        fail(new NodeError('garbage', 'its server takes no input'))
+        return
+      }
+      const collected = collect(opened, gate.heard, (limit) => {
         socket.destroy()
         fail(new NodeError('garbage', `the answer is longer than ${limit} bytes`))
       })
@@ -133,7 +154,7 @@ function execute(
     const life = setTimeout(() => {
       if (isAlone && isSilent()) socket.destroy()
     }, SIGN_OF_LIFE_MS)
-    budget.called()
+    gate.called()
     client.once('close', lost)
     signal.addEventListener('abort', abort, { once: true })
     try {
@@ -148,15 +169,14 @@ function execute(
   })
 }
 
-/** A shell over SSH to one node. Throws NodeError `unreachable`, `host-key`, `timeout` or `garbage`. */
-export function sshShell(access: SshAccess, clock: Clock, idleMs = IDLE_MS): SshShell {
-  const limit = createLimiter(MAX_CHANNELS)
+/** Runs the commands of one server. */
+export function sshRunner(access: SshAccess, clock: Clock, idleMs = IDLE_MS): SshRunner {
   const connections = new Set<SshConnection>()
   let current: SshConnection | null = null
   let opening: Promise<SshConnection> | null = null
   let failed: { error: unknown; untilMs: number; pauseMs: number } | null = null
   let idle: ReturnType<typeof setTimeout> | undefined
-  let isClosed = false
+  const closing = new AbortController()
 
   /** Lets a connection end once its calls have. */
   const wear = (connection: SshConnection) => {
@@ -174,9 +194,9 @@ export function sshShell(access: SshAccess, clock: Clock, idleMs = IDLE_MS): Ssh
       endConnection(connection)
     }
   }
-  const open = async (): Promise<SshConnection> => {
+  const open = async (pinned: string[]): Promise<SshConnection> => {
     try {
-      const connection = await openConnection(access)
+      const connection = await openConnection(access, pinned, closing.signal)
       failed = null
       connections.add(connection)
       current = connection
@@ -184,7 +204,6 @@ export function sshShell(access: SshAccess, clock: Clock, idleMs = IDLE_MS): Ssh
         connections.delete(connection)
         if (current === connection) current = null
       })
-      if (isClosed) drop()
       return connection
     } catch (error) {
       const pauseMs = failed ? Math.min(2 * failed.pauseMs, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS
@@ -195,13 +214,13 @@ export function sshShell(access: SshAccess, clock: Clock, idleMs = IDLE_MS): Ssh
     }
   }
   /** The kept connection, else a new one, which all who ask meanwhile share. */
-  const connect = async (): Promise<SshConnection> => {
-    if (isClosed) throw new NodeError('unreachable', 'the connection to its server was given up')
+  const connect = async (pinned: string[]): Promise<SshConnection> => {
+    closing.signal.throwIfAborted()
     // Another key was pinned since it was opened, perhaps by another process: it leads to another server.
-    if (current && !access.hostKeys.pinned().includes(current.hostKey)) wear(current)
+    if (current && !pinned.includes(current.hostKey)) wear(current)
     if (current) return current
     if (!opening && failed && clock.monotonicMs() < failed.untilMs) throw failed.error
-    opening ??= open()
+    opening ??= open(pinned)
     return opening
   }
   const leave = (connection: SshConnection) => {
@@ -216,9 +235,9 @@ export function sshShell(access: SshAccess, clock: Clock, idleMs = IDLE_MS): Ssh
   const use = async (
     connection: SshConnection,
     command: string,
-    input: string,
+    input: Uint8Array,
     signal: AbortSignal,
-  ): Promise<string> => {
+  ): Promise<Uint8Array<ArrayBuffer>> => {
     clearTimeout(idle)
     connection.calls++
     try {
@@ -235,38 +254,23 @@ export function sshShell(access: SshAccess, clock: Clock, idleMs = IDLE_MS): Ssh
       leave(connection)
     }
   }
-  const attempt = async (command: string, input: string, signal: AbortSignal): Promise<string> => {
-    for (let last = current === null; ; last = true) {
-      const connection = await orAborted(connect(), signal)
-      try {
-        return await use(connection, command, input, signal)
-      } catch (error) {
-        if (!(error instanceof ConnectionLost || error instanceof ChannelRefused)) throw error
-        wear(connection)
-        if (last) throw new NodeError('unreachable', BROKEN)
-      }
-    }
-  }
   return {
-    async run(words, input, timeoutMs) {
-      if (!words.every((word) => WORD.test(word))) {
-        throw new NodeError('bad-input', 'a word for the node program is malformed')
-      }
-      const giveUp = new AbortController()
-      const timer = setTimeout(() => giveUp.abort(timedOut(words, timeoutMs)), timeoutMs)
-      const { signal } = giveUp
-      const call = limit(async () => {
-        signal.throwIfAborted()
-        return attempt(words.join(' '), input, signal)
-      })
-      try {
-        return await orAborted(call, signal)
-      } finally {
-        clearTimeout(timer)
+    async run(command, input, known, signal) {
+      let pinned = known
+      for (let last = current === null; ; last = true) {
+        const connection = await orAborted(connect(pinned), signal)
+        try {
+          return await use(connection, command, input, signal)
+        } catch (error) {
+          if (!(error instanceof ConnectionLost || error instanceof ChannelRefused)) throw error
+          wear(connection)
+          if (last) throw new NodeError('unreachable', BROKEN)
+          pinned = await orAborted(access.facts.pinned(), signal)
+        }
       }
     },
     close() {
-      isClosed = true
+      closing.abort(new NodeError('unreachable', GIVEN_UP))
       clearTimeout(idle)
       drop()
     },

@@ -5,8 +5,9 @@ import type { Node } from '#db/schema.ts'
 import { createDial } from '#src/integrations/dial.ts'
 import { createManagedCores } from '#src/integrations/nodes/managed-cores.ts'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
+import { createSshThread } from '#src/integrations/nodes/ssh-thread.ts'
 import { createConnect } from '#src/integrations/outbound-connect.ts'
-import { systemClock } from '#src/lib/clock.ts'
+import { silentLog } from '#src/lib/log.ts'
 
 /** Everything that listens on this machine; whoever connects is counted. */
 let visitors = 0
@@ -67,8 +68,7 @@ describe('a port', () => {
 test('SSH goes by the same rule', async () => {
   const { privateKey } = await generateManagementKey()
   const cores = createManagedCores({
-    clock: systemClock,
-    connect: createConnect({ denyPrivate: true }),
+    ssh: createSshThread({ denyPrivate: true, log: silentLog }),
     privateKey: async () => privateKey,
     hostKeysOf: () => ({ pinned: () => [], admit: async () => true }),
   })

@@ -4,13 +4,12 @@ import { afterEach, expect, test } from 'vitest'
 import type { Node, RetiredNode } from '#db/schema.ts'
 import { createManagedCores } from '#src/integrations/nodes/managed-cores.ts'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
-import { createConnect } from '#src/integrations/outbound-connect.ts'
-import { systemClock } from '#src/lib/clock.ts'
+import { createSshThread } from '#src/integrations/nodes/ssh-thread.ts'
+import { silentLog } from '#src/lib/log.ts'
 
 const management = await generateManagementKey()
 const cores = createManagedCores({
-  clock: systemClock,
-  connect: createConnect({ denyPrivate: false }),
+  ssh: createSshThread({ denyPrivate: false, log: silentLog }),
   privateKey: async () => management.privateKey,
   hostKeysOf: () => ({ pinned: () => [], admit: async () => false }),
 })
