@@ -153,6 +153,15 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
   }
   /** However many look at the traffic, a core is read once at a time. */
   const reading = createSingleFlight<boolean>()
+  const read = (group: CoreNodes, timeoutMs: number) =>
+    reading(group.core.name, () => readCounters(group, timeoutMs))
+  /** The same, but not before now: all who come while a core is read share the next reading. */
+  const readNow = async (group: CoreNodes, timeoutMs: number): Promise<boolean> => {
+    const { answer, joined } = read(group, timeoutMs)
+    if (!joined) return answer
+    await answer
+    return read(group, timeoutMs).answer
+  }
   return {
     touch: (subscriptions, timeoutMs = 5000) => queue.touch(subscriptions, timeoutMs),
     async syncAll({ force, remove, only, timeoutMs }) {
@@ -179,14 +188,12 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
       }
     },
     async readTraffic(timeoutMs) {
-      const readings = groupsOf().map((group) =>
-        reading(group.core.name, () => readCounters(group, timeoutMs)),
-      )
+      const readings = groupsOf().map((group) => read(group, timeoutMs))
       await Promise.all(readings.map(({ answer }) => answer))
     },
     async readNode(code, timeoutMs) {
       const [group] = groupsOf([code])
-      return group ? readCounters(group, timeoutMs) : false
+      return group ? inTime(readNow(group, timeoutMs), timeoutMs, false) : false
     },
   }
 }
