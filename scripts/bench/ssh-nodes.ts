@@ -17,7 +17,13 @@ export interface BenchNodes {
   close(): Promise<void>
 }
 
-type Held = BenchNode & { config: string; hysteria: string; owner: string; revision: string | null }
+type Held = BenchNode & {
+  name: string
+  config: string
+  hysteria: string
+  owner: string
+  revision: string | null
+}
 
 const sha256 = (text: string) => hash('sha256', text, 'hex')
 const linesOf = (clients: Iterable<[string, string]>) =>
@@ -32,7 +38,8 @@ function revisionOf(node: Held): string {
 function status(node: Held): object {
   node.statuses++
   return {
-    ...{ program: 2, owner: node.owner, config: node.config, clients: revisionOf(node) },
+    ...{ program: 2, node: node.name, owner: node.owner },
+    ...{ config: node.config, clients: revisionOf(node) },
     ...{ count: node.clients.size, live: true, reading: '0', counters: [] },
     core: { up: true, version: '26.7.28', uptime_s: 1, epoch: 'epoch' },
     hysteria: null,
@@ -108,7 +115,7 @@ export async function startNodes(port: number): Promise<BenchNodes> {
   const nodes = new Map<string, Held>()
   const node = (name: string): Held => {
     const known = nodes.get(name)
-    const empty = { statuses: 0, config: '', hysteria: '', owner: '', revision: null }
+    const empty = { name, statuses: 0, config: '', hysteria: '', owner: '', revision: null }
     const found = known ?? { clients: new Map(), ...empty }
     nodes.set(name, found)
     return found
