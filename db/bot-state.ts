@@ -3,9 +3,9 @@
  * writes about once a second its `heartbeat_at` and, as soon as it works with the settings of a generation, that generation as
  * `running_generation`.
  */
-import { type Database, type Query, run } from './engine/database.ts'
+import { ask, type Nothing, type Query, type Reading, run } from './engine/database.ts'
 import { sql } from './engine/orm.ts'
-import { built, type Nothing } from './engine/question.ts'
+import { built } from './engine/question.ts'
 import { botState } from './schema.ts'
 
 const ONLY = 1
@@ -15,8 +15,9 @@ export type BotState = typeof botState.$inferSelect
 const state = built<Nothing, BotState[]>((q) => q.select().from(botState))
 
 /** Undefined while there has been neither a bot nor a wish. */
-export function findBotState(db: Database): BotState | undefined {
-  return db.ask(state, {})[0]
+export function* readBotState(_q: Reading) {
+  const [row] = yield* ask(state, {})
+  return row
 }
 
 /** Raises the generation that is wanted, and gives it. */

@@ -1,5 +1,5 @@
 /** Devices that fetched a list while the device limit was on. */
-import { type Database, type Query, run } from './engine/database.ts'
+import { ask, type Database, type Query, type Reading, run } from './engine/database.ts'
 import { and, asc, eq, inArray, sql } from './engine/orm.ts'
 import { built, field } from './engine/question.ts'
 import { type Device, devices } from './schema.ts'
@@ -12,8 +12,8 @@ const ofUser = built<{ tgId: number }, Device[]>((q) =>
     .orderBy(asc(devices.id)),
 )
 
-export function listDevices(db: Database, tgId: number): Device[] {
-  return db.ask(ofUser, { tgId })
+export function* listDevices(_q: Reading, tgId: number) {
+  return yield* ask(ofUser, { tgId })
 }
 
 /** Registers a device unless the user has `limit` others. True when it is registered now, by this call or before. */

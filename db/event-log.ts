@@ -1,7 +1,7 @@
 /** Outbound events on their way: taken for their attempt, its result, and the panel's listing. */
-import { type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { ask, type Nothing, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { and, eq, inArray, ne, sql } from './engine/orm.ts'
-import { type Nothing, written } from './engine/question.ts'
+import { written } from './engine/question.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 import { type Event, events } from './schema.ts'
 
@@ -15,7 +15,9 @@ const ready = written<Nothing, unknown>(
 )
 
 /** Whether an event waits for its attempt. */
-export const hasReadyEvents = (db: Database): boolean => db.ask(ready, {}).length > 0
+export function* hasReadyEvents(_q: Reading) {
+  return (yield* ask(ready, {})).length > 0
+}
 
 /** Takes the oldest waiting events for their attempt, at most `count`: nobody else gets them. */
 export function* claimEvents(tx: Query, count: number) {
@@ -105,7 +107,9 @@ const underWay = written<Nothing, EventAttempt>(
 )
 
 /** The attempts that are under way, or whose process has gone. */
-export const listEventsUnderWay = (db: Database): EventAttempt[] => db.ask(underWay, {})
+export function* listEventsUnderWay(_q: Reading) {
+  return yield* ask(underWay, {})
+}
 
 /** One page of the delivery log, newest first, and the count of all. */
 export function* listEvents(

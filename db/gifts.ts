@@ -96,7 +96,7 @@ export function* insertGifts(
   yield* run(tx.insert(giftCodes).select(rows))
 }
 
-export function* readGift(tx: Query, code: string) {
+export function* readGift(tx: Reading, code: string) {
   const [gift] = yield* run(tx.select().from(giftCodes).where(eq(giftCodes.code, code)))
   return gift as GiftCode | undefined
 }

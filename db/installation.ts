@@ -1,16 +1,16 @@
 /** The one row of `installation`. */
-import type { Database } from './engine/database.ts'
+import type { Database, Nothing } from './engine/database.ts'
 import { eq } from './engine/orm.ts'
-import { built, type Nothing } from './engine/question.ts'
+import { built } from './engine/question.ts'
 import { installation } from './schema.ts'
 
 const secret = built<Nothing, { secret: string }[]>((q) =>
   q.select({ secret: installation.secret }).from(installation).where(eq(installation.id, 1)),
 )
 
-/** The installation's secret as it is now, in hex: a restore changes it. */
+/** The installation's secret as it is now, in hex: a restore changes it, and settings in the same transaction. */
 export function getInstallationSecret(db: Database): string {
-  const [row] = db.ask(secret, {})
+  const [row] = db.kept(secret)
   if (!row) throw new Error('the database has no secret of the installation')
   return row.secret
 }

@@ -10,7 +10,7 @@ import {
   type PendingLogin,
   pendingLogins,
 } from './admin-schema.ts'
-import { type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { and, desc, eq, gt, lte, ne, sql } from './engine/orm.ts'
 import { built, field } from './engine/question.ts'
 
@@ -42,8 +42,9 @@ const sessionByToken = built<{ token: string; now: string }, FoundSession[]>((q)
 )
 
 /** The live session of a hashed token, with its admin. */
-export function findSession(db: Database, token: string, now: string) {
-  return db.ask(sessionByToken, { token, now })[0]
+export function* readSessionByToken(_q: Reading, token: string, now: string) {
+  const [session] = yield* ask(sessionByToken, { token, now })
+  return session
 }
 
 /** An admin's live sessions, newest first. */

@@ -1,8 +1,8 @@
 /** Bot messages on their way (db/outbox.ts queues them): taken for sending in each user's order, and what became of it. */
-import { ask, type Database, type Query, run } from './engine/database.ts'
+import { ask, type Nothing, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { param } from './engine/dialect.ts'
 import { and, eq, gt, inArray, isNotNull, isNull, lte, type SQL, sql } from './engine/orm.ts'
-import { built, type Nothing, written, writtenValues } from './engine/question.ts'
+import { built, written, writtenValues } from './engine/question.ts'
 import { outbox, users } from './schema.ts'
 
 const due = written<{ now: string }, unknown>(
@@ -17,8 +17,9 @@ const dueOfFormer = written<{ now: string }, unknown>(
 export type Senders = 'all' | 'former'
 
 /** Whether a message may be sent at `now`. */
-export const hasDueMessages = (db: Database, now: string, senders: Senders = 'all'): boolean =>
-  db.ask(senders === 'all' ? due : dueOfFormer, { now }).length > 0
+export function* hasDueMessages(_q: Reading, now: string, senders: Senders = 'all') {
+  return (yield* ask(senders === 'all' ? due : dueOfFormer, { now })).length > 0
+}
 
 /** As the index outbox_ready has it: SQLite takes a partial index only for the very same words. */
 const isReady = eq(outbox.status, sql`'ready'`)
@@ -174,8 +175,9 @@ const expired = written<{ since: string }, unknown>(
 )
 
 /** Whether there is something for `expireMessages`. */
-export const hasExpiredMessages = (db: Database, since: string): boolean =>
-  db.ask(expired, { since }).length > 0
+export function* hasExpiredMessages(_q: Reading, since: string) {
+  return (yield* ask(expired, { since })).length > 0
+}
 
 /** Gives messages up that wait since `since` or longer. */
 export function* expireMessages(tx: Query, since: string, at: string, error: string) {
@@ -212,12 +214,12 @@ const underWay = written<{ from: number }, MessageTry>(
  * The tries that are under way, or whose process has gone, among the messages from number `from` on; and the number below which
  * there is none and never will be. No index has them: who looks again and again goes on from there.
  */
-export function listMessagesUnderWay(
-  db: Database,
+export function* listMessagesUnderWay(
+  _q: Reading,
   from: number,
-): { tries: MessageTry[]; from: number } {
-  const [last = 0] = db.ask(newest, {})
-  const tries = db.ask(underWay, { from })
-  const [first] = db.ask(firstUnfinished, { from })
+): Steps<{ tries: MessageTry[]; from: number }> {
+  const [last = 0] = yield* ask(newest, {})
+  const tries = yield* ask(underWay, { from })
+  const [first] = yield* ask(firstUnfinished, { from })
   return { tries, from: first ?? last + 1 }
 }

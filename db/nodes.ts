@@ -1,17 +1,27 @@
 /** Nodes in their display order. */
 
-import { ask, type Database, type Query, type Reading, run } from './engine/database.ts'
+import {
+  ask,
+  type Database,
+  type Nothing,
+  type Query,
+  type Reading,
+  run,
+} from './engine/database.ts'
 import { and, asc, eq, gt, inArray, isNotNull, ne, or, sql } from './engine/orm.ts'
-import { built, field, input, type Nothing } from './engine/question.ts'
+import { built, field, input } from './engine/question.ts'
 import { type Node, nodes, payments } from './schema.ts'
 
 const ordered = built<Nothing, Node[]>((q) =>
   q.select().from(nodes).orderBy(asc(nodes.sortOrder), asc(nodes.code)),
 )
 
-export function listNodes(db: Database): Node[] {
-  return db.ask(ordered, {})
+export function* listNodes(_q: Reading) {
+  return yield* ask(ordered, {})
 }
+
+/** The same from memory: what lists and public pages show of them, and pinned keys, are as they are now, all else may be older. */
+export const keptNodes = (db: Database): readonly Node[] => db.kept(ordered)
 
 const byCode = built<{ code: string }, Node[]>((q) =>
   q
@@ -20,13 +30,10 @@ const byCode = built<{ code: string }, Node[]>((q) =>
     .where(eq(nodes.code, input('code'))),
 )
 
-export function findNode(db: Database, code: string): Node | undefined {
-  return db.ask(byCode, { code })[0]
-}
-
 /** The node whose install command carries this token; undefined once the token has run out. */
-export function findNodeByToken(db: Database, token: string, now: string): Node | undefined {
-  return db.ask(byToken, { token, now })[0]
+export function* readNodeByToken(_q: Reading, token: string, now: string) {
+  const [node] = yield* ask(byToken, { token, now })
+  return node
 }
 
 const byToken = built<{ token: string; now: string }, Node[]>((q) =>
@@ -37,17 +44,6 @@ const byToken = built<{ token: string; now: string }, Node[]>((q) =>
       and(eq(nodes.provisionToken, field('token')), gt(nodes.provisionExpiresAt, field('now'))),
     ),
 )
-
-/** The same inside a transaction. */
-export function* readNodeByToken(tx: Query, token: string, now: string) {
-  const [node] = yield* run(
-    tx
-      .select()
-      .from(nodes)
-      .where(and(eq(nodes.provisionToken, token), gt(nodes.provisionExpiresAt, now))),
-  )
-  return node
-}
 
 export function* readNode(_tx: Reading, code: string) {
   const [node] = yield* ask(byCode, { code })
@@ -89,7 +85,7 @@ export function* reorderNodes(tx: Query, codes: string[]) {
 }
 
 /** The codes of all nodes, inside a transaction. */
-export function* readNodeCodes(tx: Query) {
+export function* readNodeCodes(tx: Reading) {
   const rows = yield* run(tx.select({ code: nodes.code }).from(nodes))
   return rows.map((row) => row.code)
 }
@@ -157,8 +153,8 @@ export async function noteInStep(
 const behindNodes = built<Nothing, Node[]>((q) => q.select().from(nodes).where(gt(nodes.behind, 0)))
 
 /** The nodes that may lack a change. */
-export function listBehind(db: Database): Node[] {
-  return db.ask(behindNodes, {})
+export function* listBehind(_q: Reading) {
+  return yield* ask(behindNodes, {})
 }
 
 /** Sets or clears the removal brake's alarm; true when this changed it. */

@@ -1,19 +1,17 @@
 /** The states that admins know of. */
-import { type Database, type Query, run } from './engine/database.ts'
+import { type Query, type Reading, run } from './engine/database.ts'
 import { inArray } from './engine/orm.ts'
-import { built, type Nothing } from './engine/question.ts'
 import { openAlerts } from './schema.ts'
 
-const every = built<Nothing, { name: string }[]>((q) => q.select().from(openAlerts))
-
-/** Whether the admins were told that the state `name` began and not yet that it ended. */
-export const isAlertOpen = (db: Database, name: string): boolean =>
-  db.ask(every, {}).some((row) => row.name === name)
-
-/** The same inside a transaction: those of these states that the admins know of. */
-export function* openAmong(tx: Query, names: string[]) {
-  const rows = yield* run(tx.select().from(openAlerts).where(inArray(openAlerts.name, names)))
+/** Those of these states of whose beginning the admins were told, and not yet of their end. */
+export function* openAmong(q: Reading, names: string[]) {
+  const rows = yield* run(q.select().from(openAlerts).where(inArray(openAlerts.name, names)))
   return rows.map(({ name }) => name)
+}
+
+/** Whether this one is among them. */
+export function* isAlertOpen(q: Reading, name: string) {
+  return (yield* openAmong(q, [name])).length > 0
 }
 
 export function* openAlert(tx: Query, name: string) {

@@ -1,6 +1,6 @@
 /** Payments: lookups by either id, the conditional changes of their status, and what is due to be asked about. */
 
-import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { ask, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { textsIn } from './engine/dialect.ts'
 import { isUniqueViolation } from './engine/failures.ts'
 import {
@@ -28,11 +28,6 @@ const byId = built<{ id: string }, Payment[]>((q) =>
     .where(eq(payments.id, input('id'))),
 )
 
-/** A payment by our id. */
-export function findPayment(db: Database, id: string): Payment | undefined {
-  return db.ask(byId, { id })[0]
-}
-
 const byExternalId = built<{ provider: string; externalId: string }, Payment[]>((q) =>
   q
     .select()
@@ -47,22 +42,19 @@ const byExternalId = built<{ provider: string; externalId: string }, Payment[]>(
 )
 
 /** A provider's payment by the provider's id. */
-export function findByExternalId(
-  db: Database,
-  provider: string,
-  externalId: string,
-): Payment | undefined {
-  return db.ask(byExternalId, { provider, externalId })[0]
+export function* readByExternalId(_q: Reading, provider: string, externalId: string) {
+  const [payment] = yield* ask(byExternalId, { provider, externalId })
+  return payment
 }
 
 /** A provider's payment by our id, else by the provider's. Another provider's payment is not found. */
-export function findPaymentOf(db: Database, provider: string, id: string): Payment | undefined {
-  const own = findPayment(db, id)
-  return own?.provider === provider ? own : findByExternalId(db, provider, id)
+export function* readPaymentOf(q: Reading, provider: string, id: string) {
+  const own = yield* readPayment(q, id)
+  return own?.provider === provider ? own : yield* readByExternalId(q, provider, id)
 }
 
-/** The same inside a transaction. */
-export function* readPayment(_tx: Reading, id: string) {
+/** A payment by our id. */
+export function* readPayment(_q: Reading, id: string) {
   const [payment] = yield* ask(byId, { id })
   return payment
 }
@@ -298,14 +290,14 @@ const due = built<Due, Payment[]>((q) => {
  * Pending payments whose next check is due: the one of each customer that waits longest, then everyone's second, and so on, so that
  * nobody's many stand before another's. Not those of providers in `resting` and of customers in `served`.
  */
-export function listDuePayments(
-  db: Database,
+export function* listDuePayments(
+  _q: Reading,
   now: string,
   limit: number,
   { resting, served }: { resting: string[]; served: number[] },
-): Payment[] {
+): Steps<Payment[]> {
   const except = { resting: JSON.stringify(resting), served: JSON.stringify(served) }
-  return db.ask(due, { now, limit, ...except })
+  return yield* ask(due, { now, limit, ...except })
 }
 
 /** Pending payments in review for one of these reasons whose node and plan are there, and that have been asked about. */

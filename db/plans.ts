@@ -1,9 +1,16 @@
 /** Plans in their display order. */
 
-import { ask, type Database, type Query, type Reading, run } from './engine/database.ts'
+import {
+  ask,
+  type Database,
+  type Nothing,
+  type Query,
+  type Reading,
+  run,
+} from './engine/database.ts'
 import { indexed } from './engine/dialect.ts'
 import { and, asc, eq, type SQLWrapper, sql } from './engine/orm.ts'
-import { built, input, type Nothing } from './engine/question.ts'
+import { built, input } from './engine/question.ts'
 import { isRedeemable } from './gifts.ts'
 import { giftCodes, type Plan, payments, plans, subscriptions } from './schema.ts'
 import { MAX_SORT_ORDER } from './values.ts'
@@ -12,10 +19,8 @@ const ordered = built<Nothing, Plan[]>((q) =>
   q.select().from(plans).orderBy(asc(plans.sortOrder), asc(plans.code)),
 )
 
-/** Every plan, archived ones included. */
-export function listPlans(db: Database): Plan[] {
-  return db.ask(ordered, {})
-}
+/** Every plan, archived ones included, from memory. */
+export const listPlans = (db: Database): readonly Plan[] => db.kept(ordered)
 
 const byCode = built<{ code: string }, Plan[]>((q) =>
   q
@@ -24,9 +29,8 @@ const byCode = built<{ code: string }, Plan[]>((q) =>
     .where(eq(plans.code, input('code'))),
 )
 
-export function findPlan(db: Database, code: string): Plan | undefined {
-  return db.ask(byCode, { code })[0]
-}
+export const findPlan = (db: Database, code: string): Plan | undefined =>
+  listPlans(db).find((plan) => plan.code === code)
 
 export function* readPlan(_tx: Reading, code: string) {
   const [plan] = yield* ask(byCode, { code })

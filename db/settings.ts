@@ -1,16 +1,27 @@
 /** Rows of live settings, and the database's own INSTANCE_ID. */
-import { type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import {
+  type Database,
+  type Nothing,
+  type Query,
+  type Reading,
+  run,
+  type Steps,
+} from './engine/database.ts'
 import { eq, inArray } from './engine/orm.ts'
-import { built, type Nothing } from './engine/question.ts'
+import { built } from './engine/question.ts'
 import { ADD_ONLY_NODES, BACKUP_KEY, INSTANCE_ID } from './own-settings.ts'
-import { nodes, revisions, settings } from './schema.ts'
+import { nodes, settings } from './schema.ts'
 import { managementKey } from './ssh-schema.ts'
 
-const every = built<Nothing, { key: string; value: string }[]>((q) => q.select().from(settings))
-
-export function listSettings(db: Database): { key: string; value: string }[] {
-  return db.ask(every, {})
+interface SettingRow {
+  key: string
+  value: string
 }
+
+const every = built<Nothing, SettingRow[]>((q) => q.select().from(settings))
+
+/** Every row, from memory. */
+export const listSettings = (db: Database): readonly SettingRow[] => db.kept(every)
 
 /** The same inside a transaction. */
 export function* readAllSettings(tx: Query) {
@@ -33,15 +44,6 @@ export function* putSetting(tx: Query, key: string, value: string) {
       .values({ key, value })
       .onConflictDoUpdate({ target: settings.key, set: { value } }),
   )
-}
-
-const listsRevision = built<Nothing, { n: number }[]>((q) =>
-  q.select({ n: revisions.n }).from(revisions).where(eq(revisions.name, 'lists')),
-)
-
-/** The revision of what all connection lists share: nodes, plans, settings. */
-export function findListsRevision(db: Database): number {
-  return db.ask(listsRevision, {})[0]?.n ?? 0
 }
 
 function rowOf(db: Database, key: string): string | undefined {

@@ -1,6 +1,6 @@
 /** Subscriptions: the owner's list, the clients of a node, and the conditional changes. */
 
-import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { ask, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { byIndex, indexed, param, textsOf } from './engine/dialect.ts'
 import { and, desc, eq, inArray, type SQL, sql } from './engine/orm.ts'
 import { built, field, writtenArrays, writtenValues } from './engine/question.ts'
@@ -32,8 +32,8 @@ const ofOwner = built<{ tgId: number; now: string }, ActiveOfUser[]>((q) =>
 )
 
 /** The active subscriptions of a user, oldest first: the order of the user's list. */
-export function listActiveOfUser(db: Database, tgId: number, now: string): ActiveOfUser[] {
-  return db.ask(ofOwner, { tgId, now })
+export function* listActiveOfUser(_q: Reading, tgId: number, now: string) {
+  return yield* ask(ofOwner, { tgId, now })
 }
 
 const rowid = sql<number>`subscriptions.rowid`
@@ -69,13 +69,13 @@ export interface ListedSubscription {
 }
 
 /** A subscription with its labels, inside a transaction. */
-export function* readSubscription(tx: Query, uuid: string) {
+export function* readSubscription(tx: Reading, uuid: string) {
   const [found] = yield* run(listed(tx).where(eq(subscriptions.uuid, uuid)))
   return found as ListedSubscription | undefined
 }
 
 /** What a gift code gave its redeemer, with its labels. */
-export function* readGiftSubscription(tx: Query, tgId: number, code: string) {
+export function* readGiftSubscription(tx: Reading, tgId: number, code: string) {
   const own = and(eq(subscriptions.tgId, tgId), eq(subscriptions.giftCode, code))
   const [found] = yield* run(listed(tx).where(own))
   return found as ListedSubscription | undefined
@@ -87,8 +87,8 @@ const listedOfUser = built<{ tgId: number }, ListedSubscription[]>((q) =>
     .orderBy(desc(subscriptions.createdAt), desc(rowid)),
 )
 
-export function listOfUser(db: Database, tgId: number): ListedSubscription[] {
-  return db.ask(listedOfUser, { tgId })
+export function* listOfUser(_q: Reading, tgId: number) {
+  return yield* ask(listedOfUser, { tgId })
 }
 
 type NewSubscription = Pick<
@@ -217,8 +217,8 @@ const served = writtenArrays<{ uuids: string; now: string }, [uuid: string, node
 )
 
 /** Which of these subscriptions their node must serve now, by uuid. */
-export function listServed(db: Database, uuids: string[], now: string): Map<string, string> {
-  return new Map(db.ask(served, { uuids: JSON.stringify(uuids), now }))
+export function* listServed(_q: Reading, uuids: string[], now: string) {
+  return new Map(yield* ask(served, { uuids: JSON.stringify(uuids), now }))
 }
 
 const onOtherNodes = writtenValues<{ uuids: string; codes: string }, string>(
@@ -228,9 +228,9 @@ const onOtherNodes = writtenValues<{ uuids: string; codes: string }, string>(
 )
 
 /** Which of these clients have their subscription on a node that is none of `codes`. */
-export function listOnOtherNodes(db: Database, uuids: string[], codes: string[]): Set<string> {
+export function* listOnOtherNodes(_q: Reading, uuids: string[], codes: string[]) {
   const params = { uuids: JSON.stringify(uuids), codes: JSON.stringify(codes) }
-  return new Set(db.ask(onOtherNodes, params))
+  return new Set(yield* ask(onOtherNodes, params))
 }
 
 const unexpiredOfUser = (tgId: number, now: string) =>

@@ -2,10 +2,19 @@
 
 import { UUID } from '#src/lib/uuid.ts'
 import { userTokens } from './customer-schema.ts'
-import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import {
+  ask,
+  type Database,
+  type MaybePromise,
+  type Nothing,
+  type Query,
+  type Reading,
+  run,
+  type Steps,
+} from './engine/database.ts'
 import { byIndex, indexed, param } from './engine/dialect.ts'
 import { and, desc, eq, gt, ne, type SQL, sql } from './engine/orm.ts'
-import { built, field, input, type Nothing, written, writtenArrays } from './engine/question.ts'
+import { built, field, input, written, writtenArrays } from './engine/question.ts'
 import { deleteLinkCode } from './link-codes.ts'
 import { countUpTo } from './listing.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
@@ -67,9 +76,12 @@ export function findListOwner(
   token: string,
   hwid: string,
   now: string,
-): ListOwner | undefined {
-  db.shareReads()
+): MaybePromise<ListOwner | undefined> {
   const rows = db.ask(listOwner, { token, hwid, now })
+  return rows instanceof Promise ? rows.then(ownerOf) : ownerOf(rows)
+}
+
+function ownerOf(rows: OwnerRow[]): ListOwner | undefined {
   const first = rows[0]
   if (!first) return undefined
   const subscriptions: ActiveOfUser[] = []
@@ -96,13 +108,15 @@ const byOtherToken = built<{ token: string }, { user: User }[]>((q) =>
 )
 
 /** The user whose present link this token is not, but a former or an imported one. */
-export function findUserByOtherToken(db: Database, token: string): User | undefined {
-  return db.ask(byOtherToken, { token })[0]?.user
+export function* readUserByOtherToken(_q: Reading, token: string) {
+  const [found] = yield* ask(byOtherToken, { token })
+  return found?.user
 }
 
 /** The user who has this token, as the present or as another one. */
-export function findUserByToken(db: Database, token: string): User | undefined {
-  return db.ask(byToken, { token })[0] ?? findUserByOtherToken(db, token)
+export function* readUserByToken(q: Reading, token: string) {
+  const [user] = yield* ask(byToken, { token })
+  return user ?? (yield* readUserByOtherToken(q, token))
 }
 
 /** Ends links of a user beside the present one, and the code that one of them may have fetched; imported links may stay. */
@@ -127,12 +141,7 @@ const byNumber = built<{ number: number }, User[]>((q) =>
 )
 
 /** The customer whom a number means. */
-export function findUser(db: Database, number: number): User | undefined {
-  return db.ask(byNumber, { number })[0]
-}
-
-/** The same inside a transaction. */
-export function* readUser(_tx: Query, number: number) {
+export function* readUser(_q: Reading, number: number) {
   const [user] = yield* ask(byNumber, { number })
   return user
 }
@@ -203,7 +212,9 @@ const anyProfile = written<Nothing, unknown>(
 )
 
 /** Whether there is a customer of whom there is more to say than of those who came by Telegram. */
-export const hasProfiles = (db: Database): boolean => db.ask(anyProfile, {}).length > 0
+export function* hasProfiles(_q: Reading) {
+  return (yield* ask(anyProfile, {})).length > 0
+}
 
 /** Whether a text is a UUID, in capitals too. */
 export const isUuid = (text: string): boolean => UUID.test(text.toLowerCase())

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { isDamage } from '#db/engine/failures.ts'
 import { withStartLock } from '#db/engine/open.ts'
-import { findNode } from '#db/nodes.ts'
+import { readNode } from '#db/nodes.ts'
 import { currentInstanceId, readManagementKey } from '#db/settings.ts'
 import { noteFault } from '#src/lib/note-fault.ts'
 import type { Config } from './config.ts'
@@ -199,7 +199,8 @@ export async function compose(
         'LOCAL_NODE=off: stop the unit of the core yourself, it goes on serving its last clients',
       )
     }
-    if (firstStart && config.localNode.port === null && findNode(db, LOCAL_NODE)?.port === 2053) {
+    const local = await db.read((q) => readNode(q, LOCAL_NODE))
+    if (firstStart && config.localNode.port === null && local?.port === 2053) {
       log.info('the local node uses port 2053, because 443 is taken')
     }
     if (rebuiltEnvFile) {

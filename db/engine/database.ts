@@ -30,6 +30,9 @@ export type Question<In, Out> = (Built | Written) & {
   types?: (params: In) => Out
 }
 
+/** The parameters of a question without any. */
+export type Nothing = Record<string, never>
+
 /** A question with its parameters, as a body yields it. */
 export interface Asked<In, Out> {
   question: Question<In, Out>
@@ -44,6 +47,9 @@ export type ReadBody<T> = (q: Reading) => Steps<T>
 
 /** The body of a transaction. */
 export type TxBody<T> = (tx: Query) => Steps<T>
+
+/** What may be there at once. */
+export type MaybePromise<T> = T | Promise<T>
 
 export interface Database {
   /** Runs a body that only reads; all its steps see the database as of one moment. It waits for nobody who writes. */
@@ -62,14 +68,20 @@ export interface Database {
   txVolatile<T>(body: TxBody<T>): Promise<T>
   /** Whether transactions of this process wait in line: what can be put off should be. */
   isCrowded(): boolean
-  /** Answers one question at once. */
-  ask<In, Out>(question: Question<In, Out>, params: In): Out
   /**
-   * Lets all that is asked until the end of this turn of the event loop share one read transaction, unless a write of this process
-   * ends it sooner. Each would else take and give back a lock of the file by itself: 2 µs of a list fetch's 9. What another process
-   * commits meanwhile is seen in the next turn, as if the requests of this one had come before it.
+   * Answers one question, at once where the engine can: for list fetches alone. All that is asked until the end of this turn of the
+   * event loop shares one read transaction, unless a write of this process ends it sooner. Each would else take and give back a lock
+   * of the file by itself: 2 µs of a list fetch's 9. What another process commits meanwhile is seen in the next turn, as if the
+   * requests of this one had come before it.
    */
-  shareReads(): void
+  ask<In, Out>(question: Question<In, Out>, params: In): MaybePromise<Out>
+  /** The revision of nodes, plans and settings: what is made of them holds while it stands. */
+  revision(): number
+  /**
+   * The answer to a question about these alone, kept while their revision stands: nobody waits for it, and nobody may change it. What
+   * of a node is in no list (health, setup) does not count, and may be older.
+   */
+  kept<Out>(question: Question<Nothing, Out>): Out
   close(): void
 }
 

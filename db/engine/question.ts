@@ -6,9 +6,6 @@ import type { Query, Question } from './database.ts'
 import { BARE } from './dialect.ts'
 import { sql } from './orm.ts'
 
-/** A question without parameters. */
-export type Nothing = Record<string, never>
-
 /** One made of the query builder, with `input` and `field` where parameters stand. */
 export const built = <In, Out>(build: (q: Query) => { prepare(): unknown }): Question<In, Out> => ({
   kind: 'built',

@@ -35,7 +35,7 @@ const LAYERS: Layer[] = [
   layer(
     'sqlite',
     'db/engine/sqlite/ db/upload.ts db/restore.ts',
-    'db, lib, node:, better-sqlite3, type drizzle-orm',
+    'db, engine, lib, node:, better-sqlite3, type drizzle-orm',
   ),
   layer('ports', 'src/ports/', 'type db, type db/upload.ts, type lib, type settings, type valibot'),
   layer('services', 'src/services.ts', 'type db, type config, type lib, type ports'),

@@ -103,7 +103,7 @@ export const buy: Work = async (v, [node, plan, provider]) => {
 
 /** A button of a renewal. */
 export const renew: Work = async (v, [id = '', plan, provider]) => {
-  const found = findShownOfUser(v.s, v.user, id, formatTimestamp(v.s.clock.now()))
+  const found = await findShownOfUser(v.s, v.user, id, formatTimestamp(v.s.clock.now()))
   // Of a node that is gone nothing can be renewed.
   if (!found || found.nodeLabel === null) return showStale(v)
   const { node, node_label: label } = nodeAndPlan(found)

@@ -14,7 +14,7 @@ import { findOwn, listOwn, type OwnSubscription } from './subscriptions.ts'
 
 async function showList(v: BotRequest): Promise<void> {
   const { t } = v
-  const own = listOwn(v)
+  const own = await listOwn(v)
   const back: [string, string] = [t.back, tapData('menu')]
   if (own.length === 0) {
     const text = `${t.list}\n\n${t.listEmpty}`
@@ -57,7 +57,7 @@ async function showCard(v: BotRequest, { row, shown, nodeLabel }: OwnSubscriptio
 /** The list, or the card of one. */
 export const subscriptions: Work = async (v, [id]) => {
   if (id === undefined) return showList(v)
-  const own = findOwn(v, id)
+  const own = await findOwn(v, id)
   if (own) return showCard(v, own)
   await say(v, v.t.stale)
   await showList(v)

@@ -16,7 +16,7 @@ const nameOf = (v: BotRequest, { deviceModel, deviceOs, userAgent }: Device) =>
 
 async function showDevices(v: BotRequest): Promise<void> {
   const { s, t, user } = v
-  const devices = listDevices(s.db, user.tgId)
+  const devices = await s.db.read((q) => listDevices(q, user.tgId))
   const rows = devices
     .slice(0, MOST_LISTED)
     .map((device): [string, string] => [`🗑 ${nameOf(v, device)}`, tapData('dev', device.id)])

@@ -1,6 +1,6 @@
 /** The payment itself: its link, and what "I have paid" finds. */
 import { InlineKeyboard } from 'grammy/web'
-import { findPayment } from '#db/payments.ts'
+import { readPayment } from '#db/payments.ts'
 import type { Payment, Plan } from '#db/schema.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { checkPayment } from '#src/domain/payments/check.ts'
@@ -59,7 +59,7 @@ export async function pay(v: BotRequest, target: Target, plan: Plan, way: Way): 
   const made = await make(v, target, plan, way)
   if (!made) return
   const { t } = v
-  const price = priceText(v, findPayment(v.s.db, made.id) ?? way)
+  const price = priceText(v, (await v.s.db.read((q) => readPayment(q, made.id))) ?? way)
   const text = t.sale({
     node: target.node.label,
     plan: plan.label,
@@ -90,7 +90,8 @@ function takeTurn({ memory, user }: BotRequest): boolean {
 }
 
 async function showPaid(v: BotRequest, payment: Payment): Promise<void> {
-  const found = payment.subscriptionUuid === null ? null : findOwn(v, payment.subscriptionUuid)
+  const { subscriptionUuid: uuid } = payment
+  const found = uuid === null ? null : await findOwn(v, uuid)
   const keyboard = addLinkRow(v, new InlineKeyboard()).text(v.t.my, tapData('s'))
   await show(v, found ? v.t.paidDone(found.shown) : v.t.paidBefore, keyboard)
 }
@@ -113,11 +114,12 @@ async function tellOf(v: BotRequest, payment: Payment): Promise<void> {
 /** "I have paid": asks the provider, and shows what came of it. */
 export const check: Work = async (v, [id = '']) => {
   const { db } = v.s
-  const known = findPayment(db, id)
+  const find = () => db.read((q) => readPayment(q, id))
+  const known = await find()
   if (known?.tgId !== v.user.tgId) return showStale(v)
   if (known.status === 'pending') {
     if (!takeTurn(v)) return say(v, v.t.checkedJustNow)
     await checkPayment(v.s, id, BOT_ACTOR)
   }
-  await tellOf(v, findPayment(db, id) ?? known)
+  await tellOf(v, (await find()) ?? known)
 }

@@ -1,8 +1,7 @@
 /** One update of one user while it is answered: who the user is, what the service looks like, and the ways to answer. */
 import { type Context, GrammyError, type InlineKeyboard, InputFile } from 'grammy/web'
 import type { User } from '#db/schema.ts'
-import { findListsRevision } from '#db/settings.ts'
-import { findUser } from '#db/users.ts'
+import { readUser } from '#db/users.ts'
 import { meetUser } from '#src/domain/customers/contacts.ts'
 import { type Catalogue, createCatalogue } from '#src/domain/lists/catalogue.ts'
 import { type Lang, messageLang } from '#src/domain/notify/messages.ts'
@@ -29,7 +28,7 @@ export function createBotMemory(s: Services): BotMemory {
   const catalogue = createCatalogue(s)
   return {
     s,
-    catalogue: () => catalogue(findListsRevision(s.db)),
+    catalogue: () => catalogue(s.db.revision()),
     making: createSingleFlight(),
     checkedAtMs: new Map(),
   }
@@ -78,11 +77,12 @@ export async function beginRequest(memory: BotMemory, ctx: Context): Promise<Bot
 }
 
 /** Begins the answer to an update of somebody whom it does not make a user; null as above. */
-export function beginVisit(memory: BotMemory, ctx: Context): Visit | null {
+export async function beginVisit(memory: BotMemory, ctx: Context): Promise<Visit | null> {
   const { s } = memory
   const from = senderOf(ctx)
   if (!from) return null
-  const lang = langOf(s, findUser(s.db, from.id)?.lang ?? from.language_code)
+  const known = await s.db.read((q) => readUser(q, from.id))
+  const lang = langOf(s, known?.lang ?? from.language_code)
   return { s, memory, ctx, telegramId: from.id, lang, t: textsOf(lang), answered: false }
 }
 

@@ -143,7 +143,7 @@ export function runBot(s: Services): { stop(handOver?: boolean): Promise<void> }
   }
   let current: { generation: number; run: Run } | null = null
   const looking = repeat(s, 'settings', signal, async () => {
-    const wanted = wantedGeneration(s)
+    const wanted = await wantedGeneration(s)
     if (wanted !== current?.generation) {
       await current?.run.stop()
       report({ username: null })

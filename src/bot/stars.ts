@@ -1,10 +1,8 @@
 /** Payments in Telegram Stars: Telegram asks before it takes them, and tells when it has (core.telegram.org/bots/payments-stars). */
 import type { Context } from 'grammy/web'
-import { findNode } from '#db/nodes.ts'
-import { findPayment } from '#db/payments.ts'
-import { findPlan } from '#db/plans.ts'
+import { readPayment } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
-import { findUser } from '#db/users.ts'
+import { readUser } from '#db/users.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { priceAt } from '#src/domain/payments/offer.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
@@ -20,26 +18,30 @@ function isOffered(
   { s, catalogue }: BotMemory,
   { node, plan, amount, provider }: Payment,
 ): boolean {
-  const sold = findPlan(s.db, plan)
-  const known = listProviders(catalogue().settings).find(({ id }) => id === provider)
+  const { nodes, plans, settings } = catalogue()
+  const sold = plans.get(plan)
+  const known = listProviders(settings).find(({ id }) => id === provider)
   return (
     sold !== undefined &&
-    findNode(s.db, node) !== undefined &&
+    nodes.has(node) &&
     known?.enabled === true &&
     priceAt(sold, known, s.config.currency).amount === amount
   )
 }
 
 /** Why Telegram is not to take the Stars, in the payer's language; null: it may. */
-function objectionOf(memory: BotMemory, query: Query, t: Texts): string | null {
+async function objectionOf(memory: BotMemory, query: Query, t: Texts): Promise<string | null> {
   const { db } = memory.s
   const { currency, total_amount: amount, invoice_payload: id, from } = query
-  const payment = findPayment(db, id)
+  const payment = await db.read((q) => readPayment(q, id))
   const isBill = payment?.provider === 'stars' && payment.status === 'pending'
   if (!isBill || payment.deletedUser || payment.reviewReason !== null) return t.starsNotPending
   if (currency !== payment.currency || amount !== payment.amount) return t.starsNotPending
-  const users = [from.id, payment.tgId].map((tgId) => findUser(db, tgId))
-  if (users.some((user) => user && user.bannedAt !== null)) return t.banned
+  const isBanned = await db.read(function* (q) {
+    const users = [yield* readUser(q, from.id), yield* readUser(q, payment.tgId)]
+    return users.some((user) => user && user.bannedAt !== null)
+  })
+  if (isBanned) return t.banned
   return isOffered(memory, payment) ? null : t.starsChanged
 }
 
@@ -47,8 +49,9 @@ function objectionOf(memory: BotMemory, query: Query, t: Texts): string | null {
 export async function answerPreCheckout(memory: BotMemory, ctx: Context): Promise<void> {
   const query = ctx.preCheckoutQuery
   if (!query) return
-  const lang = findUser(memory.s.db, query.from.id)?.lang ?? query.from.language_code
-  const objection = objectionOf(memory, query, textsOf(langOf(memory.s, lang)))
+  const payer = await memory.s.db.read((q) => readUser(q, query.from.id))
+  const lang = langOf(memory.s, payer?.lang ?? query.from.language_code)
+  const objection = await objectionOf(memory, query, textsOf(lang))
   try {
     await (objection === null
       ? ctx.answerPreCheckoutQuery(true)
@@ -75,7 +78,8 @@ async function settle({ s }: BotMemory, charge: Charge, refunded: boolean): Prom
   try {
     const by = { provider: 'stars', externalId } as const
     const { status } = await confirmPayment(s, id, found, by)
-    if (findPayment(s.db, id)?.externalId === externalId) return status === 'paid'
+    const payment = await s.db.read((q) => readPayment(q, id))
+    if (payment?.externalId === externalId) return status === 'paid'
     // The link was paid twice at once: the other charge has settled it.
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
@@ -89,7 +93,9 @@ async function settle({ s }: BotMemory, charge: Charge, refunded: boolean): Prom
 export async function takeStars(memory: BotMemory, ctx: Context): Promise<void> {
   const charge = ctx.message?.successful_payment
   if (!charge || (await settle(memory, charge, false))) return
-  const lang = (ctx.from && findUser(memory.s.db, ctx.from.id)?.lang) ?? ctx.from?.language_code
+  const { from } = ctx
+  const payer = from && (await memory.s.db.read((q) => readUser(q, from.id)))
+  const lang = payer?.lang ?? from?.language_code
   await ctx.reply(textsOf(langOf(memory.s, lang)).inReview)
 }
 

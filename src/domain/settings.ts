@@ -1,13 +1,7 @@
 /** Live settings: a row wins over the environment, the environment over the default. Read at call time. */
 import type { Database, Query } from '#db/engine/database.ts'
 import { ENV_GENERATION, PENDING_ENV } from '#db/own-settings.ts'
-import {
-  deleteSetting,
-  findListsRevision,
-  listSettings,
-  putSetting,
-  readAllSettings,
-} from '#db/settings.ts'
+import { deleteSetting, listSettings, putSetting, readAllSettings } from '#db/settings.ts'
 import type { Config, LiveTexts } from '#src/config.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { GatewayDescriptor, ReadSetting } from '#src/ports/payment-gateway.ts'
@@ -51,7 +45,7 @@ function environmentOf(config: Config, generation: string | undefined, pending?:
   return live
 }
 
-function settingsOf(config: Config, stored: { key: string; value: string }[]): Settings {
+function settingsOf(config: Config, stored: readonly { key: string; value: string }[]): Settings {
   const rows = new Map(stored.map((row) => [row.key, row.value]))
   const live = environmentOf(config, rows.get(ENV_GENERATION), rows.get(PENDING_ENV))
   const { all } = config.settings
@@ -82,7 +76,7 @@ const snapshots = new WeakMap<Database, Snapshot>()
  */
 export function readSettings({ db, config }: Deps): Settings {
   // First: rows can only be newer, and are then read again at the next call.
-  const revision = findListsRevision(db)
+  const revision = db.revision()
   const kept = snapshots.get(db)
   if (kept?.revision === revision && kept.config === config) return kept.settings
   const settings = settingsOf(config, listSettings(db))

@@ -149,6 +149,9 @@ export function createApp(
       host = hosts.get(hostName(name)) ?? siteHost
       if (hosts.has(hostName(name)) && known.size < 100) known.set(name, host)
     }
-    return (host.lists ? answerList(s, request) : null) ?? host.app.fetch(request, env)
+    const { app, lists } = host
+    const list = lists ? answerList(s, request) : null
+    if (list instanceof Promise) return list.then((found) => found ?? app.fetch(request, env))
+    return list ?? app.fetch(request, env)
   }
 }

@@ -37,7 +37,7 @@ export function removeSessionCookie(c: Context): void {
 export const sessionToken = (c: Context): string | undefined => getCookie(c, COOKIE)
 
 /** The admin of the request's session, or undefined. */
-export function currentAdmin(s: Http, c: Context) {
+export async function currentAdmin(s: Http, c: Context) {
   const token = sessionToken(c)
   return token ? authenticate(s, token) : undefined
 }
@@ -48,7 +48,7 @@ export function currentAdmin(s: Http, c: Context) {
  */
 export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
-    const session = currentAdmin(s, c)
+    const session = await currentAdmin(s, c)
     if (!session) throw refusal('unauthorized')
     if (!session.secondFactor && !enrolment.has(c.req.path) && isSecondFactorRequired(s)) {
       throw refusal('second-factor-required')

@@ -133,7 +133,7 @@ export const installOperations = openOperations('Service', [
       ok: { media: { 'application/octet-stream': 'bytes' } },
     },
     async ({ s, params, query }) => {
-      requireToken(s, params.token)
+      await requireToken(s, params.token)
       const program = v.safeParse(coreProgram, params.program)
       if (!program.success) throw refusal('not-found')
       const { arch } = query()
@@ -162,7 +162,7 @@ export const installOperations = openOperations('Service', [
       refusals: [429],
     },
     async ({ s, c, params }) => {
-      requireToken(s, params.token)
+      await requireToken(s, params.token)
       // The interface: a body that can't be read counts as empty.
       const body = jsonObject(await readBody(c, JSON_LIMIT_BYTES)) ?? {}
       const report = reportOf(check(registration, body))

@@ -12,7 +12,7 @@ import { linkOperations } from './sub.ts'
 import { noticeOperations } from './webhooks.ts'
 
 type Settings = Pick<Config, 'adminPath' | 'gateways' | 'settings'>
-type Home = (s: Http, c: Context) => Response
+type Home = (s: Http, c: Context) => Response | Promise<Response>
 
 const health = openOperations('Service', [
   operation(

@@ -1,6 +1,5 @@
 /** Pages of src/web as responses: language, brand, policy and cache rules in one place. */
 import * as v from 'valibot'
-import { findListsRevision } from '#db/settings.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { dayIn } from '#src/lib/time.ts'
@@ -30,7 +29,7 @@ export const siteUrl = ({ config }: Pick<Http, 'config'>): string =>
   `${config.publicScheme}://${config.domains.site}`
 
 /** Nodes, plans and settings as they are now. */
-export const currentCatalogue = (s: Http): Catalogue => s.catalogue(findListsRevision(s.db))
+export const currentCatalogue = (s: Http): Catalogue => s.catalogue(s.db.revision())
 
 function pageBase(s: Http, c: Context, catalogue: Catalogue): PageBase {
   const { settings } = catalogue

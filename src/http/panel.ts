@@ -28,10 +28,10 @@ import { currentCatalogue, language, renderPage, siteUrl } from './pages.ts'
 const THEMES = ['light', 'dark'] as const
 
 /** What the page tells the panel: language and theme as this browser chose them, and whether there is a session. */
-function pageInput(s: Http, c: Context) {
+async function pageInput(s: Http, c: Context) {
   const { config } = s
   const { settings } = currentCatalogue(s)
-  const authenticated = currentAdmin(s, c) !== undefined
+  const authenticated = (await currentAdmin(s, c)) !== undefined
   const accepted = pickLang(
     PANEL_LANGS,
     c.req.header('accept-language'),
@@ -59,8 +59,8 @@ function pageInput(s: Http, c: Context) {
 const ADMIN_CACHE = 'no-cache, must-revalidate'
 
 /** The admin page. */
-export function adminHtml(s: Http, c: Context): Response {
-  const input = pageInput(s, c)
+export async function adminHtml(s: Http, c: Context): Promise<Response> {
+  const input = await pageInput(s, c)
   const entry = s.panel()?.entries[input.boot.lang]
   if (!entry) {
     return renderPage(s, c, { cache: ADMIN_CACHE }, panelUnbuiltPage)

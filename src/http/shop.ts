@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema.ts'
-import { findUserByToken } from '#db/users.ts'
+import { readUserByToken } from '#db/users.ts'
 import { rowId as id, token } from '#db/values.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
 import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
@@ -30,19 +30,26 @@ const purchase = v.object({
 })
 
 /** The owner of the link token of a path. Throws 404. */
-function readOwner(s: Http, params: { token: string }): User {
-  const user = findUserByToken(s.db, params.token)
+async function readOwner(s: Http, params: { token: string }): Promise<User> {
+  const user = await s.db.read((q) => readUserByToken(q, params.token))
   if (!user) throw refusal('not-found')
   return user
 }
 
 /** The uuid of the own subscription with this id; any other id as it is, which is refused as unknown. */
-function uuidOf(s: Http, user: User, id: string): string {
-  return findShownOfUser(s, user, id, formatTimestamp(s.clock.now()))?.row.uuid ?? id
+async function uuidOf(s: Http, user: User, id: string): Promise<string> {
+  const found = await findShownOfUser(s, user, id, formatTimestamp(s.clock.now()))
+  return found?.row.uuid ?? id
 }
 
-function shopView(s: Http, user: User) {
+async function shopView(s: Http, user: User) {
   const now = formatTimestamp(s.clock.now())
+  const { shown, devices } = await s.db.read(function* (q) {
+    return {
+      shown: yield* listShownOfUser(q, user, now),
+      devices: yield* listDevices(q, user.tgId),
+    }
+  })
   const catalogue = currentCatalogue(s)
   const { open, nodes, plans, providers } = readShop(catalogue, user)
   const connectable = canConnect(user, catalogue.settings)
@@ -52,12 +59,12 @@ function shopView(s: Http, user: User) {
     nodes,
     plans: plans.map((plan) => shopPlanView(plan, s.config.currency)),
     providers: providers.map(({ id, label }) => ({ id, label })),
-    subscriptions: listShownOfUser(s.db, user, now).map(({ state, ...found }) =>
+    subscriptions: shown.map(({ state, ...found }) =>
       ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid)),
     ),
     devices: {
       limit: deviceLimit(user, catalogue.settings),
-      list: listDevices(s.db, user.tgId).map(ownDeviceView),
+      list: devices.map(ownDeviceView),
     },
   }
 }
@@ -77,8 +84,8 @@ export const shopOperations = openOperations('Shop', [
       params: { token },
       ok: shop,
     },
-    ({ s, c, params }) => {
-      const user = readOwner(s, params)
+    async ({ s, c, params }) => {
+      const user = await readOwner(s, params)
       keepPrivate(c)
       return shopView(s, user)
     },
@@ -95,7 +102,7 @@ export const shopOperations = openOperations('Shop', [
       refusals: [429],
     },
     async ({ s, c, params, body }) => {
-      const user = readOwner(s, params)
+      const user = await readOwner(s, params)
       const { node, plan, provider, renews } = await body()
       const actor = { admin: null, ip: ipOf(s, c) }
       const made = await createPayment(s, actor, {
@@ -103,7 +110,7 @@ export const shopOperations = openOperations('Shop', [
         node: node ?? undefined,
         plan,
         provider,
-        renews: typeof renews === 'string' ? uuidOf(s, user, renews) : undefined,
+        renews: typeof renews === 'string' ? await uuidOf(s, user, renews) : undefined,
         source: 'site',
       })
       keepPrivate(c)
@@ -121,7 +128,7 @@ export const shopOperations = openOperations('Shop', [
       refusals: [400, 429],
     },
     async ({ s, c, params }) => {
-      const url = await createConnectLink(s, readOwner(s, params).tgId)
+      const url = await createConnectLink(s, (await readOwner(s, params)).tgId)
       keepPrivate(c)
       return { url }
     },
@@ -137,7 +144,7 @@ export const shopOperations = openOperations('Shop', [
       refusals: [429],
     },
     async ({ s, c, params }) => {
-      const { tgId } = readOwner(s, params)
+      const { tgId } = await readOwner(s, params)
       await removeOwnDevice(s, { admin: null, ip: ipOf(s, c) }, tgId, readId(params.device_id))
       keepPrivate(c)
       return { ok: true }

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import { listActiveOfUser } from '#db/subscriptions.ts'
-import { findUserByToken } from '#db/users.ts'
+import { readUserByToken } from '#db/users.ts'
 import { token } from '#db/values.ts'
 import { deviceLimit } from '#src/domain/customers/devices.ts'
 import { legalTokens } from '#src/domain/installation/legal.ts'
@@ -50,13 +50,16 @@ function enabledLabels(nodes: Iterable<{ enabled: boolean; label: string }>): st
   return Array.from(nodes).flatMap((node) => (node.enabled ? [node.label] : []))
 }
 
-function cabinetView(s: Http, token: string): CabinetAnswer {
-  const user = findUserByToken(s.db, token)
-  if (!user) throw refusal('not-found')
+async function cabinetView(s: Http, token: string): Promise<CabinetAnswer> {
   const now = s.clock.now()
+  const { user, active } = await s.db.read(function* (q) {
+    const found = yield* readUserByToken(q, token)
+    if (!found) throw refusal('not-found')
+    const isBanned = found.bannedAt !== null
+    const own = isBanned ? [] : yield* listActiveOfUser(q, found.tgId, formatTimestamp(now))
+    return { user: found, active: own }
+  })
   const catalogue = currentCatalogue(s)
-  const active =
-    user.bannedAt === null ? listActiveOfUser(s.db, user.tgId, formatTimestamp(now)) : []
   return {
     username: user.username,
     subscriptions: active.map((row) => ({
@@ -72,14 +75,18 @@ function cabinetView(s: Http, token: string): CabinetAnswer {
 }
 
 /** A page for whoever comes. */
-const pageAt = (path: `/${string}`, summary: string, render: (s: Http, c: Context) => Response) =>
+const pageAt = (
+  path: `/${string}`,
+  summary: string,
+  render: (s: Http, c: Context) => Response | Promise<Response>,
+) =>
   operation(
     { method: 'get', path, open: 'public', summary, query: language, ok: page },
     ({ s, c }) => render(s, c),
   )
 
 /** `GET /`, which is another page by the host. */
-export const homeOperations = (render: (s: Http, c: Context) => Response) =>
+export const homeOperations = (render: (s: Http, c: Context) => Response | Promise<Response>) =>
   openOperations('Site', [pageAt('/', 'The landing page; on the panel host the panel', render)])
 
 export const siteOperations = [

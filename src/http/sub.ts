@@ -2,8 +2,9 @@
 
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
+import type { MaybePromise } from '#db/engine/database.ts'
 import type { User } from '#db/schema.ts'
-import { findListOwner, findUser, findUserByOtherToken, type ListOwner } from '#db/users.ts'
+import { findListOwner, type ListOwner, readUser, readUserByOtherToken } from '#db/users.ts'
 import { token } from '#db/values.ts'
 import { admit, deviceLimit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'
 import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
@@ -37,12 +38,12 @@ interface Asked {
 }
 
 /** Whose link it is. Only where it is nobody's present one it is looked for among the others. */
-function ownerOf(s: Http, token: string, hwid: string, now: Date): Asked {
+async function ownerOf(s: Http, token: string, hwid: string, now: Date): Promise<Asked> {
   const at = formatTimestamp(now)
-  const owner = findListOwner(s.db, token, hwid, at)
+  const owner = await findListOwner(s.db, token, hwid, at)
   if (owner) return { owner, token }
-  const present = findUserByOtherToken(s.db, token)?.token
-  const known = present === undefined ? undefined : findListOwner(s.db, present, hwid, at)
+  const present = (await s.db.read((q) => readUserByOtherToken(q, token)))?.token
+  const known = present === undefined ? undefined : await findListOwner(s.db, present, hwid, at)
   if (present === undefined || !known) throw unknownToken()
   return { owner: known, token: present }
 }
@@ -86,9 +87,14 @@ function botOf(s: Http, catalogue: Catalogue, user: User | undefined, token: str
 const dayOf = (s: Http, lang: Lang, timestamp: string): string =>
   dayInWords(lang, s.config.timezone, parseTimestamp(timestamp))
 
-/** What a user is shown beside what is active. */
-const shownOf = (s: Http, user: User | undefined, now: Date) =>
-  user ? listShownOfUser(s.db, user, formatTimestamp(now)) : []
+/** The owner of a link, with what they are shown beside what is active. */
+const readShown = (s: Http, { tgId }: ListOwner, now: Date) =>
+  s.db.read(function* (q) {
+    const user = yield* readUser(q, tgId)
+    const shown = user ? yield* listShownOfUser(q, user, formatTimestamp(now)) : []
+    const devices = yield* listDevices(q, tgId)
+    return { user, shown, devices: devices.length }
+  })
 
 const labelsOf = ({ nodes, plans }: Catalogue, row: { node: string; plan: string }) => ({
   nodeLabel: nodes.get(row.node)?.label ?? row.node,
@@ -96,10 +102,15 @@ const labelsOf = ({ nodes, plans }: Catalogue, row: { node: string; plan: string
 })
 
 /** The page of a user without an active subscription. */
-function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
+async function endedPage(
+  s: Http,
+  c: Context,
+  token: string,
+  owner: ListOwner,
+  now: Date,
+): Promise<Response> {
+  const { user, shown } = await readShown(s, owner, now)
   return renderPage(s, c, {}, (base, catalogue) => {
-    const user = findUser(s.db, owner.tgId)
-    const shown = shownOf(s, user, now)
     const ended = shown.flatMap(({ row, state }) => (state === 'expired' ? [row.expiresAt] : []))
     const last = ended.sort().at(-1)
     return expiredPage({
@@ -113,9 +124,16 @@ function endedPage(s: Http, c: Context, token: string, owner: ListOwner, now: Da
 }
 
 /** The page of a user: their subscription, or that it has run out. */
-function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Date): Response {
+async function userPage(
+  s: Http,
+  c: Context,
+  token: string,
+  owner: ListOwner,
+  now: Date,
+): Promise<Response> {
   const active = owner.subscriptions.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))
   if (active.length === 0) return endedPage(s, c, token, owner, now)
+  const { user, shown, devices } = await readShown(s, owner, now)
   return renderPage(s, c, { kind: 'script', vary: DEVICE_HEADERS }, (base, catalogue) => {
     const subscriptions = active.map((row) => ({
       ...labelsOf(catalogue, row),
@@ -123,8 +141,7 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       daysToGo: daysToGo(row.expiresAt, now),
       planDays: catalogue.plans.get(row.plan)?.days ?? null,
     }))
-    const user = findUser(s.db, owner.tgId)
-    const paused = shownOf(s, user, now).flatMap(({ row }) =>
+    const paused = shown.flatMap(({ row }) =>
       row.heldAt === null
         ? []
         : [
@@ -145,7 +162,7 @@ function userPage(s: Http, c: Context, token: string, owner: ListOwner, now: Dat
       paused,
       ...botOf(s, catalogue, user, token),
       ...saleTo(s, catalogue, user, token),
-      devices: limit === null ? null : { limit, count: listDevices(s.db, owner.tgId).length },
+      devices: limit === null ? null : { limit, count: devices },
     })
   })
 }
@@ -202,14 +219,16 @@ function listForKnown(
   return listOf(s, owner, token, choice, limited, now)
 }
 
-function listFor(s: Http, { method, url, headers }: Request): Response | null {
+function listFor(s: Http, { method, url, headers }: Request): MaybePromise<Response | null> {
   const token = PLAIN_PATH.exec(url.slice(url.indexOf('/', 'https://'.length)))?.[1]
   const choice = s.lists.formatFor(headers.get('user-agent'), undefined)
   if (token === undefined || !choice) return null
   const hwid = headers.get('x-hwid') ?? ''
   const now = s.clock.now()
   const owner = findListOwner(s.db, token, hwid, formatTimestamp(now))
-  return owner ? listForKnown(s, owner, { hwid, method }, token, choice, now) : null
+  const answer = (known: ListOwner | undefined) =>
+    known ? listForKnown(s, known, { hwid, method }, token, choice, now) : null
+  return owner instanceof Promise ? owner.then(answer) : answer(owner)
 }
 
 /**
@@ -217,15 +236,18 @@ function listFor(s: Http, { method, url, headers }: Request): Response | null {
  * limited. Null for all else, which the operations answer: pages, refusals, faults, and what a browser's script asks, because CORS
  * has a say in it.
  */
-export function answerList(s: Http, request: Request): Response | null {
+export function answerList(s: Http, request: Request): MaybePromise<Response | null> {
   const { method, headers } = request
   if ((method !== 'GET' && method !== 'HEAD') || headers.get('origin') !== null) return null
+  const finish = (list: Response | null) =>
+    list && method === 'HEAD' ? new Response(null, list) : list
+  // The operation meets the same fault, and says so.
+  const leave = () => null
   try {
     const list = listFor(s, request)
-    return list && method === 'HEAD' ? new Response(null, list) : list
+    return list instanceof Promise ? list.then(finish).catch(leave) : finish(list)
   } catch {
-    // The operation meets the same fault, and says so.
-    return null
+    return leave()
   }
 }
 
@@ -234,7 +256,7 @@ async function answerLink(s: Http, c: Context, given: string): Promise<Response>
   const hwid = c.req.header('x-hwid') ?? ''
   const now = s.clock.now()
   const choice = s.lists.formatFor(c.req.header('user-agent'), c.req.query('format'))
-  const { owner, token } = ownerOf(s, given, hwid, now)
+  const { owner, token } = await ownerOf(s, given, hwid, now)
   if (!choice) return userPage(s, c, token, owner, now)
   const list = listForKnown(s, owner, { hwid, method: c.req.method }, token, choice, now)
   if (list) return list
@@ -244,7 +266,7 @@ async function answerLink(s: Http, c: Context, given: string): Promise<Response>
 
 /** The way to the bot that connects a Telegram account to a link's owner. */
 async function toBot(s: Http, given: string): Promise<Response> {
-  const { owner } = ownerOf(s, given, '', s.clock.now())
+  const { owner } = await ownerOf(s, given, '', s.clock.now())
   const headers = {
     Location: await createConnectLink(s, owner.tgId),
     'Cache-Control': 'private, no-store',
@@ -255,8 +277,8 @@ async function toBot(s: Http, given: string): Promise<Response> {
 }
 
 /** The page that opens an app with a link. */
-function appPage(s: Http, c: Context, given: string, app: string): Response {
-  const { owner, token } = ownerOf(s, given, '', s.clock.now())
+async function appPage(s: Http, c: Context, given: string, app: string): Promise<Response> {
+  const { owner, token } = await ownerOf(s, given, '', s.clock.now())
   const known = findApp(currentCatalogue(s).apps, app)
   if (!known) throw refusal('not-found')
   const urls = { subUrl: subLink(s.config, token), accountUrl: accountUrl(s, token) }

@@ -1,5 +1,6 @@
 /** Notices of the gateways: what they say is for their descriptors to read, what it does is the same for all. */
-import { findByExternalId, findPayment, findPaymentOf } from '#db/payments.ts'
+import type { Reading, Steps } from '#db/engine/database.ts'
+import { readByExternalId, readPayment, readPaymentOf } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payments/check.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
@@ -64,8 +65,9 @@ function followUp(
 ): void {
   if (externalId === '') return
   const ip = ipOf(s, c)
+  const find = () => s.db.read((q) => readByExternalId(q, provider, externalId))
   s.background.run('look up a payment', async () => {
-    const known = payment ?? findByExternalId(s.db, provider, externalId)
+    const known = payment ?? (await find())
     // The reconciler asks for it, or for its creation once more, and so learns what the provider calls it.
     if (known?.status === 'pending') await askAgainSoon(s, known.id)
     if (!known && s.noticeLimits.mayLookUp(ip)) await lookUpUnknown(s, provider, externalId)
@@ -73,20 +75,23 @@ function followUp(
 }
 
 /** A refund is not answered as heard; its payment is looked at all the same. */
-function noteRefund({ s, provider }: Hearing, externalId: string): void {
-  const payment = findByExternalId(s.db, provider, externalId)
+async function noteRefund({ s, provider }: Hearing, externalId: string): Promise<void> {
+  const payment = await s.db.read((q) => readByExternalId(q, provider, externalId))
   if (payment?.status !== 'paid' || payment.refundedAt !== null) return
   s.background.run('look up a refund', () => recheck(s, payment))
 }
 
-function refuse(hearing: Hearing, { status, error, refundOf }: Said<'refused'>): never {
-  if (refundOf !== undefined) noteRefund(hearing, refundOf)
+async function refuse(
+  hearing: Hearing,
+  { status, error, refundOf }: Said<'refused'>,
+): Promise<never> {
+  if (refundOf !== undefined) await noteRefund(hearing, refundOf)
   throw refusalOfText(error, status)
 }
 
 async function askOwn(hearing: Hearing, { id, externalId }: Said<'ask own'>): Promise<void> {
   const { s, provider } = hearing
-  const found = findPayment(s.db, id)
+  const found = await s.db.read((q) => readPayment(q, id))
   const payment = found?.provider === provider ? found : undefined
   if (!payment || payment.externalId === '') {
     if (!found || payment) followUp(hearing, payment, externalId)
@@ -96,16 +101,16 @@ async function askOwn(hearing: Hearing, { id, externalId }: Said<'ask own'>): Pr
 }
 
 /** The first payment of a provider that one of these ids names, ours or its own. */
-function findNamed(s: Http, provider: string, ids: string[]): Payment | undefined {
+function* readNamed(q: Reading, provider: string, ids: string[]): Steps<Payment | undefined> {
   for (const id of ids) {
-    const payment = id === '' ? undefined : findPaymentOf(s.db, provider, id)
+    const payment = id === '' ? undefined : yield* readPaymentOf(q, provider, id)
     if (payment) return payment
   }
   return undefined
 }
 
 async function ask({ s, provider }: Hearing, { ids }: Said<'ask'>): Promise<void> {
-  const payment = findNamed(s, provider, ids)
+  const payment = await s.db.read((q) => readNamed(q, provider, ids))
   if (payment) await recheckOpen(s, payment)
 }
 
@@ -133,7 +138,7 @@ async function wordOf(s: Http, payment: Payment, told: PaidState): Promise<PaidS
 }
 
 async function confirm({ s, provider }: Hearing, { ids, state }: Said<'paid'>): Promise<void> {
-  const payment = findNamed(s, provider, ids)
+  const payment = await s.db.read((q) => readNamed(q, provider, ids))
   if (!payment) return
   const found = await wordOf(s, payment, state)
   await confirmPayment(s, payment.id, found, toldIdOf(payment, ids))
@@ -149,7 +154,7 @@ async function hear(hearing: Hearing, route: NoticeRoute): Promise<Response> {
     // As they are when they are asked for: a body may take its time.
     (key) => readSettings(s).ofGateway(key),
   )
-  if (notice.says === 'refused') refuse(hearing, notice)
+  if (notice.says === 'refused') await refuse(hearing, notice)
   if (notice.says === 'ask own') await askOwn(hearing, notice)
   if (notice.says === 'ask') await ask(hearing, notice)
   if (notice.says === 'paid') await confirm(hearing, notice)

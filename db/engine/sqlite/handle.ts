@@ -1,6 +1,7 @@
 /** A database handle over open connections. */
 import Sqlite from 'better-sqlite3'
-import type { Database } from '../database.ts'
+import type { Database, Nothing, Question } from '../database.ts'
+import { writtenValues } from '../question.ts'
 import { guarded } from './failures.ts'
 import { type Builder, drizzle } from './orm.ts'
 import { createReadTransactions } from './reads.ts'
@@ -36,8 +37,20 @@ function createReader(raw: Sqlite.Database) {
   return { db, steps, reads, read }
 }
 
+const LISTS_REVISION = writtenValues<Nothing, number>(
+  "select n from revisions where name = 'lists'",
+)
+
+/** An answer, and the revision for which it holds. */
+interface Kept {
+  revision: number
+  answer: unknown
+}
+
 export function wrap(raw: Sqlite.Database): SqliteDatabase {
   const { db, steps, reads, read } = createReader(raw)
+  const answers = new Map<unknown, Kept>()
+  const revision = () => steps.ask(LISTS_REVISION, {})[0] ?? 0
   let scanner: { raw: Sqlite.Database; read: Database['read'] } | null = null
   const scannerOf = () => {
     const own = openScanner(raw)
@@ -50,8 +63,21 @@ export function wrap(raw: Sqlite.Database): SqliteDatabase {
       scanner ??= guarded(scannerOf)
       return scanner.read(body)
     },
-    ask: steps.ask,
-    shareReads: reads.share,
+    ask(question, params) {
+      reads.share()
+      return steps.ask(question, params)
+    },
+    revision,
+    kept<Out>(question: Question<Nothing, Out>) {
+      // What a transaction of this process sees may never come to be.
+      if (raw.inTransaction && !reads.isShared()) return steps.ask(question, {})
+      const now = revision()
+      const known = answers.get(question)
+      if (known?.revision === now) return known.answer as Out
+      const answer = steps.ask(question, {})
+      answers.set(question, { revision: now, answer })
+      return answer
+    },
     ...createTransactions(raw, db, steps, reads.end),
     close() {
       reads.end()

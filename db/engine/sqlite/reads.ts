@@ -23,6 +23,7 @@ export function createReadTransactions(raw: Sqlite.Database) {
       setImmediate(end)
     },
     end,
+    isShared: () => shared,
     /** Runs `work` within one. */
     within<T>(work: () => T): T {
       if (raw.inTransaction) return work()

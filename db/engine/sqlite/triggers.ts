@@ -5,9 +5,9 @@
 
 const LISTS = "UPDATE revisions SET n = n + 1 WHERE name = 'lists'"
 
-/** Columns of a node that a connection list or a public page shows; health columns change every minute and do not count. */
+/** Columns of a node that a connection list or a public page shows, and its pinned keys; health columns change every minute and do not count. */
 const NODE_COLUMNS =
-  'code, label, kind, address, port, public_key, short_id, sni, flow, shared_uuid, transports_json, hysteria_port, hysteria_password, hysteria_obfs_password, core_version, enabled, sort_order'
+  'code, label, kind, address, port, public_key, short_id, sni, flow, shared_uuid, transports_json, hysteria_port, hysteria_password, hysteria_obfs_password, core_version, enabled, sort_order, host_key'
 
 const TRIGGERS: Record<string, string> = {
   nodes_insert: `AFTER INSERT ON nodes BEGIN ${LISTS}; END`,

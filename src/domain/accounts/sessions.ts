@@ -8,9 +8,9 @@ import {
   deleteSession,
   deleteSessionOf,
   deleteSessionsOf,
-  findSession,
   insertSession,
   readSession,
+  readSessionByToken,
   touchSession,
 } from '#db/logins.ts'
 import { audit } from '#src/domain/audit.ts'
@@ -101,7 +101,8 @@ export function* openSession(
 
 /** The admin of a session cookie, or undefined. */
 export function authenticate(s: Deps, token: string) {
-  return findSession(s.db, sha256Hex(token), formatTimestamp(s.clock.now()))
+  const now = formatTimestamp(s.clock.now())
+  return s.db.read((q) => readSessionByToken(q, sha256Hex(token), now))
 }
 
 /** Notes after the answer that a session was used, when the last note is a minute old. */

@@ -1,7 +1,7 @@
 /** What the bot learns of people by talking to them. No audit rows: nobody decides anything here. */
 import { markBlocked } from '#db/message-log.ts'
 import type { User } from '#db/schema.ts'
-import { ensureUser, findUser, updateUser } from '#db/users.ts'
+import { ensureUser, readUser, updateUser } from '#db/users.ts'
 import type { Lang } from '#src/domain/notify/messages.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { randomToken } from '#src/lib/random.ts'
@@ -34,7 +34,7 @@ export function changesBy({ username, lang }: Contact, user: User) {
  */
 export async function meetUser(s: Deps, contact: Contact): Promise<User> {
   const { tgId } = contact
-  const known = findUser(s.db, tgId)
+  const known = await s.db.read((q) => readUser(q, tgId))
   if (known && !changesBy(contact, known)) return known
   const now = formatTimestamp(s.clock.now())
   return s.db.tx(function* (tx) {

@@ -1,6 +1,6 @@
 /** The device limit: who may fetch a list, and which devices a user has. */
 import { admitDevice, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
-import { findUser, type ListOwner, readUser, updateUser } from '#db/users.ts'
+import { type ListOwner, readUser, updateUser } from '#db/users.ts'
 import { HWID } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
@@ -55,7 +55,8 @@ export async function admit(
 ): Promise<void> {
   const limit = owner.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT')
   if (!register) {
-    if (listDevices(s.db, owner.tgId).length >= limit) throw limitReached()
+    const known = await s.db.read((q) => listDevices(q, owner.tgId))
+    if (known.length >= limit) throw limitReached()
     return
   }
   const now = formatTimestamp(s.clock.now())
@@ -96,11 +97,13 @@ export const deviceLimit = (
     : null
 
 /** A user's devices with their own and the fallback limit. Throws 404 for an unknown user. */
-export function userDevices(s: Deps, number: number) {
-  const user = findUser(s.db, number)
-  if (!user) throw refusal('user-not-found')
+export async function userDevices(s: Deps, number: number) {
+  const { user, devices } = await s.db.read(function* (q) {
+    const known = yield* readKnownUser(q, number)
+    return { user: known, devices: yield* listDevices(q, known.tgId) }
+  })
   return {
-    devices: listDevices(s.db, user.tgId),
+    devices,
     limit: user.hwidLimit,
     fallbackLimit: readSettings(s).int('HWID_FALLBACK_LIMIT'),
   }
@@ -108,10 +111,8 @@ export function userDevices(s: Deps, number: number) {
 
 /** Removes a user's device; an unknown one is no fault. Throws 404 for an unknown user. */
 export async function removeDevice(s: Deps, actor: Actor, number: number, id: number | null) {
-  const user = findUser(s.db, number)
-  if (!user) throw refusal('user-not-found')
+  const { tgId } = await s.db.read((q) => readKnownUser(q, number))
   if (id === null) return
-  const { tgId } = user
   const now = formatTimestamp(s.clock.now())
   await s.db.tx(function* (tx) {
     if (yield* deleteDevice(tx, tgId, id)) {

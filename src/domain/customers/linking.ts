@@ -9,7 +9,7 @@ import {
 } from '#db/link-codes.ts'
 import { moveCustomer } from '#db/merge.ts'
 import type { User } from '#db/schema.ts'
-import { findUser, readUser, updateUser } from '#db/users.ts'
+import { readUser, updateUser } from '#db/users.ts'
 import { MAX_NOTE, MAX_TAGS } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
@@ -84,9 +84,12 @@ export async function findConnection(
   telegramId: number,
 ): Promise<Connection | ConnectRefusal> {
   const now = formatTimestamp(s.clock.now())
-  const customer = await s.db.read((q) => findLinkOwner(q, sha256Hex(code), now))
+  const { customer, known } = await s.db.read(function* (q) {
+    const owner = yield* findLinkOwner(q, sha256Hex(code), now)
+    return { customer: owner, known: yield* readUser(q, telegramId) }
+  })
   if (!customer) return 'stale'
-  const connection = { customer, known: findUser(s.db, telegramId) }
+  const connection = { customer, known }
   return isBanned(connection) ? 'banned' : connection
 }
 

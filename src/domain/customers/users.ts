@@ -1,5 +1,5 @@
 /** Users as an admin manages them: profile, ban, deletion. Each one transaction, then their nodes. */
-import type { Query } from '#db/engine/database.ts'
+import type { Query, Reading } from '#db/engine/database.ts'
 import type { User } from '#db/schema.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import {
@@ -26,7 +26,7 @@ export interface NodeClient {
 }
 
 /** The customer whom a number means. Throws 404. */
-export function* readKnownUser(tx: Query, number: number) {
+export function* readKnownUser(tx: Reading, number: number) {
   const user = yield* readUser(tx, number)
   if (!user) throw refusal('user-not-found')
   return user

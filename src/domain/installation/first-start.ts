@@ -1,6 +1,6 @@
 /** What a new database holds: one admin, four plans, the local node, the management key. Done once, under the start lock. */
 import { countAdmins, insertAdmin } from '#db/admins.ts'
-import { findNode, insertNode, updateNode } from '#db/nodes.ts'
+import { insertNode, readNode, updateNode } from '#db/nodes.ts'
 import { countPlans, insertPlans } from '#db/plans.ts'
 import { putManagementKey, putSetting, readManagementKey } from '#db/settings.ts'
 import { generatePassword } from '#src/domain/accounts/admins.ts'
@@ -63,7 +63,7 @@ export async function seedLocalNode(
   canBind: (port: number) => Promise<boolean>,
 ): Promise<void> {
   const { address, port, sni, on } = s.config.localNode
-  const known = findNode(s.db, LOCAL_NODE)
+  const known = await s.db.read((q) => readNode(q, LOCAL_NODE))
   if (known) {
     const changes = { address, sni, enabled: on, ...(port === null ? {} : { port }) }
     const same = Object.entries(changes).every(

@@ -119,12 +119,12 @@ export async function keepSnapshots(
     )
   // Once a day, and until it is mended.
   const check =
-    isAlertOpen(s.db, UNSOUND) ||
+    (await s.db.read((q) => isAlertOpen(q, UNSOUND))) ||
     before.every(({ day }) => day !== formatTimestamp(now).slice(0, 10))
   try {
     const wrong = await s.snapshots.make(name, now, key, check)
     s.log.info('snapshot made', { name })
-    if (isAlertOpen(s.db, 'snapshot')) await alertOf('snapshot', null)
+    if (await s.db.read((q) => isAlertOpen(q, 'snapshot'))) await alertOf('snapshot', null)
     if (wrong) {
       const { table, column } = wrong
       s.log.error('no restore would take this snapshot', { name, table, column })

@@ -51,7 +51,7 @@ export async function currentStats(s: Deps) {
     month: spanOf(days),
     currency,
   })
-  const nodes = listNodes(s.db)
+  const nodes = await s.db.read(listNodes)
   return {
     users: counted.users,
     subscriptions: counted.subscriptions,

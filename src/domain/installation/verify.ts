@@ -31,7 +31,7 @@ function compare(core: Core, present: Set<string>, wanted: Set<string>): string[
 /** I4: a line for every client that a core lacks or has too much, and for every core that gives no answer. */
 export async function compareNodes(s: Deps): Promise<string[]> {
   const groups = new Map<Core, Node[]>()
-  for (const node of listNodes(s.db)) {
+  for (const node of await s.db.read(listNodes)) {
     const core = s.cores.of(node)
     if (core) groups.set(core, [...(groups.get(core) ?? []), node])
   }

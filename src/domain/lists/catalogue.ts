@@ -1,8 +1,7 @@
 /** What all connection lists share — nodes, plans, settings — kept while its revision in the database stands. */
-import { listNodes } from '#db/nodes.ts'
+import { keptNodes } from '#db/nodes.ts'
 import { listPlans } from '#db/plans.ts'
 import type { Node, Plan } from '#db/schema.ts'
-import { findListsRevision } from '#db/settings.ts'
 import { type Sound, type SoundNode, soundNode, soundPlanLabel } from '#src/domain/nodes/sound.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
@@ -61,7 +60,7 @@ function listedPlans(plans: Map<string, Plan>): Catalogue['planLabel'] {
 }
 
 function readCatalogue(s: Deps, revision: number): Catalogue {
-  const nodes = new Map(listNodes(s.db).map((node) => [node.code, node]))
+  const nodes = new Map(keptNodes(s.db).map((node) => [node.code, node]))
   const plans = new Map(listPlans(s.db).map((plan) => [plan.code, plan]))
   const settings = readSettings(s)
   return {
@@ -86,7 +85,7 @@ export function createCatalogue(s: Deps): (revision: number) => Catalogue {
   return (revision) => {
     if (kept?.revision === revision) return kept
     // The revision is read first: what follows can only be newer, and is then read again at the next call.
-    kept = readCatalogue(s, findListsRevision(s.db))
+    kept = readCatalogue(s, s.db.revision())
     return kept
   }
 }

@@ -44,7 +44,7 @@ export function createNodeAlerts(s: Deps): NodeAlerts {
     // A node that is being provisioned is not down.
     else if (status !== 'active' || troubledMs(code) < DOWN_MS) return
     const begins = trouble !== null
-    if (isAlertOpen(s.db, name) === begins) return
+    if ((await s.db.read((q) => isAlertOpen(q, name))) === begins) return
     const at = formatTimestamp(s.clock.now())
     await s.db.tx((tx) =>
       alertState(tx, s, at, {

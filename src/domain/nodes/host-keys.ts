@@ -1,7 +1,7 @@
 /** Which SSH host key a node is known by: pinned from its registration, else on first use; another one is refused until an admin trusts it. */
 
 import type { Query } from '#db/engine/database.ts'
-import { findNode, readNode, updateNode } from '#db/nodes.ts'
+import { keptNodes, readNode, updateNode } from '#db/nodes.ts'
 import { readManaged } from '#db/retired-nodes.ts'
 import { isSetUp, type Node } from '#db/schema.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
@@ -16,7 +16,7 @@ type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'log' | 'writeKnownHosts'
 
 /** The pinned keys of a node; none before its first connection. */
 export const pinnedKeys = (s: Pick<Services, 'db'>, code: string): string[] =>
-  splitHostKeys(findNode(s.db, code)?.hostKey ?? null)
+  splitHostKeys(keptNodes(s.db).find((node) => node.code === code)?.hostKey ?? null)
 
 /**
  * The nodes that are known by one of these keys already, this one aside. Two nodes with one key are one server, or one that passes its
@@ -56,7 +56,7 @@ function* refuse(tx: Query, s: Deps, node: Node, key: string, at: string) {
  */
 export async function admitHostKey(s: Deps, code: string, key: string): Promise<boolean> {
   const at = formatTimestamp(s.clock.now())
-  const known = findNode(s.db, code)
+  const known = await s.db.read((q) => readNode(q, code))
   if (known && known.presentedHostKey === null && splitHostKeys(known.hostKey).includes(key)) {
     return true
   }

@@ -4,7 +4,6 @@ import { isUniqueViolation } from '#db/engine/failures.ts'
 import {
   countPendingPayments,
   deleteNode,
-  findNode,
   insertNode,
   readNode,
   readNodeCodes,
@@ -228,7 +227,7 @@ function measuredTrouble(
 
 /** The state of a node's machine; an unreachable one is reported, never thrown. Throws 404 for an unknown node. */
 export async function nodeMetrics(s: Deps, code: string): Promise<NodeMetrics> {
-  const node = findNode(s.db, code)
+  const node = await s.db.read((q) => readNode(q, code))
   if (!node) throw notFoundNode()
   const core = s.cores.of(node)
   if (!core) {

@@ -2,7 +2,7 @@
  * Restarts the bot, wherever it runs: who changes what it reads raises the wanted generation in the same transaction
  * (db/bot-state.ts), then waits here for the bot's word that it works with it.
  */
-import { type BotState, findBotState, putBotReport } from '#db/bot-state.ts'
+import { type BotState, putBotReport, readBotState } from '#db/bot-state.ts'
 import { pause } from '#src/lib/pause.ts'
 import { formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -23,7 +23,7 @@ const isAlive = (s: Deps, state: BotState | undefined): state is BotState =>
 export async function awaitBotRestart(s: Deps, generation: number): Promise<boolean> {
   const deadline = s.clock.monotonicMs() + PATIENCE_MS
   for (;;) {
-    const state = findBotState(s.db)
+    const state = await s.db.read(readBotState)
     if (!isAlive(s, state)) return false
     if (state.runningGeneration >= generation) return true
     if (s.clock.monotonicMs() >= deadline) return false
@@ -32,8 +32,8 @@ export async function awaitBotRestart(s: Deps, generation: number): Promise<bool
 }
 
 /** The generation that the bot is to run with. */
-export const wantedGeneration = (s: Pick<Deps, 'db'>): number =>
-  findBotState(s.db)?.wantedGeneration ?? 0
+export const wantedGeneration = async (s: Pick<Deps, 'db'>): Promise<number> =>
+  (await s.db.read(readBotState))?.wantedGeneration ?? 0
 
 /**
  * The bot's sign of life, about once a second. `running`: the generation whose settings it works with, absent while it does not;

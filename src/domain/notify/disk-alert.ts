@@ -15,7 +15,7 @@ const ENOUGH = 0.15
 /** Looks at the disk, and alerts once when less than a tenth is free. */
 export async function watchDisk(s: Deps): Promise<void> {
   const free = s.freeDiskShare()
-  const isOpen = isAlertOpen(s.db, NAME)
+  const isOpen = await s.db.read((q) => isAlertOpen(q, NAME))
   if (isOpen ? free < ENOUGH : free >= LOW) return
   const at = formatTimestamp(s.clock.now())
   const freePercent = Math.floor(free * 100)

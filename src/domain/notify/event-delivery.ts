@@ -62,7 +62,7 @@ export function createEventDelivery(s: Deps): BatchWorker {
     // Payments are granted before what they cause is told.
     isUrgent: s.db.isCrowded,
     async exchange(results, free) {
-      const waiting = free > 0 && hasReadyEvents(s.db)
+      const waiting = free > 0 && (await s.db.read(hasReadyEvents))
       if (results.length === 0 && !waiting) return []
       return s.db.tx(function* (tx) {
         yield* noteEventResults(tx, results)

@@ -129,7 +129,7 @@ export function createMessageSender(s: Deps): BatchWorker {
       const token = settings.text('BOT_TOKEN')
       const botUsername = settings.text('BOT_USERNAME')
       const senders = isQuiet(token) ? 'former' : 'all'
-      const waiting = free > 0 && hasDueMessages(s.db, at, senders)
+      const waiting = free > 0 && (await s.db.read((q) => hasDueMessages(q, at, senders)))
       if (tries.length === 0 && !waiting) return []
       return s.db.tx(function* (tx) {
         if (tries.length > 0) yield* noteTries(tx, tries, now)

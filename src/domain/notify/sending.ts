@@ -30,14 +30,14 @@ export function createSending(s: Deps): Pick<Services, 'nudge' | 'endSending'> {
     events: createEventDelivery(s),
     messages: createMessageSender(s),
   }
-  const waits: Record<Queue, () => boolean> = {
-    events: () => hasReadyEvents(s.db),
-    messages: () => hasDueMessages(s.db, formatTimestamp(s.clock.now())),
+  const waits: Record<Queue, () => Promise<boolean>> = {
+    events: () => s.db.read(hasReadyEvents),
+    messages: () => s.db.read((q) => hasDueMessages(q, formatTimestamp(s.clock.now()))),
   }
   return {
     nudge(queue) {
       s.background.run(`sending ${queue}`, async () => {
-        if (waits[queue]()) await workers[queue].start()
+        if (await waits[queue]()) await workers[queue].start()
       })
     },
     endSending() {
@@ -92,12 +92,12 @@ export function createSweep(s: SweepDeps): () => Promise<void> {
   return async () => {
     const at = s.clock.now()
     const now = formatTimestamp(at)
-    await interruptEvents(s, lostEvents(listEventsUnderWay(s.db)))
-    const messages = listMessagesUnderWay(s.db, from)
+    await interruptEvents(s, lostEvents(await s.db.read(listEventsUnderWay)))
+    const messages = await s.db.read((q) => listMessagesUnderWay(q, from))
     from = messages.from
     await retryMessages(s, lostMessages(messages.tries), now)
     const since = timestampBefore(at, MESSAGE_TTL_MS)
-    if (hasExpiredMessages(s.db, since)) {
+    if (await s.db.read((q) => hasExpiredMessages(q, since))) {
       await s.db.tx((tx) => expireMessages(tx, since, now, 'not delivered within 24 hours'))
     }
     s.nudge('events')

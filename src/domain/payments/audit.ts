@@ -1,5 +1,5 @@
 /** Holds what gateways that list it count as paid against our rows, once a day: money that no webhook and no check has told of. */
-import { findByExternalId, findPayment, storeExternalId } from '#db/payments.ts'
+import { readByExternalId, readPayment, storeExternalId } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import { isUuid } from '#db/users.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
@@ -17,11 +17,12 @@ async function findRow(
   provider: string,
   one: SucceededPayment,
 ): Promise<Payment | undefined> {
-  const known = findByExternalId(s.db, provider, one.externalId)
-  if (known || one.paymentId === null) return known
-  const own = findPayment(s.db, one.paymentId)
+  const { paymentId, externalId } = one
+  const known = await s.db.read((q) => readByExternalId(q, provider, externalId))
+  if (known || paymentId === null) return known
+  const own = await s.db.read((q) => readPayment(q, paymentId))
   if (own?.provider !== provider || own.externalId !== '') return undefined
-  const link = { externalId: one.externalId, nextCheckAt: formatTimestamp(s.clock.now()) }
+  const link = { externalId, nextCheckAt: formatTimestamp(s.clock.now()) }
   return s.db.tx((tx) => storeExternalId(tx, own.id, link))
 }
 

@@ -1,6 +1,5 @@
 /** Asks a payment's provider what became of it, and does what the answer means. */
-
-import { checkSoon, findPayment } from '#db/payments.ts'
+import { checkSoon, readPayment } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import type { Limiter } from '#src/lib/limiter.ts'
@@ -87,7 +86,7 @@ interface Checked {
  * payment.
  */
 export async function checkPayment(s: CheckDeps, id: string, actor: Actor): Promise<Checked> {
-  const payment = findPayment(s.db, id)
+  const payment = await s.db.read((q) => readPayment(q, id))
   if (!payment) throw refusal('payment-not-found')
   if (payment.status !== 'pending' || payment.externalId === '') {
     return { status: payment.status, answered: true }

@@ -2,13 +2,7 @@
 
 import type { Query } from '#db/engine/database.ts'
 import { wasAudited } from '#db/history.ts'
-import {
-  adoptExternalId,
-  failPayment,
-  findPayment,
-  readPayment,
-  updatePayment,
-} from '#db/payments.ts'
+import { adoptExternalId, failPayment, readPayment, updatePayment } from '#db/payments.ts'
 import type { Payment } from '#db/schema.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
@@ -113,7 +107,7 @@ export async function confirmPayment(
   found: PaymentState,
   by: { actor?: Actor; provider?: Payment['provider']; externalId?: string } = {},
 ): Promise<Confirmation> {
-  const known = findPayment(s.db, id)
+  const known = await s.db.read((q) => readPayment(q, id))
   if (!known || known.provider !== (by.provider ?? known.provider)) {
     throw refusal('payment-not-found')
   }

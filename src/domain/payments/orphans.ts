@@ -1,7 +1,7 @@
 /** Money without a row: what a provider counts as paid, made by this service, and nobody here knows. */
 
 import { insertOrphan, resolveOrphan } from '#db/orphan-payments.ts'
-import { findByExternalId } from '#db/payments.ts'
+import { readByExternalId } from '#db/payments.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { readSettings } from '#src/domain/settings.ts'
@@ -56,7 +56,7 @@ export async function lookUpUnknown(
   const found = await gatewayOf(s, provider)?.check({ id: '', externalId }, shop)
   if (found?.state !== 'paid' || found.refunded) return
   // Its row may have learned the id meanwhile.
-  if (findByExternalId(s.db, provider, externalId)) return
+  if (await s.db.read((q) => readByExternalId(q, provider, externalId))) return
   const { amount, currency } = found
   await noteOrphan(s, { provider, externalId, amount, currency })
 }

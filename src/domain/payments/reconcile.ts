@@ -120,10 +120,11 @@ async function reconcileAll(s: ReconcilerDeps, run: Run, payments: Payment[]): P
 }
 
 /** The next payments that are due and may be asked about in this run, customers in turns. */
-function listNext(s: ReconcilerDeps, { questions }: Run): Payment[] {
+function listNext(s: ReconcilerDeps, { questions }: Run): Promise<Payment[]> {
   const resting = Object.keys(s.gateways).filter((id) => s.gatewayRests.leftMs(id) > 0)
   const served = [...questions].filter(([, asked]) => asked === MOST_OF_ONE).map(([tgId]) => tgId)
-  return listDuePayments(s.db, formatTimestamp(s.clock.now()), BATCH, { resting, served })
+  const now = formatTimestamp(s.clock.now())
+  return s.db.read((q) => listDuePayments(q, now, BATCH, { resting, served }))
 }
 
 /**
@@ -135,7 +136,7 @@ export async function reconcilePayments(s: ReconcilerDeps): Promise<void> {
   const run: Run = { askedMs: new Map(), questions: new Map() }
   await followRestore(s, formatTimestamp(s.clock.now()))
   for (;;) {
-    const due = listNext(s, run)
+    const due = await listNext(s, run)
     if (due.length === 0) break
     await reconcileAll(s, run, due)
     if (s.clock.monotonicMs() - startedMs > RUN_MS) return

@@ -108,7 +108,7 @@ export async function actOnUsers(
   bulk: BulkAction,
 ): Promise<BulkOutcome[]> {
   const at = s.clock.now()
-  if (bulk.action === 'grant') await s.db.tx((tx) => readOffer(tx, bulk))
+  if (bulk.action === 'grant') await s.db.read((q) => readOffer(q, bulk))
   const outcomes: BulkOutcome[] = []
   const clients: NodeClient[] = []
   let done: ReadonlySet<number> = new Set()

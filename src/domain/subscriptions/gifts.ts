@@ -1,6 +1,6 @@
 /** Gift codes: an admin creates and revokes them, a user of the bot redeems one, once. */
 
-import type { Query } from '#db/engine/database.ts'
+import type { Reading } from '#db/engine/database.ts'
 import { insertGifts, readGift, revokeGift, useGift } from '#db/gifts.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
@@ -68,7 +68,7 @@ export async function revokeGiftCode(s: Deps, actor: Actor, code: string): Promi
 export type GiftRefusal = 'unknown' | 'used' | 'revoked' | 'expired' | 'gone' | 'banned'
 
 /** What a code gives at a time, or why it gives nothing. */
-function* readGiftOffer(tx: Query, code: string, now: string) {
+function* readGiftOffer(tx: Reading, code: string, now: string) {
   const gift = yield* readGift(tx, code)
   if (!gift) return 'unknown'
   if (gift.usedAt !== null) return 'used'
@@ -87,7 +87,7 @@ export type GiftOffer = { outcome: 'offered'; nodeLabel: string; planLabel: stri
 /** This user redeemed the code before; what it gave, unless that is gone. */
 type RedeemedBefore = { outcome: 'again'; subscription: ListedSubscription | null }
 
-function* readRedeemedBefore(tx: Query, tgId: number, code: string) {
+function* readRedeemedBefore(tx: Reading, tgId: number, code: string) {
   const gift = yield* readGift(tx, code)
   if (gift?.usedBy !== tgId) return null
   const subscription = (yield* readGiftSubscription(tx, tgId, code)) ?? null
@@ -102,7 +102,7 @@ export async function describeGift(
 ): Promise<GiftOffer | RedeemedBefore | { outcome: GiftRefusal }> {
   const now = formatTimestamp(s.clock.now())
   const code = codeOf(text)
-  return s.db.tx(function* (tx) {
+  return s.db.read(function* (tx) {
     const before = yield* readRedeemedBefore(tx, tgId, code)
     if (before) return before
     const offer = yield* readGiftOffer(tx, code, now)

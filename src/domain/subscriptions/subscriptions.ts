@@ -1,6 +1,6 @@
 /** Grant, hold, resume, revoke: each one transaction with its event and audit row, then the node. */
 
-import type { Query } from '#db/engine/database.ts'
+import type { Query, Reading, Steps } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
 import type { Node, Plan, Subscription, User } from '#db/schema.ts'
@@ -40,29 +40,30 @@ export function subscriptionState(
   return row.expiresAt > now ? 'active' : 'expired'
 }
 
+export type ShownSubscription = ListedSubscription & { state: 'active' | 'held' | 'expired' }
+
 /** What a user is shown of their subscriptions, newest first, with its state: all but revoked ones; nothing during a ban. */
-export function listShownOfUser(
-  db: Deps['db'],
+export function* listShownOfUser(
+  q: Reading,
   user: Pick<User, 'tgId' | 'bannedAt'>,
   now: string,
-): (ListedSubscription & { state: 'active' | 'held' | 'expired' })[] {
+): Steps<ShownSubscription[]> {
   if (user.bannedAt !== null) return []
-  return listOfUser(db, user.tgId).flatMap((found) => {
+  return (yield* listOfUser(q, user.tgId)).flatMap((found) => {
     const state = subscriptionState(found.row, now)
     return state === 'revoked' ? [] : [{ ...found, state }]
   })
 }
 
 /** One of them by the id that its owner knows, or by the uuid, which messages from before that id carry. */
-export function findShownOfUser(
+export async function findShownOfUser(
   s: Pick<Services, 'db'>,
   user: Pick<User, 'tgId' | 'bannedAt'>,
   id: string,
   now: string,
 ) {
-  return listShownOfUser(s.db, user, now).find(
-    ({ row }) => row.uuid === id || ownIdOf(s, row.uuid) === id,
-  )
+  const shown = await s.db.read((q) => listShownOfUser(q, user, now))
+  return shown.find(({ row }) => row.uuid === id || ownIdOf(s, row.uuid) === id)
 }
 
 export interface Offer {
@@ -71,7 +72,7 @@ export interface Offer {
 }
 
 /** What may be granted: a node that exists and a plan that is not archived. Throws 400. */
-export function* readOffer(tx: Query, order: { node: string; plan: string }) {
+export function* readOffer(tx: Reading, order: { node: string; plan: string }) {
   const node = yield* readNode(tx, order.node)
   if (!node) throw refusal('unknown-node')
   const plan = yield* readPlan(tx, order.plan)

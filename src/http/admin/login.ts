@@ -96,8 +96,8 @@ export const loginOperations = adminOperations('Accounts', [
   ),
   operation(
     { method: 'get', path: '/me', summary: 'Who is logged in', open: 'public', ok: me },
-    ({ s, c }) => {
-      const admin = currentAdmin(s, c)
+    async ({ s, c }) => {
+      const admin = await currentAdmin(s, c)
       return { authenticated: admin !== undefined, username: admin?.username ?? null }
     },
   ),

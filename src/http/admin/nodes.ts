@@ -51,7 +51,7 @@ export const nodesOperations = adminOperations('Nodes', [
       summary: 'List the nodes in their order',
       ok: v.array(node),
     },
-    ({ s }) => listNodes(s.db).map(nodeView),
+    async ({ s }) => (await s.db.read(listNodes)).map(nodeView),
   ),
   operation(
     {

@@ -1,7 +1,7 @@
 /** One node: change, delete, move its subscriptions, check, metrics, traffic. */
 
 import * as v from 'valibot'
-import { findNode } from '#db/nodes.ts'
+import { readNode } from '#db/nodes.ts'
 import { address, flow, linkPart, port } from '#db/values.ts'
 import { dailyTraffic } from '#src/domain/installation/stats.ts'
 import { trustHostKey } from '#src/domain/nodes/host-keys.ts'
@@ -45,8 +45,8 @@ const trust = v.object({ fingerprint: requiredText(100) })
 const params = { code }
 
 /** The node of a path. Throws 404. */
-function readNode(s: Http, params: { code: string }) {
-  const found = findNode(s.db, params.code)
+async function nodeOf(s: Http, params: { code: string }) {
+  const found = await s.db.read((q) => readNode(q, params.code))
   if (!found) throw refusal('node-not-found')
   return found
 }
@@ -63,7 +63,7 @@ export const oneNodeOperations = adminOperations('Nodes', [
       ok: node,
     },
     async ({ s, c, actor, params, body }) => {
-      readNode(s, params)
+      await nodeOf(s, params)
       const { public_key, short_id, shared_uuid, ...rest } = await body()
       const changes = { ...rest, publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid }
       const confirmed = () => requireConfirmed(c)
@@ -96,7 +96,7 @@ export const oneNodeOperations = adminOperations('Nodes', [
       ok: moved,
     },
     async ({ s, c, actor, params, body }) => {
-      readNode(s, params)
+      await nodeOf(s, params)
       requireConfirmed(c)
       const { to } = await body()
       // 300,000 of them are a silence of minutes.
@@ -127,7 +127,7 @@ export const oneNodeOperations = adminOperations('Nodes', [
       refusals: [400],
     },
     async ({ s, c, actor, params, body }) => {
-      readNode(s, params)
+      await nodeOf(s, params)
       requireConfirmed(c)
       await trustHostKey(s, actor, params.code, (await body()).fingerprint)
       return { ok: true }
@@ -142,8 +142,8 @@ export const oneNodeOperations = adminOperations('Nodes', [
       params,
       ok: nodeState,
     },
-    ({ s, params }) => {
-      const { status, enabled } = readNode(s, params)
+    async ({ s, params }) => {
+      const { status, enabled } = await nodeOf(s, params)
       return { status, enabled }
     },
   ),
@@ -190,8 +190,8 @@ export const oneNodeOperations = adminOperations('Nodes', [
       query: seriesQuery,
       ok: nodeTraffic,
     },
-    ({ s, params, query }) => {
-      readNode(s, params)
+    async ({ s, params, query }) => {
+      await nodeOf(s, params)
       return dailyTraffic(s, params.code, query().days)
     },
   ),

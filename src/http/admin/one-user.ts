@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import { listOfUser } from '#db/subscriptions.ts'
 import { findListedUser } from '#db/user-listing.ts'
-import { findUser } from '#db/users.ts'
+import { readUser } from '#db/users.ts'
 import { rowId as id, MAX_HWID_LIMIT, tgId } from '#db/values.ts'
 import { removeDevice, setHwidLimit, userDevices } from '#src/domain/customers/devices.ts'
 import { rotateToken } from '#src/domain/customers/links.ts'
@@ -60,8 +60,9 @@ const params = { tg_id: tgId }
 const refusals = [400] as const
 
 /** The user of a path. Throws 404, and 400 where it has no number. */
-function readUser(s: Http, params: { tg_id: string }) {
-  const user = findUser(s.db, readTgId(params.tg_id))
+async function userOf(s: Http, params: { tg_id: string }) {
+  const tgId = readTgId(params.tg_id)
+  const user = await s.db.read((q) => readUser(q, tgId))
   if (!user) throw refusal('user-not-found')
   return user
 }
@@ -77,16 +78,22 @@ export const oneUserOperations = adminOperations('Users', [
       ok: userCard,
       refusals,
     },
-    ({ s, params }) => {
-      const user = readUser(s, params)
+    async ({ s, params }) => {
+      const user = await userOf(s, params)
       const now = s.clock.now()
+      const { subscriptions, devices } = await s.db.read(function* (q) {
+        return {
+          subscriptions: yield* listOfUser(q, user.tgId),
+          devices: yield* listDevices(q, user.tgId),
+        }
+      })
       return {
         tg_id: user.tgId,
         username: user.username,
         created_at: user.createdAt,
         token: user.token,
-        subscriptions: listOfUser(s.db, user.tgId).map((found) => subscriptionView(found, now)),
-        devices: listDevices(s.db, user.tgId).map(deviceView),
+        subscriptions: subscriptions.map((found) => subscriptionView(found, now)),
+        devices: devices.map(deviceView),
         hwid_limit: user.hwidLimit,
         hwid_fallback_limit: readSettings(s).int('HWID_FALLBACK_LIMIT'),
         ...profileView(user),
@@ -104,7 +111,7 @@ export const oneUserOperations = adminOperations('Users', [
       ok: listedUser,
     },
     async ({ s, actor, params, body }) => {
-      const user = readUser(s, params)
+      const user = await userOf(s, params)
       const { banned, ...changes } = await body()
       const edits = { ...profileOf(changes), ...omitUndefined({ banned }) }
       await editUser(s, actor, user.tgId, edits)
@@ -174,8 +181,8 @@ export const oneUserOperations = adminOperations('Users', [
       ok: devices,
       refusals,
     },
-    ({ s, params }) => {
-      const { devices, limit, fallbackLimit } = userDevices(s, readTgId(params.tg_id))
+    async ({ s, params }) => {
+      const { devices, limit, fallbackLimit } = await userDevices(s, readTgId(params.tg_id))
       return { devices: devices.map(deviceView), limit, fallback_limit: fallbackLimit }
     },
   ),

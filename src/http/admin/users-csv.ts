@@ -29,14 +29,14 @@ const CSV_COLUMNS = [
 const CUSTOMER_COLUMNS = ['telegram_id', 'name', 'email', 'tags'] as const
 
 /** All users that match, from the page's cursor on. */
-export function usersAsCsv(
+export async function usersAsCsv(
   s: Http,
   filter: UserFilter,
   sort: UserSort,
   page: PageRequest,
 ): Promise<Response> {
   const now = formatTimestamp(s.clock.now())
-  const columns = [...CSV_COLUMNS, ...(hasProfiles(s.db) ? CUSTOMER_COLUMNS : [])]
+  const columns = [...CSV_COLUMNS, ...((await s.db.read(hasProfiles)) ? CUSTOMER_COLUMNS : [])]
   async function* batches() {
     let cursor = page.cursor
     for (;;) {

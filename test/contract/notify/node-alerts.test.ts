@@ -1,6 +1,6 @@
 /** Alerts of what befalls nodes and disks: once per change of state. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findNode } from '#db/nodes.ts'
+import { keptNodes } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
@@ -101,7 +101,7 @@ describe('a node', () => {
 
   test('that is deleted while it is down leaves nothing to a new one of its name', async () => {
     addNode(w, 'nl1', { kind: 'managed', label: 'NL' })
-    const nl1 = () => findNode(w.s.db, 'nl1') as Node
+    const nl1 = () => keptNodes(w.s.db).find(({ code }) => code === 'nl1') as Node
     const own = createNodeAlerts(w.s)
     const goDown = async () => {
       for (let i = 0; i < 4; i++) {

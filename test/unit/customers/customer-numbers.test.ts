@@ -8,7 +8,7 @@ import { openDatabase } from '#db/engine/open.ts'
 import { migrate, migrationNumbers } from '#db/engine/sqlite/migrate.ts'
 import { snapshotInto } from '#db/engine/sqlite/snapshot.ts'
 import { findFaults } from '#db/engine/sqlite/verify.ts'
-import { findUser } from '#db/users.ts'
+import { readUser } from '#db/users.ts'
 import { gnuTar } from '#test/support/archives.ts'
 import { createFileWorld } from '#test/support/file-world.ts'
 import { logInTo, restoreInto } from '#test/support/restores.ts'
@@ -69,7 +69,7 @@ test.each([1, 2, 3, 4, 5])(
       const telegramId = any(3) === 0 ? null : 1 + any(6)
       await CHANGES[any(CHANGES.length)]?.(w, model, number, telegramId)
       for (const n of [1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -4, -5, -6])
-        expect([n, findUser(w.s.db, n)?.tgId]).toEqual([n, meant(model, n)])
+        expect([n, (await w.s.db.read((q) => readUser(q, n)))?.tgId]).toEqual([n, meant(model, n)])
     }
     expect(findFaults(w.s.db.raw, AT)).toEqual([])
     w.close()

@@ -3,7 +3,6 @@ import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { migrate, migrationNumbers } from '#db/engine/sqlite/migrate.ts'
 import { closeAlerts, isAlertOpen, openAlert } from '#db/open-alerts.ts'
-import { findListsRevision } from '#db/settings.ts'
 import { createFileWorld } from '#test/support/file-world.ts'
 import { archiveOf, restoreInto } from '#test/support/restores.ts'
 import { createWorld } from '#test/support/world.ts'
@@ -29,13 +28,13 @@ test.each([
 
 test('a state that begins or ends leaves what lists share as it is', async () => {
   const { s, close } = await createWorld()
-  const before = findListsRevision(s.db)
+  const before = s.db.revision()
   await s.db.tx((tx) => openAlert(tx, 'disk'))
-  expect(isAlertOpen(s.db, 'disk')).toBe(true)
-  expect(isAlertOpen(s.db, 'snapshot')).toBe(false)
+  expect(await s.db.read((q) => isAlertOpen(q, 'disk'))).toBe(true)
+  expect(await s.db.read((q) => isAlertOpen(q, 'snapshot'))).toBe(false)
   await s.db.tx((tx) => closeAlerts(tx, ['disk', 'snapshot']))
-  expect(isAlertOpen(s.db, 'disk')).toBe(false)
-  expect(findListsRevision(s.db)).toBe(before)
+  expect(await s.db.read((q) => isAlertOpen(q, 'disk'))).toBe(false)
+  expect(s.db.revision()).toBe(before)
   close()
 })
 

@@ -122,16 +122,16 @@ describe('a node', () => {
     const guide = { label: 'A', address: 'a.test', include_ws: true, include_hysteria2: true }
     await w.admin('/admin/api/nodes/provision-guide', { body: guide })
     const { listNodes } = await import('#db/nodes.ts')
-    const nodes = listNodes(w.s.db)
+    const nodes = await w.s.db.read(listNodes)
     expect(nodes.map((node) => soundNode(node).code)).toEqual(['de1', 'ex1', 'a'])
     w.close()
   })
 
   test('is refused with anything else, naming the column and not the value', async () => {
     const w = await createWorld()
-    const { findNode } = await import('#db/nodes.ts')
+    const { readNode } = await import('#db/nodes.ts')
     w.change("update nodes set sni = 'a\"b c'")
-    const node = findNode(w.s.db, 'de1')
+    const node = await w.s.db.read((q) => readNode(q, 'de1'))
     expect(() => soundNode(node as never)).toThrow(/^sni of nodes is nothing/)
     w.close()
   })

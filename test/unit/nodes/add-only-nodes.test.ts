@@ -5,6 +5,7 @@ import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import { openDatabase } from '#db/engine/open.ts'
 import { findAddOnlyNodes, listSettings } from '#db/settings.ts'
+import { findListOwner } from '#db/users.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'add-only-'))
 afterEach(() => rmSync(folder, { recursive: true }))
@@ -14,7 +15,7 @@ test('a restore by another process is heard of as soon as its clients are read, 
   const db = openDatabase(path, { now: new Date() })
   expect(await db.scan(findAddOnlyNodes)).toBeUndefined()
   // A request whose reads share what the database was before.
-  db.shareReads()
+  await findListOwner(db, '', '', '')
   const before = listSettings(db)
   const other = new Sqlite(path)
   other

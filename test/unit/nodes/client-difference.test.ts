@@ -1,6 +1,6 @@
 /** The clients of a core compared block by block with those of the database, against a comparison of the whole. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { listNodes } from '#db/nodes.ts'
+import { keptNodes } from '#db/nodes.ts'
 import { soundNode } from '#src/domain/nodes/sound.ts'
 import {
   type Differing,
@@ -57,7 +57,7 @@ function addMany(uuids: string[], change: (index: number) => Record<string, unkn
 
 const newUuids = (count: number) => Array.from({ length: count }, () => crypto.randomUUID())
 const nodeOf = (code: string) => {
-  const found = listNodes(w.s.db).find((node) => node.code === code)
+  const found = keptNodes(w.s.db).find((node) => node.code === code)
   if (!found) throw new Error(`no node ${code}`)
   return soundNode(found)
 }

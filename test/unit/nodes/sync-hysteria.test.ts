@@ -1,6 +1,6 @@
 /** Nodes that have Hysteria beside Xray: what a pass brings there, and what it counts. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { listNodes } from '#db/nodes.ts'
+import { keptNodes } from '#db/nodes.ts'
 import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
 import { soundNode } from '#src/domain/nodes/sound.ts'
@@ -41,7 +41,7 @@ const has = () => remote.hysteria as NonNullable<FakeNode['hysteria']>
 test('the first pass brings clients with passwords and both configurations, the next costs one status', async () => {
   await sync()
   expect([...remote.clients]).toEqual([[uuid, value()]])
-  const row = listNodes(w.s.db).find(({ code }) => code === 'n1')
+  const row = keptNodes(w.s.db).find(({ code }) => code === 'n1')
   expect(has().config).toBe(row && hysteriaParameters(soundNode(row)))
   verbs()
   expect(await sync()).toEqual({ code: 'n1', ok: true, added: 0, removed: 0, error: null })

@@ -1,6 +1,6 @@
 /** Nodes of both programs: each is told in its own form, and one that is set up anew between two passes loses nothing. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findNode } from '#db/nodes.ts'
+import { keptNodes } from '#db/nodes.ts'
 import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import { soundNode } from '#src/domain/nodes/sound.ts'
 import { configurationsOf } from '#src/domain/nodes/sync/programs.ts'
@@ -34,7 +34,7 @@ const sync = async () => {
 }
 const verbs = () => remote.calls.splice(0).map(({ verb }) => verb)
 const row = () => {
-  const found = findNode(w.s.db, 'n1')
+  const found = keptNodes(w.s.db).find(({ code }) => code === 'n1')
   if (!found) throw new Error('no node')
   return soundNode(found)
 }

@@ -146,7 +146,8 @@ async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promi
     )
     expect(await db.tx((tx) => hasUnexpired(tx, node, NOW))).toBe(needed.length > 0)
   }
-  expect([...listServed(db, idsOf(rows), NOW).keys()].sort()).toEqual(idsOf(served))
+  const nodeOf = await db.read((q) => listServed(q, idsOf(rows), NOW))
+  expect([...nodeOf.keys()].sort()).toEqual(idsOf(served))
 
   const reminder = { number: 1, after: NOW, until: LATER }
   const due = await db.read((q) => run(dueReminders(q, reminder, 500)))
@@ -156,10 +157,9 @@ async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promi
     const own = rows.filter((row) => row.tgId === tgId)
     const ownActive = own.filter((row) => stateOf(row) === 'active')
     const kept = own.filter((row) => ['active', 'held'].includes(stateOf(row)))
-    expect(idsOf(listActiveOfUser(db, tgId, NOW))).toEqual(idsOf(ownActive))
-    expect(idsOf(findListOwner(db, `t${tgId}`, '', NOW)?.subscriptions ?? [])).toEqual(
-      banned ? [] : idsOf(ownActive),
-    )
+    expect(idsOf(await db.read((q) => listActiveOfUser(q, tgId, NOW)))).toEqual(idsOf(ownActive))
+    const owner = await findListOwner(db, `t${tgId}`, '', NOW)
+    expect(idsOf(owner?.subscriptions ?? [])).toEqual(banned ? [] : idsOf(ownActive))
     expect(idsOf(await db.tx((tx) => readUnexpiredOfUser(tx, tgId, NOW)))).toEqual(idsOf(kept))
     const unrevoked = own.filter((row) => stateOf(row) !== 'revoked')
     expect(idsOf(await db.tx((tx) => readUnrevokedOfUser(tx, tgId)))).toEqual(idsOf(unrevoked))

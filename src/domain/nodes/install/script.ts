@@ -1,6 +1,5 @@
 /** The install script of one node: the template with everything that this node needs, quoted for the shell. */
-
-import { findNodeByToken } from '#db/nodes.ts'
+import { readNodeByToken } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import { readManagementKey } from '#db/settings.ts'
 import { servedNodes } from '#src/domain/nodes/core-config.ts'
@@ -84,15 +83,19 @@ async function valuesOf(s: Deps, node: SoundNode, token: string): Promise<Record
 
 /** The install script that a token stands for. Throws 404 for an unknown one. */
 export async function installScript(s: Deps, token: string): Promise<string> {
-  const node = requireToken(s, token)
+  const node = await requireToken(s, token)
   // The script may start the cores anew, and they forget what they counted.
   if (node.provisioning !== 'first') await s.nodeSync.readNode(node.code, READ_MS)
   return fillScript(s.installFiles.scripts().install, await valuesOf(s, soundNode(node), token))
 }
 
 /** The node whose install command carries this token. Throws 404, the same for one that has run out. */
-export function requireToken(s: Pick<Services, 'db' | 'clock'>, token: string): Node {
-  const node = findNodeByToken(s.db, token, formatTimestamp(s.clock.now()))
+export async function requireToken(
+  s: Pick<Services, 'db' | 'clock'>,
+  token: string,
+): Promise<Node> {
+  const now = formatTimestamp(s.clock.now())
+  const node = await s.db.read((q) => readNodeByToken(q, token, now))
   if (!node) throw refusal('not-found')
   return node
 }

@@ -1,5 +1,5 @@
 /** The clients of one core: what it should hold, what it holds, and how the one becomes the other. */
-import { listNodes } from '#db/nodes.ts'
+import { listNodes, readNodeCodes } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import { type AddOnlyNodes, findAddOnlyNodes } from '#db/settings.ts'
 import { listOnOtherNodes, listServed } from '#db/subscriptions.ts'
@@ -79,13 +79,14 @@ async function brake(s: Deps, nodes: Node[], held: Counts, remove: Removal[]): P
   const braked = brakeRemovals(held, remove, new Set())
   if (braked.blocked.size === 0) return braked
   const codes = nodes.map((node) => node.code)
-  const others = new Set(listNodes(s.db).map((node) => node.code))
+  const others = new Set(await s.db.read(readNodeCodes))
   for (const code of codes) others.delete(code)
   const ours = remove.filter(([, group]) => !others.has(group))
   const elsewhere = new Set<string>()
   for await (const some of slices(ours, LOOKED_UP)) {
     const uuids = some.map(([uuid]) => uuid)
-    for (const uuid of listOnOtherNodes(s.db, uuids, codes)) elsewhere.add(uuid)
+    const found = await s.db.read((q) => listOnOtherNodes(q, uuids, codes))
+    for (const uuid of found) elsewhere.add(uuid)
   }
   return brakeRemovals(held, remove, elsewhere)
 }
@@ -158,7 +159,7 @@ async function stillUnserved(
   const still: Removal[] = []
   for await (const some of slices(removals, LOOKED_UP)) {
     const uuids = some.map(([uuid]) => uuid)
-    const served = listServed(s.db, uuids, now)
+    const served = await s.db.read((q) => listServed(q, uuids, now))
     for (const removal of some) if (!codes.has(served.get(removal[0]) ?? '')) still.push(removal)
   }
   return still
@@ -290,13 +291,14 @@ async function servedBy(
   uuids: string[],
 ): Promise<{ program: number; served: ClientMap }> {
   const now = formatTimestamp(s.clock.now())
-  const nodes = listNodes(s.db).filter((node) => s.cores.of(node)?.name === core.name)
+  const all = await s.db.read(listNodes)
+  const nodes = all.filter((node) => s.cores.of(node)?.name === core.name)
   const values = new Map(
     nodes.map((node) => [node.code, valuesOf(soundNode(node), programOf(node))]),
   )
   const served: ClientMap = new Map()
   for await (const some of slices(uuids, LOOKED_UP)) {
-    for (const [uuid, code] of listServed(s.db, some, now)) {
+    for (const [uuid, code] of await s.db.read((q) => listServed(q, some, now))) {
       const valueFor = values.get(code)
       if (valueFor) served.set(uuid, valueFor(uuid))
     }

@@ -68,10 +68,12 @@ export function createClientQueue(
     return own.done
   }
 
-  const sortByCore = (subscriptions: { uuid: string; node: string }[]): ClientChange[] => {
+  const sortByCore = async (
+    subscriptions: { uuid: string; node: string }[],
+  ): Promise<ClientChange[]> => {
     const told = new Map<string, ClientChange>()
     const perNode = Map.groupBy(subscriptions, ({ node }) => node)
-    for (const node of listNodes(s.db)) {
+    for (const node of await s.db.read(listNodes)) {
       const own = perNode.get(node.code)
       const core = own && s.cores.of(node)
       if (!core) continue
@@ -89,10 +91,13 @@ export function createClientQueue(
       subscriptions: { uuid: string; node: string }[],
       timeoutMs: number,
     ): Promise<boolean> {
-      const outcomes = Promise.all(
-        sortByCore(subscriptions).map((told) => enqueue(told).catch(() => false)),
-      ).then((results) => results.every(Boolean))
-      return inTime(outcomes, timeoutMs, false)
+      const told = await sortByCore(subscriptions)
+      const outcomes = Promise.all(told.map((one) => enqueue(one).catch(() => false)))
+      return inTime(
+        outcomes.then((results) => results.every(Boolean)),
+        timeoutMs,
+        false,
+      )
     },
   }
 }

@@ -1,5 +1,5 @@
 /** Keeps every core equal to the database: configuration, clients, counters. Desired state, never a queue of changes. */
-import { findNode, listBehind, listNodes } from '#db/nodes.ts'
+import { listBehind, listNodes, readNode } from '#db/nodes.ts'
 import type { Node } from '#db/schema.ts'
 import { findAddOnlyNodes, releaseAddOnlyNodes } from '#db/settings.ts'
 import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
@@ -111,22 +111,25 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
   }
   const queue = createClientQueue(s, (core, uuids) => applyClients(s, core, uuids))
   const retries = createRetryTimes(s)
-  const groupOf = (name: string): CoreNodes | undefined => {
+  const groupOf = async (name: string): Promise<CoreNodes | undefined> => {
     const code = codeOfCore(name)
-    const node = code === null ? undefined : findNode(s.db, code)
-    const nodes = code === null ? listNodes(s.db) : node ? [node] : []
+    const nodes = await s.db.read(function* (q) {
+      if (code === null) return yield* listNodes(q)
+      const node = yield* readNode(q, code)
+      return node ? [node] : []
+    })
     return groupByCore(s, nodes).get(name)
   }
   // What a core serves is looked up when its turn comes: it may be another server by then, or gone.
   const lanes = createPassLanes(async (name, pass): Promise<PassOutcome> => {
-    const group = groupOf(name)
+    const group = await groupOf(name)
     if (!group) return { results: [], outcome: 'in step' }
     const done = await passOver(s, group.core, group.nodes, pass)
     retries.note(name, done.outcome)
     return done
   })
-  const groupsOf = (only?: string[]): CoreNodes[] =>
-    [...groupByCore(s, listNodes(s.db)).values()].filter(
+  const groupsOf = async (only?: string[]): Promise<CoreNodes[]> =>
+    [...groupByCore(s, await s.db.read(listNodes)).values()].filter(
       ({ nodes }) => !only || nodes.some((node) => only.includes(node.code)),
     )
   const passNow = async (
@@ -168,7 +171,7 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
       // Before the nodes are: a restore that comes meanwhile is not what the admin forced.
       const held = force ? await s.db.scan(findAddOnlyNodes) : undefined
       const pass = { force, remove, now: formatTimestamp(s.clock.now()), held }
-      const groups = groupsOf(only)
+      const groups = await groupsOf(only)
       const results = await Promise.all(groups.map((group) => passNow(group, pass, timeoutMs)))
       if (held && !only) {
         // Whose core is not here any more has nothing to remove either.
@@ -179,20 +182,22 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
       return results.flat()
     },
     retryBehind({ remove }) {
-      const now = formatTimestamp(s.clock.now())
-      const behind = groupByCore(s, listBehind(s.db))
-      for (const name of retries.due([...behind.keys()])) {
-        if (lanes.isBusy(name)) continue
-        const pass = { force: false, remove, now, held: undefined }
-        s.background.run('sync of a node that is behind', () => lanes.pass(name, pass))
-      }
+      s.background.run('syncs of nodes that are behind', async () => {
+        const behind = groupByCore(s, await s.db.read(listBehind))
+        const pass = { force: false, remove, now: formatTimestamp(s.clock.now()), held: undefined }
+        const due = retries.due([...behind.keys()]).filter((name) => !lanes.isBusy(name))
+        for (const name of due) {
+          s.background.run('sync of a node that is behind', () => lanes.pass(name, pass))
+        }
+      })
     },
     async readTraffic(timeoutMs) {
-      const readings = groupsOf().map((group) => read(group, timeoutMs))
+      const groups = await groupsOf()
+      const readings = groups.map((group) => read(group, timeoutMs))
       await Promise.all(readings.map(({ answer }) => answer))
     },
     async readNode(code, timeoutMs) {
-      const [group] = groupsOf([code])
+      const [group] = await groupsOf([code])
       return group ? inTime(readNow(group, timeoutMs), timeoutMs, false) : false
     },
   }
