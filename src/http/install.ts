@@ -18,7 +18,7 @@ import { plainTextFile } from './answers.ts'
 import { ipOf } from './context.ts'
 import { openOperations, operation } from './operation.ts'
 import { ok } from './schemas/fields.ts'
-import { check, JSON_LIMIT_BYTES, readBody } from './validate.ts'
+import { check, JSON_LIMIT_BYTES, OPEN_STRINGS, readJsonBytes } from './validate.ts'
 
 const NO_STORE = 'private, no-store'
 /** Of one installation: each report is written down. */
@@ -164,7 +164,7 @@ export const installOperations = openOperations('Service', [
     async ({ s, c, params }) => {
       await requireToken(s, params.token)
       // The interface: a body that can't be read counts as empty.
-      const body = jsonObject(await readBody(c, JSON_LIMIT_BYTES)) ?? {}
+      const body = jsonObject(await readJsonBytes(c, JSON_LIMIT_BYTES, OPEN_STRINGS)) ?? {}
       const report = reportOf(check(registration, body))
       const waitMs = report ? s.installReports.take([params.token, REPORTS]) : 0
       if (waitMs > 0) throw tooMany(waitMs / SECOND_MS)

@@ -18,7 +18,7 @@ import { refusal, refusalOfText } from '#src/refusals/index.ts'
 import { type Context, type Http, ipOf } from './context.ts'
 import { openOperations, operation, type ServedOperation } from './operation.ts'
 import { ok } from './schemas/fields.ts'
-import { readBody } from './validate.ts'
+import { OPEN_STRINGS, readJsonBytes } from './validate.ts'
 
 const LIMIT_BYTES = 262_144
 /** Who sends a notice waits some seconds for the answer, and sends it again. */
@@ -149,7 +149,7 @@ async function hear(hearing: Hearing, route: NoticeRoute): Promise<Response> {
   const notice = await route.read(
     {
       header: (name) => c.req.header(name) ?? null,
-      body: () => readBody(c, LIMIT_BYTES),
+      body: () => readJsonBytes(c, LIMIT_BYTES, OPEN_STRINGS),
     },
     // As they are when they are asked for: a body may take its time.
     (key) => readSettings(s).ofGateway(key),
