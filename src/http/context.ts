@@ -2,6 +2,7 @@
 import type { Context as HonoContext } from 'hono'
 import type { Principal } from '#src/domain/accounts/principals.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
+import type { ByteBudget } from '#src/lib/byte-budget.ts'
 import type { Turns } from '#src/lib/turns.ts'
 import type { Services } from '#src/services.ts'
 import type { PageScripts } from '#src/web/page-scripts.ts'
@@ -15,6 +16,8 @@ export interface Connection {
   peer: string | undefined
   /** Aborted with the refusal to answer when the time for the body is over. */
   late?: AbortSignal | undefined
+  /** What the large bodies that are under way share. */
+  bodies?: ByteBudget | undefined
   /** Lets body and answer take as long as they need: for whom we know, on the few routes that move whole databases. */
   unhurried?: (() => void) | undefined
 }

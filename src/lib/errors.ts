@@ -61,6 +61,8 @@ export const tooMany = (retryAfterSeconds: number) =>
 export const BUSY_SECONDS = 5
 export const tooBusy = () =>
   new ApiError(503, 'too busy, try again', { code: 'too-busy' }).after(BUSY_SECONDS)
+/** Large bodies take all the memory that there is for them. */
+export const tooManyBodies = () => tooBusy().with({ headers: CLOSE })
 
 /** The first `code` found on an error or the errors that caused it (drivers wrap theirs). */
 export function errorCode(error: unknown): string | undefined {

@@ -9,8 +9,11 @@ export interface GrowingBytes {
   taken(): Uint8Array<ArrayBuffer>
 }
 
-/** Room for at most `maxBytes`, which grows with what it takes. */
-export function createGrowingBytes(maxBytes: number): GrowingBytes {
+/** Room for at most `maxBytes`, which grows with what it takes; `grow` is called with what it is about to be, and may throw. */
+export function createGrowingBytes(
+  maxBytes: number,
+  grow: (room: number) => void = () => {},
+): GrowingBytes {
   let bytes = new Uint8Array(FIRST_BYTES)
   let size = 0
   return {
@@ -18,7 +21,9 @@ export function createGrowingBytes(maxBytes: number): GrowingBytes {
       const end = size + piece.length
       if (end > maxBytes) return false
       if (end > bytes.length) {
-        const larger = new Uint8Array(Math.max(end, Math.min(2 * bytes.length, maxBytes)))
+        const room = Math.max(end, Math.min(2 * bytes.length, maxBytes))
+        grow(room)
+        const larger = new Uint8Array(room)
         larger.set(bytes)
         bytes = larger
       }

@@ -1,14 +1,32 @@
 /** Bodies of strangers, read no further than they may be long. */
+import type { ByteBudget } from './byte-budget.ts'
+import { tooManyBodies } from './errors.ts'
 import { createGrowingBytes } from './growing-bytes.ts'
 
-/** All bytes of a body, or null as soon as there are more than `maxBytes`. */
+/** What has room in so much needs no leave: whoever fills a budget keeps nobody's login or notice from being read. */
+const FREE_BYTES = 16 * 1024
+
+/**
+ * All bytes of a body, or null as soon as there are more than `maxBytes`. Large ones that are under way at once share `budget`. Throws 503
+ * where that is used up.
+ */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
+  budget?: ByteBudget,
 ): Promise<Uint8Array | null> {
-  const bytes = createGrowingBytes(maxBytes)
-  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
-    if (!bytes.add(piece)) return null
+  let held = 0
+  const bytes = createGrowingBytes(maxBytes, (room) => {
+    if (!budget || room <= FREE_BYTES) return
+    if (!budget.take(room - held)) throw tooManyBodies()
+    held = room
+  })
+  try {
+    for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+      if (!bytes.add(piece)) return null
+    }
+    return bytes.taken()
+  } finally {
+    budget?.give(held)
   }
-  return bytes.taken()
 }

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { createByteBudget } from '#src/lib/byte-budget.ts'
 import { readAtMost } from '#src/lib/read-at-most.ts'
 
 /** A body of the numbers from 0, in pieces of so many bytes that all lie in the same memory: whoever keeps a piece has the last one. */
@@ -45,3 +46,51 @@ test.each([1, 1024, 5000])(
     expect(await readAtMost(bodyOf(5001, pieceBytes), 5000)).toBeNull()
   },
 )
+
+describe('large bodies share a budget', () => {
+  const KB = 1024
+  /** A body that has begun and does not end until it is told to. */
+  function slowBody(bytes: number) {
+    let end = () => {}
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array(bytes))
+        end = () => controller.close()
+      },
+    })
+    return { body, end: () => end() }
+  }
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+  test('one too many is refused with 503; small ones are read all the same; room comes back with each end', async () => {
+    const budget = createByteBudget(100 * KB)
+    const first = slowBody(60 * KB)
+    const under = readAtMost(first.body, 256 * KB, budget)
+    await settled()
+    await expect(readAtMost(bodyOf(60 * KB, KB), 256 * KB, budget)).rejects.toMatchObject({
+      status: 503,
+      headers: { Connection: 'close', 'Retry-After': '5' },
+    })
+    expect(isNumbers(await readAtMost(bodyOf(16 * KB, KB), 256 * KB, budget), 16 * KB)).toBe(true)
+    first.end()
+    expect((await under)?.length).toBe(60 * KB)
+    // All of it is there again, after refusals and cut bodies too.
+    expect(await readAtMost(bodyOf(60 * KB, KB), 50 * KB, budget)).toBeNull()
+    expect(budget.take(100 * KB)).toBe(true)
+    expect(budget.take(1)).toBe(false)
+  })
+
+  test('a body that breaks off gives back what it held', async () => {
+    const budget = createByteBudget(100 * KB)
+    const broken = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array(60 * KB))
+      },
+      pull(controller) {
+        controller.error(new Error('cut'))
+      },
+    })
+    await expect(readAtMost(broken, 256 * KB, budget)).rejects.toThrow('cut')
+    expect(budget.take(100 * KB)).toBe(true)
+  })
+})
