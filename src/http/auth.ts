@@ -66,6 +66,11 @@ export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): Middlewar
   }
 }
 
+/** Throws 401 where the session of a request has ended since it began: its body may have come slowly. */
+export function requireSession(s: Http, c: Context): void {
+  if (!currentAdmin(s, c)) throw unauthorized()
+}
+
 /**
  * Throws 403 `confirm it is you` where a session of the panel has to give password or code anew: the panel asks for it
  * and sends the request again.

@@ -10,7 +10,7 @@ import {
 } from '#src/domain/accounts/principals.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import type { Answer, JsonAnswer } from './answers.ts'
-import { ADMIN_API, requireConfirmed } from './auth.ts'
+import { ADMIN_API, requireConfirmed, requireSession } from './auth.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { readChanges, readJson, readOptionalJson, readQuery } from './validate.ts'
 
@@ -192,7 +192,11 @@ export function routesOf(s: Http, operations: readonly ServedOperation[]): Hono<
         actor: principal?.actor,
         params: paramsOf(c, one.path),
         query: () => readQuery(c, one.query as v.GenericSchema),
-        body: () => readBody(c, one),
+        body: async () => {
+          const body = await readBody(c, one)
+          if (principal) requireSession(s, c)
+          return body
+        },
       } as never)
       return answer instanceof Response ? answer : c.json(answer as object)
     })

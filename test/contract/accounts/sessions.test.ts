@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noteSeen } from '#src/domain/accounts/sessions.ts'
 import { addAdmin, isAlive, logIn } from '#test/support/admins.ts'
-import { auditOf } from '#test/support/records.ts'
+import { addUser, auditOf } from '#test/support/records.ts'
 import { scenarios } from '#test/support/scenario.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
@@ -213,5 +213,36 @@ describe('last_seen_at', () => {
       w.clock.advance(86_400_000)
     }
     expect(await isAlive(w, cookie)).toBe(false)
+  })
+})
+
+describe('a request whose session ends while its body is on its way', () => {
+  let w: World
+  beforeEach(async () => {
+    w = await createWorld()
+  })
+  afterEach(() => w.close())
+
+  test.each([
+    ['/admin/api/settings/alerts', { admin_tg_ids: [666] }],
+    ['/admin/api/users/5/grant', { node: 'de1', plan: '1m' }],
+    ['/admin/api/users/bulk', { action: 'ban', tg_ids: [5] }],
+  ])('POST %s is refused with 401 and changes nothing', async (path, body) => {
+    addUser(w, 5)
+    const before = w.dump('admin_sessions')
+    const answer = w.admin(path, {
+      method: 'POST',
+      raw: new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(JSON.stringify(body)))
+        },
+        pull(controller) {
+          w.change('delete from admin_sessions')
+          controller.close()
+        },
+      }),
+    })
+    expect(await answer).toMatchObject({ status: 401, json: { error: 'unauthorized' } })
+    expect(w.dump('admin_sessions')).toBe(before)
   })
 })
