@@ -15,7 +15,7 @@ export const seriesQuery = v.object({ days: v.optional(queryInteger(1, 400), '30
 
 const auditQuery = v.object({
   ...pageQuery,
-  action: v.optional(v.string()),
+  action: v.optional(v.pipe(v.string(), v.maxLength(64, 'is too long'))),
   admin: v.optional(v.string()),
 })
 

@@ -168,6 +168,9 @@ scenarios('GET /admin/api/audit', [
       ['action=node.', [2]],
       ['action=node.edit', [2]],
       ['action=edit', []],
+      ['action=NODE.', [2]],
+      ['action=%25', []],
+      ['action=node_edit', []],
       ['admin=admin', [3, 2]],
       ['admin=ADMIN', []],
       ['order=asc', [1, 2, 3]],
@@ -182,11 +185,11 @@ scenarios('GET /admin/api/audit', [
     effects: (_w: World, _given: unknown, { json }: { json: { id: number }[] }) =>
       expect(json.map(({ id }) => id)).toEqual(ids),
   })),
-  ...['limit=0', 'limit=1001', 'cursor=x', 'order=up'].map((query) => ({
+  ...['limit=0', 'limit=1001', 'cursor=x', 'order=up', `action=${'a'.repeat(65)}`].map((query) => ({
     name: `400 for ?${query}`,
     request: { path: `${AUDIT}?${query}` },
     status: 400,
-    error: /^(limit|cursor|order) /,
+    error: /^(limit|cursor|order|action) /,
   })),
 ])
 
