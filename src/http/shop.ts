@@ -128,7 +128,8 @@ export const shopOperations = openOperations('Shop', [
       refusals: [400, 429],
     },
     async ({ s, c, params }) => {
-      const url = await createConnectLink(s, (await readOwner(s, params)).tgId)
+      await readOwner(s, params)
+      const url = await createConnectLink(s, params.token)
       keepPrivate(c)
       return { url }
     },

@@ -266,9 +266,9 @@ async function answerLink(s: Http, c: Context, given: string): Promise<Response>
 
 /** The way to the bot that connects a Telegram account to a link's owner. */
 async function toBot(s: Http, given: string): Promise<Response> {
-  const { owner } = await ownerOf(s, given, '', s.clock.now())
+  await ownerOf(s, given, '', s.clock.now())
   const headers = {
-    Location: await createConnectLink(s, owner.tgId),
+    Location: await createConnectLink(s, given),
     'Cache-Control': 'private, no-store',
     ...apiHeaders,
     ...transportHeaders(s.config.publicScheme),

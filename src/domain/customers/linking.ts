@@ -9,10 +9,10 @@ import {
 } from '#db/link-codes.ts'
 import { moveCustomer } from '#db/merge.ts'
 import type { User } from '#db/schema.ts'
-import { readUser, updateUser } from '#db/users.ts'
+import { readUser, readUserByToken, updateUser } from '#db/users.ts'
 import { MAX_NOTE, MAX_TAGS } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
-import { readSettings, type Settings } from '#src/domain/settings.ts'
+import { readSettings, readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { base64url } from '#src/lib/encoding.ts'
@@ -22,7 +22,7 @@ import { formatTimestamp, MINUTE_MS, parseTimestamp, SECOND_MS } from '#src/lib/
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { type Contact, changesBy } from './contacts.ts'
-import { readKnownUser } from './users.ts'
+import { deviceLimit } from './devices.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 
@@ -39,17 +39,20 @@ export const canConnect = (
   user.telegramId === null && user.bannedAt === null && settings.text('BOT_USERNAME') !== ''
 
 /**
- * The link into the bot that connects a customer's Telegram account: for 15 minutes, once, and in place of the one before it. Throws 400
- * where there is nothing to connect, 429 for a second one within 2 seconds.
+ * The link into the bot that connects the Telegram account of whoever has the subscription link `token`: for 15 minutes, once, and in place
+ * of the one before it. Whose link it is is asked with the write: one that ends meanwhile gives no code that would outlive it. Throws 404
+ * for a link that is nobody's, 400 where there is nothing to connect, 429 for a second one within 2 seconds.
  */
-export async function createConnectLink(s: Deps, number: number): Promise<string> {
+export async function createConnectLink(s: Deps, token: string): Promise<string> {
   const settings = readSettings(s)
   const code = base64url(randomBytes(CODE_BYTES))
   const link = botLink(s.config.botLinkBase, settings.text('BOT_USERNAME'), `link_${code}`)
   if (link === null) throw refusal('telegram-not-available')
   const at = s.clock.now()
   await s.db.tx(function* (tx) {
-    const { tgId, telegramId, bannedAt } = yield* readKnownUser(tx, number)
+    const owner = yield* readUserByToken(tx, token)
+    if (!owner) throw refusal('not-found')
+    const { tgId, telegramId, bannedAt } = owner
     if (bannedAt !== null) throw refusal('user-banned')
     if (telegramId !== null) throw refusal('telegram-connected')
     const present = yield* readLinkCode(tx, tgId)
@@ -122,9 +125,15 @@ function mergedProfile(from: User, to: User) {
  * Makes one customer of two: all of `from` is `to`'s from now on, and the link of `from` goes on as a former one. To their clients nothing
  * happens, so no node is told.
  */
-function* mergeIn(tx: Query, actor: Actor, now: string, from: User, to: User) {
-  yield* moveCustomer(tx, from, to.tgId, now)
-  yield* updateUser(tx, to.tgId, mergedProfile(from, to))
+function* mergeIn(
+  tx: Query,
+  actor: Actor,
+  now: string,
+  { from, to, settings }: { from: User; to: User; settings: Settings },
+) {
+  const profile = mergedProfile(from, to)
+  yield* moveCustomer(tx, from, to.tgId, now, deviceLimit(profile, settings))
+  yield* updateUser(tx, to.tgId, profile)
   yield* audit(tx, actor, now, {
     action: 'user.merge',
     object: `${to.tgId}`,
@@ -147,7 +156,7 @@ function* linkIn(tx: Query, actor: Actor, now: string, { tgId }: User, telegramI
  * customer as they are then, or why nothing is connected; the code of a refusal for a ban stays good.
  */
 export async function connectTelegram(
-  s: Pick<Services, 'db' | 'clock'>,
+  s: Deps,
   actor: Actor,
   code: string,
   contact: Contact,
@@ -163,7 +172,8 @@ export async function connectTelegram(
     if (isBanned({ customer, known })) return 'banned'
     const user = known ?? customer
     yield* deleteLinkCode(tx, customer.tgId)
-    if (known) yield* mergeIn(tx, actor, now, customer, known)
+    const settings = yield* readSettingsIn(tx, s)
+    if (known) yield* mergeIn(tx, actor, now, { from: customer, to: known, settings })
     else yield* linkIn(tx, actor, now, customer, telegramId)
     const contacted = changesBy(contact, user)
     if (contacted) yield* updateUser(tx, user.tgId, contacted)

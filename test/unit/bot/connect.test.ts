@@ -32,12 +32,15 @@ afterEach(async () => {
   await shop.close()
 })
 
+const tokenOf = (tgId: number): string =>
+  shop.w.rows('select token from users where tg_id = ?', tgId)[0].token
+
 /** A customer without Telegram, whose page has given a link into the bot; the code of it. */
 async function customer(more: Record<string, unknown> = {}): Promise<string> {
   const { w } = shop
   addUser(w, -1, { name: 'Анна <b>', ...more })
   w.change("insert into sequences (name, last) values ('customers', 1)")
-  const link = await createConnectLink(w.s, -1)
+  const link = await createConnectLink(w.s, tokenOf(-1))
   return link.slice(link.indexOf('link_') + 'link_'.length)
 }
 const users = () => shop.w.rows('select * from users order by tg_id')
@@ -81,7 +84,7 @@ describe.each(['en', 'ru'] as const)('in %s', (lang) => {
       'in whose place another one is',
       async () => {
         shop.w.clock.advance(2000)
-        await createConnectLink(shop.w.s, -1)
+        await createConnectLink(shop.w.s, tokenOf(-1))
       },
       undefined,
     ],
@@ -121,8 +124,20 @@ const merge = (code: string) =>
     lang: 'en',
   })
 
-const tokenOf = (tgId: number): string =>
-  shop.w.rows('select token from users where tg_id = ?', tgId)[0].token
+test('whose link ends while they ask gets no code that would outlive it', async () => {
+  const { w } = shop
+  await customer()
+  w.clock.advance(2000)
+  const link = tokenOf(-1)
+  const actor = { admin: 'admin', ip: '' }
+  const [ended, asked] = await Promise.allSettled([
+    rotateToken(w.s, actor, -1),
+    createConnectLink(w.s, link),
+  ])
+  expect(ended.status).toBe('fulfilled')
+  expect(asked).toMatchObject({ status: 'rejected', reason: { status: 404 } })
+  expect(all('select * from link_codes')).toEqual([])
+})
 
 describe('two customers who become one', () => {
   test('have what both had: subscriptions, payments, gifts, devices, links, words', async () => {
@@ -193,6 +208,32 @@ describe('two customers who become one', () => {
     const [merged] = users()
     expect(JSON.parse(merged.device_removals)).toEqual([...JSON.parse(times(9))].reverse())
     expect(JSON.parse(merged.link_resets)).toEqual([...JSON.parse(times(7))].reverse())
+  })
+
+  test('have no more devices than the limit of both, those of the Telegram account before the newest others', async () => {
+    const { w } = shop
+    w.change("insert into settings values ('HWID_LIMIT_ENABLED', 'true')")
+    addUser(w, 700, { hwid_limit: 3 })
+    addDevice(w, 700, 'device-0700')
+    const code = await customer()
+    for (const [hwid, day] of [
+      ['device-old', 1],
+      ['device-newest', 3],
+      ['device-newer', 2],
+    ] as const) {
+      addDevice(w, -1, hwid)
+      w.change(
+        'update devices set last_seen_at = ? where hwid = ?',
+        `2026-02-0${day}T00:00:00`,
+        hwid,
+      )
+    }
+    await merge(code)
+    expect(all('select tg_id, hwid from devices order by hwid')).toEqual([
+      { tg_id: 700, hwid: 'device-0700' },
+      { tg_id: 700, hwid: 'device-newer' },
+      { tg_id: 700, hwid: 'device-newest' },
+    ])
   })
 
   test.each([
