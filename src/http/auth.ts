@@ -68,7 +68,7 @@ export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): Middlewar
 
 /** Throws 401 where the session of a request has ended since it began: its body may have come slowly. */
 export function requireSession(s: Http, c: Context): void {
-  if (!currentAdmin(s, c)) throw unauthorized()
+  if (!currentAdmin(s, c)) throw refusal('unauthorized')
 }
 
 /**

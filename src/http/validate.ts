@@ -33,14 +33,14 @@ export async function readBody(c: Context, limit: number): Promise<Uint8Array> {
   return body
 }
 
-/** The bytes of a body that is JSON, refused with 413 also for more strings than anybody needs. */
+/** The bytes of a body that is JSON, refused with 413 as `readBody` does, with 400 for more strings than anybody needs. */
 export async function readJsonBytes(
   c: Context,
   limit: number,
   mostStrings: number,
 ): Promise<Uint8Array> {
   const body = await readBody(c, limit)
-  if (!hasAtMostStrings(body, mostStrings)) throw tooLarge()
+  if (!hasAtMostStrings(body, mostStrings)) throw refusal('too-many-strings')
   return body
 }
 

@@ -146,6 +146,7 @@ export const OF_THE_PANEL = {
 /** What the panel never shows: client apps, buyers, nodes, gateways and programs are answered so, and the panel shows its login instead. */
 export const OF_OTHERS = {
   ...withStatus(400, {
+    'too-many-strings': 'the body holds too many strings',
     'unknown-payment': 'unknown payment',
     'unsupported-event': 'unsupported event',
     'payment-id-missing': 'payment_id is missing',
