@@ -6,6 +6,7 @@ export const OF_THE_PANEL = {
   ...withStatus(400, {
     'invalid-json': 'invalid JSON',
     'not-an-object': 'the body must be a JSON object',
+    'too-many-strings': 'the body holds too many strings',
     'nothing-to-change': 'nothing to change',
     'unknown-field': 'unknown field',
     'too-many-rows': 'there can be at most {most} {kind}',
@@ -146,7 +147,6 @@ export const OF_THE_PANEL = {
 /** What the panel never shows: client apps, buyers, nodes, gateways and programs are answered so, and the panel shows its login instead. */
 export const OF_OTHERS = {
   ...withStatus(400, {
-    'too-many-strings': 'the body holds too many strings',
     'unknown-payment': 'unknown payment',
     'unsupported-event': 'unsupported event',
     'payment-id-missing': 'payment_id is missing',

@@ -4,6 +4,7 @@ import type { PanelCode } from '#src/refusals/index.ts'
 export const refusalsRu: Record<PanelCode, string> = {
   'invalid-json': 'Запрос не в формате JSON',
   'not-an-object': 'Запрос должен быть объектом JSON',
+  'too-many-strings': 'В запросе слишком много строк',
   'nothing-to-change': 'Менять нечего',
   'unknown-field': 'Неизвестное поле',
   'too-many-rows': 'Больше {most} не бывает ({kind})',
