@@ -42,6 +42,12 @@ export const saidRu: Record<string, string> = {
   'its server does not know which node it is: have a new install command given out and run it there':
     'сервер не знает, какой он из серверов панели: получите новую команду установки и выполните её там',
   'the connection to its server was given up': 'соединение с сервером закрыто',
+  'its server takes no input': 'сервер не принимает отправленное',
+  'the connections to servers hang': 'соединения с серверами не отвечают',
+  'the connections to servers hang and are made anew':
+    'соединения с серверами не отвечали и устанавливаются заново',
+  'the connections to servers broke down and are made anew':
+    'соединения с серверами оборвались и устанавливаются заново',
   'the connection broke before the node program answered':
     'связь оборвалась раньше, чем программа узла ответила',
   'a word for the node program is malformed': 'программе узла передано что-то не то',

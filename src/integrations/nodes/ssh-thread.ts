@@ -8,7 +8,7 @@ import type { Log } from '#src/lib/log.ts'
 import { startThread } from '#src/lib/thread.ts'
 import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { fewAtATime, type NodeShell, WORD } from './shell.ts'
-import { GIVEN_UP } from './ssh.ts'
+import { givenUp } from './ssh.ts'
 import type { SshServer } from './ssh-connection.ts'
 import {
   packFault,
@@ -105,15 +105,15 @@ function begin(script: string, settings: SshSettings, hangMs: number, watch: Wat
     if (calls.delete(call) && calls.size === 0) rest(true)
     return under
   }
-  const failAll = (message: string) => {
-    for (const call of calls.keys()) settle(call)?.reject(new NodeError('unreachable', message))
+  const failAll = (error: NodeError) => {
+    for (const call of calls.keys()) settle(call)?.reject(error)
   }
   // Where this thread was held up itself, what the other one says has come meanwhile and is heard first.
   const listen = () => {
     if (calls.size === 0) return
     if (++unheard < (hasBegun ? PINGS : START_TIMES * PINGS)) return say({ type: 'ping' })
     for (const call of calls.keys()) say({ type: 'call-off', call })
-    failAll('the connections to servers hang and are made anew')
+    failAll(new NodeError('unreachable', 'the connections to servers hang and are made anew'))
     watch.hangs()
   }
   const tell = async ({ question, shell, fact }: Extract<SshReport, { type: 'question' }>) => {
@@ -132,7 +132,7 @@ function begin(script: string, settings: SshSettings, hangMs: number, watch: Wat
   }
   const end = (reason: string) => {
     watch.ended(reason)
-    failAll('the connections to servers broke down and are made anew')
+    failAll(new NodeError('unreachable', 'the connections to servers broke down and are made anew'))
   }
   worker.on('message', hear)
   worker.on('error', (error) => end(errorMessage(error)))
@@ -160,7 +160,7 @@ function begin(script: string, settings: SshSettings, hangMs: number, watch: Wat
       }
     },
     leave() {
-      failAll(GIVEN_UP)
+      failAll(givenUp())
       return thread.leave()
     },
   }
@@ -179,7 +179,7 @@ export function createSshThread(
 
   const answer: Watch['answer'] = async (shell, fact) => {
     const node = nodes.get(shell)
-    if (!node) throw new NodeError('unreachable', GIVEN_UP)
+    if (!node) throw givenUp()
     if (fact.about === 'admit') return node.hostKeys.admit(fact.key)
     return fact.about === 'pinned' ? node.hostKeys.pinned() : node.privateKey()
   }
@@ -224,7 +224,7 @@ export function createSshThread(
       nodes.set(shell, node)
       const { server, hostKeys } = node
       const run = fewAtATime(async (words, input, signal) => {
-        if (!nodes.has(shell)) throw new NodeError('unreachable', GIVEN_UP)
+        if (!nodes.has(shell)) throw givenUp()
         const call = { shell, server, command: words.join(' '), pinned: hostKeys.pinned() }
         return ready().run({ ...call, input: new TextEncoder().encode(input) }, signal)
       })

@@ -85,7 +85,8 @@ function collect(
 }
 
 /** Why a shell that was closed runs nothing. */
-export const GIVEN_UP = 'the connection to its server was given up'
+export const givenUp = () =>
+  new NodeError('unreachable', 'the connection to its server was given up')
 const BROKEN = 'the connection broke before the node program answered'
 
 /** How much a server takes in one packet; ssh2 tells nobody. */
@@ -270,7 +271,7 @@ export function sshRunner(access: SshAccess, clock: Clock, idleMs = IDLE_MS): Ss
       }
     },
     close() {
-      closing.abort(new NodeError('unreachable', GIVEN_UP))
+      closing.abort(givenUp())
       clearTimeout(idle)
       drop()
     },

@@ -69,6 +69,7 @@ const HANDED_ON = new Set([
   'src/http/webhooks.ts: error',
   'src/integrations/files/archive.ts: error.message',
   'src/integrations/files/data-files.ts: message.message',
+  'src/integrations/nodes/ssh-words.ts: message',
 ])
 
 /** How the checks of input begin what they say after the name of a field. */
