@@ -67,8 +67,8 @@ export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): Middlewar
 }
 
 /** Throws 401 where the session of a request has ended since it began: its body may have come slowly. */
-export function requireSession(s: Http, c: Context): void {
-  if (!currentAdmin(s, c)) throw refusal('unauthorized')
+export async function requireSession(s: Http, c: Context): Promise<void> {
+  if (!(await currentAdmin(s, c))) throw refusal('unauthorized')
 }
 
 /**

@@ -194,7 +194,7 @@ export function routesOf(s: Http, operations: readonly ServedOperation[]): Hono<
         query: () => readQuery(c, one.query as v.GenericSchema),
         body: async () => {
           const body = await readBody(c, one)
-          if (principal) requireSession(s, c)
+          if (principal) await requireSession(s, c)
           return body
         },
       } as never)
