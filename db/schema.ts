@@ -1,5 +1,5 @@
 /**
- * All tables but those of customer-schema.ts, ssh-schema.ts and admin-schema.ts. SQL names are the interface's names; row types are inferred here and declared nowhere else.
+ * All tables but those of customer-schema.ts, ssh-schema.ts, admin-schema.ts and fact-schema.ts. SQL names are the interface's names; row types are inferred here and declared nowhere else.
  * Timestamps are text, `YYYY-MM-DDTHH:MM:SS` in UTC, and compare as they sort.
  */
 import {

@@ -19,7 +19,10 @@ export const isOpen = (row: Row = '') => `${row}active = 1 and ${row}held_at is 
 export const isActive = (now: string, row: Row = '') =>
   `${isOpen(row)} and ${row}expires_at > ${now}`
 
-/** Whether a client belongs on its node: its subscription is active, and its owner is not banned. */
+/**
+ * Whether a client belongs on its node: its subscription is active, and its owner is not banned. All clients of a node are read by a second
+ * form of it (db/subscriptions.ts, CLIENTS_OF_NODE).
+ */
 export const isServed = (now: string, row: Row, owner: Row) =>
   `${isActive(now, row)} and ${owner}banned_at is null`
 

@@ -14,7 +14,7 @@ export interface Setting {
   docsDefault?: string
 }
 
-/** Where the API has a setting: a field of a form, which is a pair of routes (http/admin/settings-forms.ts). */
+/** Where the API has a setting: a field of a form, which is a pair of routes (http/settings-form.ts). */
 export interface Place {
   form: string
   name: string

@@ -152,7 +152,7 @@ async function recordPass(s: PassDeps, nodes: Node[], pass: CorePass): Promise<v
   const { conflicts } = servedNodes(nodes)
   const { program, core } = pass.status
   const { version } = core
-  // Left out when it is the same, because lists depend on it: writing it would have them all read anew (db/triggers.ts).
+  // Left out when it is the same, because lists depend on it: writing it would have them all read anew (db/engine/sqlite/triggers.ts).
   const changed = version !== null && nodes.some((node) => node.coreVersion !== version)
   const lastError = troubleOf(nodes, pass)
   await recordHealth(
