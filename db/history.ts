@@ -2,7 +2,7 @@
 import { attemptKey, spansOf } from '#src/lib/ip.ts'
 import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { indexed } from './engine/dialect.ts'
-import { and, eq, gt, gte, inArray, lte, type SQL, sql } from './engine/orm.ts'
+import { and, eq, gt, gte, inArray, like, lte, type SQL, sql } from './engine/orm.ts'
 import { built, field } from './engine/question.ts'
 import { areFew, findRows, inOrderOf, type Listing } from './listing.ts'
 import type { PageRequest } from './paging.ts'
@@ -104,9 +104,9 @@ export interface AuditFilter {
   admin?: string
 }
 
-/** What begins so, case aside, as a span of an index. */
-function beginsAlike(column: SQL, text: string): SQL | undefined {
-  const prefix = text.toLowerCase()
+/** What `like` can find, as a span of an index: up to the first wildcard, case aside. */
+function beginsAlike(column: SQL, pattern: string): SQL | undefined {
+  const prefix = (pattern.split(/[%_]/)[0] ?? '').toLowerCase()
   return prefix === ''
     ? undefined
     : sql`(lower(${column}) >= ${prefix} and lower(${column}) < ${`${prefix}\u{10ffff}`})`
@@ -115,12 +115,17 @@ function beginsAlike(column: SQL, text: string): SQL | undefined {
 /** The entries of an admin, else those of like actions: from an index that has them together where they are few. */
 function* planOf(q: Reading, { action, admin }: AuditFilter): Steps<Listing> {
   const order = { column: sql`${auditLog.at}`, rowid: sql<number>`${auditLog.id}` }
+  const where = and(
+    action === undefined ? undefined : like(auditLog.action, `${action}%`),
+    admin === undefined ? undefined : eq(auditLog.admin, admin),
+  )
   const span = action === undefined ? undefined : beginsAlike(sql`${auditLog.action}`, action)
-  const where = and(span, admin === undefined ? undefined : eq(auditLog.admin, admin))
   const walk = { from: by('at'), where }
   if (admin === undefined && !span) return { ...order, rows: walk }
   const together =
-    admin === undefined ? { from: by('action'), where } : { from: by('admin'), where }
+    admin === undefined
+      ? { from: by('action'), where: and(span, where) }
+      : { from: by('admin'), where }
   if (yield* areFew(q, together)) return { ...order, rows: together }
   return { ...order, rows: walk, counted: together }
 }

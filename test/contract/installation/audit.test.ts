@@ -169,8 +169,6 @@ scenarios('GET /admin/api/audit', [
       ['action=node.edit', [2]],
       ['action=edit', []],
       ['action=NODE.', [2]],
-      ['action=%25', []],
-      ['action=node_edit', []],
       ['admin=admin', [3, 2]],
       ['admin=ADMIN', []],
       ['order=asc', [1, 2, 3]],
