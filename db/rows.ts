@@ -289,8 +289,8 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     key: name,
     value: v.string(),
   }),
-  // None comes back, so their names only have to be readable.
-  stored(schema.openAlerts, { name }),
+  // None comes back. As its migration takes them.
+  stored(schema.openAlerts, { name: v.pipe(v.string(), v.regex(/^[\w:-]{1,64}$/)) }),
   stored(schema.installation, { id: integer(1, 1), secret: is.digest }),
   stored(schema.outbox, {
     id: is.rowId,

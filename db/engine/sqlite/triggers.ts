@@ -19,6 +19,10 @@ const TRIGGERS: Record<string, string> = {
   settings_insert: `AFTER INSERT ON settings BEGIN ${LISTS}; END`,
   settings_delete: `AFTER DELETE ON settings BEGIN ${LISTS}; END`,
   settings_update: `AFTER UPDATE ON settings BEGIN ${LISTS}; END`,
+  // Its secret is kept in memory behind the same revision.
+  installation_insert: `AFTER INSERT ON installation BEGIN ${LISTS}; END`,
+  installation_delete: `AFTER DELETE ON installation BEGIN ${LISTS}; END`,
+  installation_update: `AFTER UPDATE ON installation BEGIN ${LISTS}; END`,
 }
 
 /** The statements that put every trigger in its present form. */
