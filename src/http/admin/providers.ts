@@ -6,7 +6,7 @@ import { readSettings } from '#src/domain/settings.ts'
 import { flag } from '#src/lib/values.ts'
 import type { GatewayDescriptor, GatewaySetting } from '#src/ports/payment-gateway.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
-import { requireConfirmed } from '../auth.ts'
+import { requireConfirmed, requireSession } from '../auth.ts'
 import type { Http } from '../context.ts'
 import { adminOperations, operation, type ServedOperation } from '../operation.ts'
 import { providerId } from '../schemas/payment.ts'
@@ -106,6 +106,7 @@ export const providerOperations = adminOperations('Payment settings', [
     async ({ s, c, actor, params: { provider_id: id } }) => {
       const gateway = requireGateway(s, id)
       const { enabled, ...body } = await readChanges(c, switchBody(gateway))
+      await requireSession(s, c)
       const values = valuesOf(gateway, body, false)
       if (Object.keys(values).length > 0) requireConfirmed(c)
       await saveProvider(s, actor, gateway, { enabled: enabled as boolean | undefined, values })
@@ -138,6 +139,7 @@ export const providerOperations = adminOperations('Payment settings', [
     async ({ s, c, actor, params: { provider_id: id } }) => {
       const gateway = requireGateway(s, id)
       const values = valuesOf(gateway, await readJson(c, wholeBody(gateway)), true)
+      await requireSession(s, c)
       if (Object.keys(values).length === 0) throw refusal('nothing-to-change')
       if (gateway.ownRoute) await saveCredentials(s, actor, gateway, values)
       else await saveProvider(s, actor, gateway, { values })

@@ -227,6 +227,8 @@ describe('a request whose session ends while its body is on its way', () => {
     ['/admin/api/settings/alerts', { admin_tg_ids: [666] }],
     ['/admin/api/users/5/grant', { node: 'de1', plan: '1m' }],
     ['/admin/api/users/bulk', { action: 'ban', tg_ids: [5] }],
+    ['/admin/api/payments/providers/cryptobot', { enabled: true }],
+    ['/admin/api/payments/providers/provider_b/settings', { merchant_id: 'm', secret: 's' }],
   ])('POST %s is refused with 401 and changes nothing', async (path, body) => {
     addUser(w, 5)
     const before = w.dump('admin_sessions')
