@@ -4,6 +4,7 @@
  */
 import { NodeError } from '#src/lib/errors.ts'
 import { nextTurn } from '#src/lib/event-loop.ts'
+import { decodeJson } from '#src/lib/json.ts'
 
 /**
  * The longest line of `list` is `["UUID","GROUP","auth=AUTH"],` with a group of 32 and an AUTH of 43 characters: 127 bytes, so that
@@ -16,13 +17,13 @@ export const MOST_ENTRIES = 200_000
 const LONGEST_REST = 16 * 1024
 /** Read in a few milliseconds. */
 const SLICE = 5000
+const SLICE_BYTES = 256 * 1024
 
-/** How a list is found and read: tuples, each of which `entry` (sticky) matches as a whole; `read` gives null for one that cannot be. */
+/** How a list is found and read: entries, each of which `entry` (sticky) matches as a whole; `read` gives null for one that cannot be. No text in them is escaped. */
 export interface ListForm<T> {
   key: string
   entry: RegExp
-  // biome-ignore lint/suspicious/noExplicitAny: a tuple of the form that `entry` has found
-  read(tuple: any): T | null
+  read(entry: string): T | null
 }
 
 export interface Answer<T> {
@@ -35,30 +36,37 @@ export interface Answer<T> {
 export const garbage = (verb: string, what: string) =>
   new NodeError('garbage', `the node program's answer to "${verb}" ${what}`)
 
-/** Where the entries from `begin` on end, at most SLICE of them; null when one is malformed. */
-function endOfSlice(text: string, begin: number, entry: RegExp) {
-  let at = begin
-  for (let count = 1; ; count++) {
+/** Where each of the entries from `begin` on ends, of a slice at most; null when one is malformed. */
+function endsOfSlice(text: string, begin: number, entry: RegExp) {
+  const ends: number[] = []
+  for (let at = begin; ; at++) {
     entry.lastIndex = at
     if (!entry.test(text)) return null
     at = entry.lastIndex
-    if (text[at] !== ',' || count === SLICE) return at
-    at++
+    ends.push(at)
+    if (text[at] !== ',' || ends.length === SLICE || at - begin > SLICE_BYTES) return ends
   }
 }
+
+/** A text of its own: a piece of another would keep all of that in memory. */
+const copyOf = (text: string) => Buffer.from(text, 'latin1').toString('latin1')
 
 /** The list whose first entry begins at `begin`, and where the text goes on behind it; null for a malformed or endless one. */
 async function readList<T>(text: string, begin: number, { entry, read }: ListForm<T>) {
   const list: T[] = []
   if (text[begin] === ']') return { list, end: begin + 1 }
   for (let at = begin; list.length < MOST_ENTRIES; ) {
-    const end = endOfSlice(text, at, entry)
-    if (end === null) return null
-    // Parsed, because a piece of the text would keep all of it in memory.
-    for (const tuple of JSON.parse(`[${text.slice(at, end)}]`)) {
-      const one = read(tuple)
+    const ends = endsOfSlice(text, at, entry)
+    if (ends === null) return null
+    const end = ends.at(-1) as number
+    // Cut, not parsed: what JSON.parse makes of texts that a node chooses takes Bun seconds (lib/json.ts).
+    const slice = copyOf(text.slice(at, end))
+    let from = 0
+    for (const to of ends) {
+      const one = read(slice.slice(from, to - at))
       if (one === null) return null
       list.push(one)
+      from = to - at + 1
     }
     if (text[end] === ']') return { list, end: end + 1 }
     if (text[end] !== ',') return null
@@ -94,7 +102,7 @@ export async function readAnswer<T>(
   if (rest.length + text.length - at > LONGEST_REST) throw garbage(verb, 'is too long')
   rest += text.slice(at)
   try {
-    return { json: JSON.parse(rest), lists }
+    return { json: decodeJson(new TextEncoder().encode(rest)), lists }
   } catch {
     throw garbage(verb, 'is no JSON')
   }

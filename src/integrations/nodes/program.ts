@@ -22,23 +22,28 @@ const word = v.pipe(v.string(), v.regex(WORD))
 /** The number of a list that was read before. */
 const list = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
-const isExact = (value: string | number) => typeof value === 'string' || Number.isSafeInteger(value)
-
 const counterForm: ListForm<Counters[number]> = {
   key: 'counters',
   entry: new RegExp(`\\[${UUID},${BYTES},${BYTES}\\]`, 'y'),
-  read: (tuple: Counters[number]) => (tuple.every(isExact) ? tuple : null),
+  read(entry) {
+    const [id = '', up, down] = entry.slice(1, -1).split(',')
+    const bytes = [Number(up), Number(down)] as const
+    return bytes.every(Number.isSafeInteger) ? [id.slice(1, -1), ...bytes] : null
+  },
 }
 const lineForm: ListForm<[uuid: string, value: string]> = {
   key: 'lines',
   // Beside the group a word of program 1, or at most six of program 2, which have no quote, backslash or space.
   entry: new RegExp(`\\[${UUID},"[A-Za-z0-9._-]{1,64}"(?:,"[!#-[\\]-~]{1,800}"){0,6}\\]`, 'y'),
-  read: ([id, ...value]: string[]) => [`${id}`, value.join(' ')],
+  read(entry) {
+    const [id = '', ...value] = entry.slice(2, -2).split('","')
+    return [id, value.join(' ')]
+  },
 }
 const blockForm: ListForm<string> = {
   key: 'blocks',
   entry: /"(?:[0-9a-f]{64})?"/y,
-  read: (hash: string) => hash,
+  read: (entry) => entry.slice(1, -1),
 }
 
 const statusAnswer = v.object({

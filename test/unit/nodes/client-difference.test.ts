@@ -13,6 +13,7 @@ import { valuesOf } from '#src/domain/nodes/sync/values.ts'
 import { wantedClients } from '#src/domain/nodes/sync/wanted.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
+import { TextMap } from '#src/lib/text-map.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { ClientMap } from '#src/ports/node-program.ts'
 import type { FakeNode } from '#test/support/fake-node.ts'
@@ -134,7 +135,7 @@ describe.each([1, 2, 3, 4, 5, 6])('random clients, seed %i', (seed) => {
     }
     for (const uuid of newUuids(seed * 10)) remote.clients.set(uuid, pick(codes))
     const { clients, count } = await remote.program.status('', 1000)
-    const look: Look = { revision: '', held: new Map() }
+    const look: Look = { revision: '', held: new TextMap() }
     const told = { program: version, count }
     const found = await collect(
       findDifferences(remote.program, told, wantedOf(codes, version), look, portion),

@@ -7,6 +7,7 @@ import { type SoundNode, soundNode } from '#src/domain/nodes/sound.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { slices } from '#src/lib/event-loop.ts'
 import type { Limiter } from '#src/lib/limiter.ts'
+import { TextMap, TextSet } from '#src/lib/text-map.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { Caller, ClientMap, CoreStatus } from '#src/ports/node-program.ts'
@@ -18,6 +19,7 @@ import {
   type ClientLine,
   type Counts,
   countIn,
+  type Groups,
   groupOf,
   joinLines,
   type Removal,
@@ -68,7 +70,7 @@ const LOOKED_UP = 1000
 interface Removals {
   remove: Removal[]
   /** The groups of which an admin must decide. */
-  blocked: Set<string>
+  blocked: Groups
 }
 
 /**
@@ -98,7 +100,7 @@ function restrain(
   pass: { foreign: boolean; remove: boolean; held: Set<string> },
 ): Removals {
   if (pass.held.size > 0) return { remove: [], blocked: pass.held }
-  if (pass.foreign) return { remove: [], blocked: new Set(all.map(([, group]) => group)) }
+  if (pass.foreign) return { remove: [], blocked: new TextSet(all.map(([, group]) => group)) }
   return pass.remove ? braked : { ...braked, remove: [] }
 }
 
@@ -192,9 +194,9 @@ async function isForced(s: Deps, { force, held }: Pass): Promise<boolean> {
 }
 
 /** The nodes of a core whose removals are held back: all of them where the group is another node's, or no node's any more. */
-function blockedNodes(nodes: Node[], groups: Set<string>): Set<string> {
+function blockedNodes(nodes: Node[], groups: Groups): Set<string> {
   const codes = new Set(nodes.map((node) => node.code))
-  return [...groups].every((group) => codes.has(group)) ? groups : codes
+  return [...groups].every((group) => codes.has(group)) ? new Set(groups) : codes
 }
 
 /** One try at putting the clients of a core right, from the state that `status` reported; adds to `changes` what it did. */
@@ -211,7 +213,7 @@ async function trySync(
   const most = count + Math.min(status.count, MOST_CLIENTS)
   changes.portions ??= Math.ceil(most / PORTION)
   const isInStep = status.clients === revision
-  const look: Look = { revision: status.clients, held: new Map() }
+  const look: Look = { revision: status.clients, held: new TextMap() }
   const foreign = isForeign(s, status)
   const caller = { owner: s.instanceId(), program: status.program }
   let unlisted: NodeError | null = null
@@ -246,7 +248,7 @@ async function trySync(
 }
 
 const countAll = ({ added, removed }: ClientChanges): number =>
-  [...added.values(), ...removed.values()].reduce((sum, count) => sum + count, 0)
+  [...added, ...removed].reduce((sum, [, count]) => sum + count, 0)
 
 /**
  * So many looks in vain at a node that others change as well, and so many in all beside one for each portion of what there was to do:
@@ -263,8 +265,8 @@ export async function syncClients(
   pass: Pass,
 ): Promise<ClientChanges> {
   const changes: ClientChanges = {
-    added: new Map(),
-    removed: new Map(),
+    added: new TextMap(),
+    removed: new TextMap(),
     blocked: new Set(),
     live: null,
     portions: null,

@@ -1,7 +1,7 @@
 /** Where the clients that a core holds differ from those that it should hold: found some at a time, none of which is kept here. */
 import { NodeError } from '#src/lib/errors.ts'
 import { slices } from '#src/lib/event-loop.ts'
-import { randomToken } from '#src/lib/random.ts'
+import { TextMap } from '#src/lib/text-map.ts'
 import type { CoreStatus, NodeProgram } from '#src/ports/node-program.ts'
 import {
   blockName,
@@ -40,35 +40,29 @@ export const MOST_CLIENTS = 500_000
 
 type Blocks = Pick<NodeProgram, 'blocks' | 'list'>
 
-/**
- * Before each key of a map of what a node lists: Bun hashes texts in a way that everybody can compute, and a node that lists clients of one
- * hash would hold the process up for minutes.
- */
-const UNGUESSABLE = randomToken().slice(0, 8)
-
 /** Finds how these clients differ from those wanted in their place. */
 async function* compare(
   { held }: Look,
   listed: ClientLine[],
   wanted: AsyncIterable<{ clients: ClientLine[] }>,
 ): AsyncGenerator<Differing> {
-  const present = new Map<string, ClientLine>()
+  const present = new TextMap<string>()
   for await (const some of slices(listed, PORTION)) {
-    for (const client of some) {
-      present.set(UNGUESSABLE + client[0], client)
-      countIn(held, groupOf(client[1]))
+    for (const [uuid, value] of some) {
+      present.set(uuid, value)
+      countIn(held, groupOf(value))
     }
   }
   for await (const { clients } of wanted) {
     const add: ClientLine[] = []
     for (const client of clients) {
-      const key = UNGUESSABLE + client[0]
-      if (present.get(key)?.[1] !== client[1]) add.push(client)
-      present.delete(key)
+      const [uuid, value] = client
+      if (present.get(uuid) !== value) add.push(client)
+      present.delete(uuid)
     }
     yield { add, remove: [] }
   }
-  const remove = Array.from(present.values(), ([uuid, value]): Removal => [uuid, groupOf(value)])
+  const remove = Array.from(present, ([uuid, value]): Removal => [uuid, groupOf(value)])
   yield { add: [], remove }
 }
 

@@ -1,5 +1,6 @@
 /** Sets of clients: their text form, their blocks, and the removal brake. */
 import { createSha256 } from '#src/lib/crypto.ts'
+import { TextMap, TextSet } from '#src/lib/text-map.ts'
 import type { ClientMap } from '#src/ports/node-program.ts'
 
 /** A client with its value (ports/node-program.ts, ClientMap). */
@@ -17,7 +18,10 @@ export const joinLines = (clients: ClientMap): string => Array.from(clients, lin
 export const groupOf = (value: string): string => value.split(' ', 1)[0] as string
 
 /** Counts by group. */
-export type Counts = Map<string, number>
+export type Counts = TextMap<number>
+
+/** Names of groups. */
+export type Groups = TextSet | ReadonlySet<string>
 
 export function countIn(counts: Counts, group: string): void {
   counts.set(group, (counts.get(group) ?? 0) + 1)
@@ -54,10 +58,10 @@ export function brakeRemovals(
   held: Counts,
   remove: Removal[],
   kept: Set<string>,
-): { remove: Removal[]; blocked: Set<string> } {
-  const losses: Counts = new Map()
+): { remove: Removal[]; blocked: TextSet } {
+  const losses: Counts = new TextMap()
   for (const [uuid, group] of remove) if (!kept.has(uuid)) countIn(losses, group)
-  const blocked = new Set<string>()
+  const blocked = new TextSet()
   for (const [group, lost] of losses) {
     if (lost > BRAKE_COUNT && lost * 2 > (held.get(group) ?? 0)) blocked.add(group)
   }
