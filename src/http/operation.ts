@@ -191,7 +191,7 @@ export function routesOf(s: Http, operations: readonly ServedOperation[]): Hono<
         login: principal,
         actor: principal?.actor,
         params: paramsOf(c, one.path),
-        query: () => readQuery(c, one.query as v.GenericSchema),
+        query: () => readQuery(c, one.query as NonNullable<Terms['query']>),
         body: async () => {
           const body = await readBody(c, one)
           if (principal) await requireSession(s, c)

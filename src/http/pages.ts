@@ -16,6 +16,7 @@ import { findLang, LANGS, pickLang } from '#src/web/lang.ts'
 import type { PageBase } from '#src/web/page-base.ts'
 import { encoded } from './compression.ts'
 import type { Context, Http } from './context.ts'
+import { queryParameter } from './validate.ts'
 
 /** A query of pages, which pass over what they don't know. */
 export const choice = (names: readonly string[]) =>
@@ -33,8 +34,8 @@ export const currentCatalogue = (s: Http): Catalogue => s.catalogue(s.db.revisio
 
 function pageBase(s: Http, c: Context, catalogue: Catalogue): PageBase {
   const { settings } = catalogue
-  const asked = c.req.query('lang')
-  const os = SYSTEMS.find((system) => system === c.req.query('os'))
+  const asked = queryParameter(c, 'lang')
+  const os = SYSTEMS.find((system) => system === queryParameter(c, 'os'))
   return {
     lang: pickLang(LANGS, c.req.header('accept-language'), asked, s.config.defaultLang),
     askedLang: findLang(LANGS, asked) ?? null,

@@ -24,6 +24,7 @@ import { builtFile } from './compression.ts'
 import type { AppEnv, Context, Http } from './context.ts'
 import { openOperations, operation, routesOf, type ServedOperation } from './operation.ts'
 import { currentCatalogue, language, renderPage, siteUrl } from './pages.ts'
+import { queryParameter } from './validate.ts'
 
 const THEMES = ['light', 'dark'] as const
 
@@ -35,7 +36,7 @@ async function pageInput(s: Http, c: Context) {
   const accepted = pickLang(
     PANEL_LANGS,
     c.req.header('accept-language'),
-    c.req.query('lang'),
+    queryParameter(c, 'lang'),
     config.defaultLang,
   )
   return {

@@ -28,6 +28,7 @@ import { type Answer, page, redirect } from './answers.ts'
 import type { Context, Http } from './context.ts'
 import { openOperations, operation } from './operation.ts'
 import { botUrl, choice, currentCatalogue, language, renderPage, siteUrl } from './pages.ts'
+import { queryParameter } from './validate.ts'
 
 const unknownToken = () => refusal('not-found')
 
@@ -56,7 +57,7 @@ function visitorOf(c: Context) {
   const userAgent = c.req.header('user-agent')
   const platform = c.req.header('sec-ch-ua-platform')
   return {
-    system: systemOf({ userAgent, platform, chosen: c.req.query('os') }),
+    system: systemOf({ userAgent, platform, chosen: queryParameter(c, 'os') }),
     visitor: systemOf({ userAgent, platform, chosen: null }),
     ipad: isIpad(userAgent),
     inTelegram: isInTelegram(userAgent),
@@ -255,7 +256,7 @@ export function answerList(s: Http, request: Request): MaybePromise<Response | n
 async function answerLink(s: Http, c: Context, given: string): Promise<Response> {
   const hwid = c.req.header('x-hwid') ?? ''
   const now = s.clock.now()
-  const choice = s.lists.formatFor(c.req.header('user-agent'), c.req.query('format'))
+  const choice = s.lists.formatFor(c.req.header('user-agent'), queryParameter(c, 'format'))
   const { owner, token } = await ownerOf(s, given, hwid, now)
   if (!choice) return userPage(s, c, token, owner, now)
   const list = listForKnown(s, owner, { hwid, method: c.req.method }, token, choice, now)
