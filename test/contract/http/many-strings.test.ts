@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { decodeJson } from '#src/lib/json.ts'
 import { createWorld, type World } from '#test/support/world.ts'
 
 let w: World
@@ -45,20 +46,12 @@ describe.each([
   })
 })
 
-// Texts whose hash in Bun is one, because the first factor of its product is 0; V8 has a secret of its own.
+// In a process of their own: where garbage is collected, what else is in memory counts.
 test('bodies of strings of one hash are read as soon as others, however many come', () => {
-  const [head, tail] = ['\u0093K\u00b8\u008b', '\u00c9\u00ac.\u0096']
-  let made = 0
-  const body = () => {
-    const keys = Array.from({ length: OPEN }, () => {
-      return `"${head}${(made++).toString(36).padStart(5, '-')}${tail}":0`
-    })
-    return new TextEncoder().encode(`{${keys.join(',')}}`)
-  }
-  const bodies = Array.from({ length: 60 }, body)
-  const started = performance.now()
-  for (const bytes of bodies) decodeJson(bytes)
-  expect(performance.now() - started).toBeLessThan(2000)
+  const took = execFileSync(process.execPath, [
+    join(import.meta.dirname, '../../support/one-hash.ts'),
+  ])
+  expect(Number(took)).toBeLessThan(2000)
 })
 
 test('queries of names of one hash are read as soon as others, however many come', async () => {
