@@ -50,7 +50,8 @@ function apply(raw: Sqlite.Database, missing: ReturnType<typeof readMigrationFil
 
 /**
  * Applies the missing migrations, to the one with the number `upTo` at most, and the triggers in one transaction; facts are made
- * anew after them, and wherever their triggers are not those of this version. Foreign keys are off meanwhile: drizzle-kit rebuilds tables, and with them on the rebuild of a parent
+ * anew after them, and wherever their triggers are not those of this version. Stopped before the newest migration it makes no
+ * triggers: they name tables that are not there yet. Foreign keys are off meanwhile: drizzle-kit rebuilds tables, and with them on the rebuild of a parent
  * deletes its children (drizzle-team/drizzle-orm#4938).
  */
 export function migrate(raw: Sqlite.Database, upTo = Number.POSITIVE_INFINITY): void {
@@ -64,8 +65,9 @@ export function migrate(raw: Sqlite.Database, upTo = Number.POSITIVE_INFINITY): 
         ({ folderMillis }) => folderMillis > last && folderMillis <= upTo,
       )
       if (missing.length > 0) apply(raw, missing)
+      if (!isWhole) return
       for (const statement of TRIGGER_STATEMENTS) raw.exec(statement)
-      if (isWhole && !areFactsKept(raw)) rebuildFacts(raw)
+      if (!areFactsKept(raw)) rebuildFacts(raw)
     })
     .immediate()
   raw.pragma('foreign_keys = ON')
