@@ -1,7 +1,8 @@
 /** Browsers in which admins have logged in before. */
-import { adminDevices } from './admin-schema.ts'
+
 import { type Query, run } from './engine/database.ts'
 import { and, desc, eq, ne, notInArray } from './engine/orm.ts'
+import { adminDevices } from './schema/index.ts'
 
 /** The id of an admin's device by its hashed token. */
 export function* readDevice(tx: Query, adminId: number, token: string) {

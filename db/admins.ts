@@ -1,9 +1,9 @@
 /** Admin accounts. */
 
 import { nameKey } from '#src/lib/account-name.ts'
-import { type Admin, admins } from './admin-schema.ts'
 import { type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { and, asc, eq, isNull, lt, or, sql } from './engine/orm.ts'
+import { type Admin, admins } from './schema/index.ts'
 
 /** What a list may know of an account: neither hash nor secret is even read. */
 const LISTED = {

@@ -6,7 +6,7 @@
 import { ask, type Nothing, type Query, type Reading, run } from './engine/database.ts'
 import { sql } from './engine/orm.ts'
 import { built } from './engine/question.ts'
-import { botState } from './schema.ts'
+import { botState } from './schema/index.ts'
 
 const ONLY = 1
 

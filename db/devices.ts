@@ -2,7 +2,7 @@
 import { ask, type Database, type Query, type Reading, run } from './engine/database.ts'
 import { and, asc, eq, inArray, sql } from './engine/orm.ts'
 import { built, field } from './engine/question.ts'
-import { type Device, devices } from './schema.ts'
+import { type Device, devices } from './schema/index.ts'
 
 const ofUser = built<{ tgId: number }, Device[]>((q) =>
   q

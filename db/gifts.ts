@@ -3,7 +3,7 @@ import { type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { textsIn } from './engine/dialect.ts'
 import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from './engine/orm.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
-import { type GiftCode, giftCodes, nodes, plans } from './schema.ts'
+import { type GiftCode, giftCodes, nodes, plans } from './schema/index.ts'
 import { isNamed, isOfFound, numberSearch, withOwnNumbers } from './users.ts'
 
 const unused = and(isNull(giftCodes.usedAt), isNull(giftCodes.revokedAt))

@@ -2,7 +2,7 @@
 import type { Database, Nothing } from './engine/database.ts'
 import { eq } from './engine/orm.ts'
 import { built } from './engine/question.ts'
-import { installation } from './schema.ts'
+import { installation } from './schema/index.ts'
 
 const secret = built<Nothing, { secret: string }[]>((q) =>
   q.select({ secret: installation.secret }).from(installation).where(eq(installation.id, 1)),

@@ -1,8 +1,7 @@
 /** `known_hosts`: the pinned host keys of all nodes by the address where each is found. */
 import { type Query, run } from './engine/database.ts'
 import { asc } from './engine/orm.ts'
-import { nodes, retiredNodes } from './schema.ts'
-import { type KnownHost, knownHosts } from './ssh-schema.ts'
+import { type KnownHost, knownHosts, nodes, retiredNodes } from './schema/index.ts'
 
 /** Where servers are, with their pinned keys in lines: of nodes, then of deleted ones that are still to be cleaned. */
 export function* readPinnedServers(tx: Query) {

@@ -1,7 +1,7 @@
 /** Single-runner roles: a row says who runs a role until when. A power cut ends all who could hold one. */
 import { type Database, type Query, run } from './engine/database.ts'
 import { and, eq, lte, or, sql } from './engine/orm.ts'
-import { leases } from './schema.ts'
+import { leases } from './schema/index.ts'
 
 /**
  * Takes or renews the lease: free, run out, or held by `owner`. Returns its fencing number, which grows with every

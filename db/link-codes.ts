@@ -1,8 +1,8 @@
 /** Codes by which customers connect their Telegram account, kept as digests; one at a time for each. */
-import { linkCodes } from './customer-schema.ts'
+
 import { type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { and, eq, gt, lte } from './engine/orm.ts'
-import { type User, users } from './schema.ts'
+import { linkCodes, type User, users } from './schema/index.ts'
 
 export type LinkCode = typeof linkCodes.$inferSelect
 

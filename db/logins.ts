@@ -1,5 +1,8 @@
 /** Logins of admins: their sessions, the ones that await a code, and the attempts that limits count. */
 
+import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { and, desc, eq, gt, lte, ne, sql } from './engine/orm.ts'
+import { built, field } from './engine/question.ts'
 import {
   type AdminSession,
   accountAttempts,
@@ -9,10 +12,7 @@ import {
   loginAttempts,
   type PendingLogin,
   pendingLogins,
-} from './admin-schema.ts'
-import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
-import { and, desc, eq, gt, lte, ne, sql } from './engine/orm.ts'
-import { built, field } from './engine/question.ts'
+} from './schema/index.ts'
 
 /** A live session with its admin. */
 export interface FoundSession {

@@ -1,8 +1,16 @@
 /** All that belongs to one customer, given to another. */
-import { userTokens } from './customer-schema.ts'
+
 import { type Query, run } from './engine/database.ts'
 import { and, count, desc, eq, inArray, isNotNull, notInArray } from './engine/orm.ts'
-import { devices, giftCodes, payments, subscriptions, type User, users } from './schema.ts'
+import {
+  devices,
+  giftCodes,
+  payments,
+  subscriptions,
+  type User,
+  users,
+  userTokens,
+} from './schema/index.ts'
 
 /**
  * A device that both have is the one that stays; of the others come the newest that the limit leaves room for, so that nobody collects

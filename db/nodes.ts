@@ -10,7 +10,7 @@ import {
 } from './engine/database.ts'
 import { and, asc, eq, gt, inArray, isNotNull, ne, or, sql } from './engine/orm.ts'
 import { built, field, input } from './engine/question.ts'
-import { type Node, nodes, payments } from './schema.ts'
+import { type Node, nodes, payments } from './schema/index.ts'
 
 const ordered = built<Nothing, Node[]>((q) =>
   q.select().from(nodes).orderBy(asc(nodes.sortOrder), asc(nodes.code)),

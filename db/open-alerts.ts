@@ -1,7 +1,7 @@
 /** The states that admins know of. */
 import { type Query, type Reading, run } from './engine/database.ts'
 import { inArray } from './engine/orm.ts'
-import { openAlerts } from './schema.ts'
+import { openAlerts } from './schema/index.ts'
 
 /** Those of these states of whose beginning the admins were told, and not yet of their end. */
 export function* openAmong(q: Reading, names: string[]) {

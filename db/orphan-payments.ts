@@ -1,7 +1,7 @@
 /** Payments that a provider counts as paid and that no row of ours accounts for. */
 import { type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { and, desc, eq, isNull } from './engine/orm.ts'
-import { orphanPayments } from './schema.ts'
+import { orphanPayments } from './schema/index.ts'
 
 export type OrphanPayment = typeof orphanPayments.$inferSelect
 

@@ -13,7 +13,7 @@ import {
   type Rows,
 } from './listing.ts'
 import type { PageRequest } from './paging.ts'
-import { nodes, type Payment, payments, plans, users } from './schema.ts'
+import { nodes, type Payment, payments, plans, users } from './schema/index.ts'
 import { isNamed, isUuid, numberSearch, withOwnNumbers } from './users.ts'
 
 /** A payment with what its view shows beside it. */

@@ -19,7 +19,7 @@ import {
   sql,
 } from './engine/orm.ts'
 import { built, field, input } from './engine/question.ts'
-import { nodes, type Payment, payments, plans } from './schema.ts'
+import { nodes, type Payment, payments, plans } from './schema/index.ts'
 
 const byId = built<{ id: string }, Payment[]>((q) =>
   q

@@ -12,7 +12,7 @@ import { indexed } from './engine/dialect.ts'
 import { and, asc, eq, type SQLWrapper, sql } from './engine/orm.ts'
 import { built, input } from './engine/question.ts'
 import { isRedeemable } from './gifts.ts'
-import { giftCodes, type Plan, payments, plans, subscriptions } from './schema.ts'
+import { giftCodes, type Plan, payments, plans, subscriptions } from './schema/index.ts'
 import { MAX_SORT_ORDER } from './values.ts'
 
 const ordered = built<Nothing, Plan[]>((q) =>

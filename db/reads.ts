@@ -3,10 +3,10 @@
  * (integrations/read-thread.ts), so a question is a name, arguments and an answer that can be sent from one thread to another.
  */
 
+import { listAudit } from './audit-log.ts'
 import type { Database, Reading, Steps } from './engine/database.ts'
-import { listEvents } from './event-log.ts'
+import { listEvents } from './events.ts'
 import { listGifts } from './gifts.ts'
-import { listAudit } from './history.ts'
 import { listPayments } from './payment-listing.ts'
 import { countActive, countAll, countDays } from './stats.ts'
 import { listSubscriptions } from './subscription-listing.ts'

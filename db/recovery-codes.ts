@@ -1,7 +1,8 @@
 /** Recovery codes of admins, by their hashes. */
-import { recoveryCodes } from './admin-schema.ts'
+
 import { type Query, type Reading, run } from './engine/database.ts'
 import { and, eq, isNull, sql } from './engine/orm.ts'
+import { recoveryCodes } from './schema/index.ts'
 
 const unused = (adminId: number) =>
   and(eq(recoveryCodes.adminId, adminId), isNull(recoveryCodes.usedAt))

@@ -1,7 +1,7 @@
 /** Subscriptions whose owners are to be reminded of their end. */
 import { type Query, type Reading, run } from './engine/database.ts'
 import { and, eq, gt, inArray, isNull, lte } from './engine/orm.ts'
-import { nodes, plans, subscriptions, users } from './schema.ts'
+import { nodes, plans, subscriptions, users } from './schema/index.ts'
 import { isOpen, where } from './states.ts'
 
 /** What the reminders of an expiry that are over can be. */

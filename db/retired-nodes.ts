@@ -1,7 +1,7 @@
 /** Deleted nodes whose server is still to be cleaned. */
 import { type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { and, asc, eq, lte } from './engine/orm.ts'
-import { nodes, type RetiredNode, retiredNodes } from './schema.ts'
+import { nodes, type RetiredNode, retiredNodes } from './schema/index.ts'
 
 /** Every one of them, oldest first. */
 export function* listRetired(q: Reading): Steps<RetiredNode[]> {

@@ -14,12 +14,9 @@ import {
   timestamp,
   webLink,
 } from '#src/lib/values.ts'
-import * as accounts from './admin-schema.ts'
-import * as customers from './customer-schema.ts'
 import { getTableColumns, getTableName } from './engine/orm.ts'
 import { REMINDED } from './reminders.ts'
-import * as schema from './schema.ts'
-import * as ssh from './ssh-schema.ts'
+import * as schema from './schema/index.ts'
 import * as is from './values.ts'
 
 type Declared = Parameters<typeof getTableColumns>[0] & { $inferSelect: object }
@@ -126,15 +123,15 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     linkResets: moments,
     createdAt: timestamp,
   }),
-  stored(customers.userTokens, {
+  stored(schema.userTokens, {
     token: is.token,
     tgId: is.storedTgId,
-    kind: among(customers.userTokens.kind),
+    kind: among(schema.userTokens.kind),
     format: is.linkFormat,
     createdAt: timestamp,
   }),
-  stored(customers.linkCodes, { tgId: is.storedTgId, code: is.digest, expiresAt: timestamp }),
-  stored(customers.sequences, { name: is.recordId, last: is.steps }),
+  stored(schema.linkCodes, { tgId: is.storedTgId, code: is.digest, expiresAt: timestamp }),
+  stored(schema.sequences, { name: is.recordId, last: is.steps }),
   stored(schema.subscriptions, {
     uuid: is.uuid,
     tgId: is.storedTgId,
@@ -244,7 +241,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     createdAt: timestamp,
     lastSeenAt: timestamp,
   }),
-  stored(accounts.admins, {
+  stored(schema.admins, {
     id: is.rowId,
     username: is.storedAdminName,
     passwordHash: is.passwordHash,
@@ -253,7 +250,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     createdAt: timestamp,
     lastLoginAt: timestamp,
   }),
-  stored(accounts.adminSessions, {
+  stored(schema.adminSessions, {
     id: is.rowId,
     token: is.digest,
     adminId: is.rowId,
@@ -265,19 +262,19 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     panel: flag,
     confirmedAt: timestamp,
   }),
-  stored(accounts.pendingLogins, {
+  stored(schema.pendingLogins, {
     token: is.digest,
     adminId: is.rowId,
     expiresAt: timestamp,
     wrongCodes: is.steps,
   }),
-  stored(accounts.recoveryCodes, {
+  stored(schema.recoveryCodes, {
     id: is.rowId,
     adminId: is.rowId,
     code: is.digest,
     usedAt: timestamp,
   }),
-  stored(accounts.adminDevices, {
+  stored(schema.adminDevices, {
     id: is.rowId,
     token: is.digest,
     adminId: is.rowId,
@@ -354,14 +351,14 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     lastError: words,
     createdAt: timestamp,
   }),
-  stored(ssh.knownHosts, {
+  stored(schema.knownHosts, {
     host: is.address,
     port: is.port,
     keyType: is.hostKeyType,
     key: is.hostKeyData,
     createdAt: timestamp,
   }),
-  stored(ssh.managementKey, {
+  stored(schema.managementKey, {
     id: integer(1, 1),
     privateKey: is.managementPrivateKey,
     publicKey: is.managementPublicKey,

@@ -1,8 +1,8 @@
 /** Numbers that count up: one that was given is not given again, also when what had it is gone. */
 
-import { sequences } from './customer-schema.ts'
 import { type Query, run } from './engine/database.ts'
 import { eq, sql } from './engine/orm.ts'
+import { sequences } from './schema/index.ts'
 
 /** The numbers of customers below 0, without their sign. */
 export const CUSTOMERS = 'customers'

@@ -10,8 +10,7 @@ import {
 import { eq, inArray } from './engine/orm.ts'
 import { built } from './engine/question.ts'
 import { ADD_ONLY_NODES, BACKUP_KEY, INSTANCE_ID } from './own-settings.ts'
-import { nodes, settings } from './schema.ts'
-import { managementKey } from './ssh-schema.ts'
+import { managementKey, nodes, settings } from './schema/index.ts'
 
 interface SettingRow {
   key: string

@@ -3,7 +3,6 @@
 import { type Reading, run, type Steps } from './engine/database.ts'
 import { indexed, unindexed } from './engine/dialect.ts'
 import { and, eq, exists, gt, inArray, lt, lte, type SQL, sql } from './engine/orm.ts'
-import { endingCounts, userSummaries } from './fact-schema.ts'
 import {
   fewOf,
   findRows,
@@ -14,7 +13,7 @@ import {
   type Rows,
 } from './listing.ts'
 import type { PageRequest } from './paging.ts'
-import { payments, subscriptions, users } from './schema.ts'
+import { endingCounts, payments, subscriptions, userSummaries, users } from './schema/index.ts'
 import { isHeld, isOpen, isRevoked, where } from './states.ts'
 import { type ListedSubscription, listed } from './subscriptions.ts'
 import { isUuid, numberSearch, userSearch, withOwnNumbers } from './users.ts'

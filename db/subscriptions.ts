@@ -12,7 +12,7 @@ import {
   type Subscription,
   subscriptions,
   users,
-} from './schema.ts'
+} from './schema/index.ts'
 import { isActive, isHeld, isServed, where, whereActive, whereUnexpired } from './states.ts'
 import type { ActiveOfUser } from './users.ts'
 

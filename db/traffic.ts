@@ -2,7 +2,7 @@
 import { type Query, type Reading, run } from './engine/database.ts'
 import { and, desc, eq, gt, inArray, type SQLWrapper, sql } from './engine/orm.ts'
 import type { PageRequest } from './paging.ts'
-import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema.ts'
+import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema/index.ts'
 
 export interface CounterReading {
   uuid: string

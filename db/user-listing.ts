@@ -3,7 +3,6 @@
 import { type Reading, run, type Steps } from './engine/database.ts'
 import { indexed, unindexed } from './engine/dialect.ts'
 import { and, eq, inArray, type SQL, sql } from './engine/orm.ts'
-import { userSummaries, userTags } from './fact-schema.ts'
 import type { Rows } from './listing.ts'
 import {
   afterCursor,
@@ -13,7 +12,7 @@ import {
   type PageRequest,
   pageOrder,
 } from './paging.ts'
-import { devices, payments, subscriptions, users } from './schema.ts'
+import { devices, payments, subscriptions, userSummaries, users, userTags } from './schema/index.ts'
 import { isHeld, where, whereActive } from './states.ts'
 import { isNamed, isUuid, numberSearch, withOwnNumbers } from './users.ts'
 

@@ -1,7 +1,6 @@
 /** Users, and the lookup that every subscription fetch makes. */
 
 import { UUID } from '#src/lib/uuid.ts'
-import { userTokens } from './customer-schema.ts'
 import {
   ask,
   type Database,
@@ -18,7 +17,14 @@ import { built, field, input, written, writtenArrays } from './engine/question.t
 import { deleteLinkCode } from './link-codes.ts'
 import { countUpTo } from './listing.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
-import { outbox, payments, type Subscription, type User, users } from './schema.ts'
+import {
+  outbox,
+  payments,
+  type Subscription,
+  type User,
+  users,
+  userTokens,
+} from './schema/index.ts'
 import { CUSTOMERS, countOnFrom, nextOf } from './sequences.ts'
 import { isServed } from './states.ts'
 

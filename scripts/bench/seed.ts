@@ -168,9 +168,14 @@ function fill(path: string, users: number): void {
 }
 
 const SOURCES = [
-  '../../db/schema.ts',
-  '../../db/customer-schema.ts',
-  '../../db/fact-schema.ts',
+  '../../db/schema/customers.ts',
+  '../../db/schema/facts.ts',
+  '../../db/schema/nodes.ts',
+  '../../db/schema/notify.ts',
+  '../../db/schema/payments.ts',
+  '../../db/schema/plans.ts',
+  '../../db/schema/subscriptions.ts',
+  '../../db/schema/traffic.ts',
   '../../db/engine/sqlite/fact-triggers.ts',
   '../../db/engine/sqlite/triggers.ts',
   '../../db/engine/sqlite/open.ts',

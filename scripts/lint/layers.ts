@@ -69,7 +69,7 @@ const LAYERS: Layer[] = [
   layer(
     'integrations',
     'src/integrations/',
-    'db/engine/failures.ts, db/schema.ts, type db/reads.ts, type db/upload.ts, type config, lib, refusals, type services, type ports, node:, valibot, ssh2',
+    'db/engine/failures.ts, db/schema/index.ts, type db/reads.ts, type db/upload.ts, type config, lib, refusals, type services, type ports, node:, valibot, ssh2',
   ),
   layer('web', 'src/web/', 'lib, settings, lists, node:, hono, @noble/hashes'),
   layer('page scripts', 'src/web/assets/', 'type http schemas, type web'),

@@ -1,5 +1,5 @@
 /** Buying: server, plan, way to pay, step by step, each asked only where there is a choice. */
-import type { Plan } from '#db/schema.ts'
+import type { Plan } from '#db/schema/index.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import type { Shop } from '#src/domain/payments/offer.ts'
 import { ownIdOf } from '#src/domain/secret.ts'

@@ -3,7 +3,7 @@
  * account here gets the one that they connect.
  */
 import type { Context } from 'grammy/web'
-import type { User } from '#db/schema.ts'
+import type { User } from '#db/schema/index.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import {
   type ConnectRefusal,

@@ -1,6 +1,6 @@
 /** Own devices: who has taken the list, and making room for another. */
 import { listDevices } from '#db/devices.ts'
-import type { Device } from '#db/schema.ts'
+import type { Device } from '#db/schema/index.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
 import { cut } from '#src/lib/format.ts'

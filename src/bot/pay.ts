@@ -1,7 +1,7 @@
 /** The payment itself: its link, and what "I have paid" finds. */
 import { InlineKeyboard } from 'grammy/web'
 import { readPayment } from '#db/payments.ts'
-import type { Payment, Plan } from '#db/schema.ts'
+import type { Payment, Plan } from '#db/schema/index.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { checkPayment } from '#src/domain/payments/check.ts'
 import { createPayment, type NewPayment } from '#src/domain/payments/create.ts'

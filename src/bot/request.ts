@@ -1,6 +1,6 @@
 /** One update of one user while it is answered: who the user is, what the service looks like, and the ways to answer. */
 import { type Context, GrammyError, type InlineKeyboard, InputFile } from 'grammy/web'
-import type { User } from '#db/schema.ts'
+import type { User } from '#db/schema/index.ts'
 import { readUser } from '#db/users.ts'
 import { meetUser } from '#src/domain/customers/contacts.ts'
 import { type Catalogue, createCatalogue } from '#src/domain/lists/catalogue.ts'

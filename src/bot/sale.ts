@@ -1,5 +1,5 @@
 /** What is bought in the bot, by which plans and ways to pay: what is sold at that moment, not what was shown before. */
-import type { Plan } from '#db/schema.ts'
+import type { Plan } from '#db/schema/index.ts'
 import { priceAt, readShop, type Shop } from '#src/domain/payments/offer.ts'
 import { formatPrice } from '#src/lib/format.ts'
 import { MOST_LISTED } from './keyboards.ts'

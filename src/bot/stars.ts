@@ -1,7 +1,7 @@
 /** Payments in Telegram Stars: Telegram asks before it takes them, and tells when it has (core.telegram.org/bots/payments-stars). */
 import type { Context } from 'grammy/web'
 import { readPayment } from '#db/payments.ts'
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import { readUser } from '#db/users.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { priceAt } from '#src/domain/payments/offer.ts'

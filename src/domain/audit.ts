@@ -1,7 +1,7 @@
 /** The audit log: who changed what, from where; written by the transaction of the change. */
 
+import { insertAudit } from '#db/audit-log.ts'
 import type { Query } from '#db/engine/database.ts'
-import { insertAudit } from '#db/history.ts'
 
 /** Who acts: an admin at an address, or null for the program itself. */
 export interface Actor {

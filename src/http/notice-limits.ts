@@ -1,5 +1,5 @@
 /** What strangers can have asked of a provider by their notices is bounded, for all hosts of a process together. */
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import { customerShare } from '#src/domain/payments/rules.ts'
 import { attemptKey } from '#src/lib/ip.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'

@@ -1,7 +1,7 @@
 /** Row -> JSON for payments and the shop: what may leave the service of them. */
 import type { OrphanPayment } from '#db/orphan-payments.ts'
 import type { ListedPayment } from '#db/payment-listing.ts'
-import type { Device, Payment, Plan } from '#db/schema.ts'
+import type { Device, Payment, Plan } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import { deviceView, ownerName, planView } from './views.ts'

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
-import type { User } from '#db/schema.ts'
+import type { User } from '#db/schema/index.ts'
 import { readUserByToken } from '#db/users.ts'
 import { rowId as id, token } from '#db/values.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'

@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import type { MaybePromise } from '#db/engine/database.ts'
-import type { User } from '#db/schema.ts'
+import type { User } from '#db/schema/index.ts'
 import { findListOwner, type ListOwner, readUser, readUserByOtherToken } from '#db/users.ts'
 import { token } from '#db/values.ts'
 import { admit, deviceLimit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'

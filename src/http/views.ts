@@ -1,9 +1,18 @@
 /** Row -> JSON, one function per record: the list of what may leave the service. */
-import type { AdminSession } from '#db/admin-schema.ts'
+
 import type { ListedAdmin } from '#db/admins.ts'
-import type { EventResult } from '#db/event-log.ts'
+import type { EventResult } from '#db/events.ts'
 import type { ListedGift } from '#db/gifts.ts'
-import type { AuditEntry, Device, Event, Node, Plan, RetiredNode, User } from '#db/schema.ts'
+import type {
+  AdminSession,
+  AuditEntry,
+  Device,
+  Event,
+  Node,
+  Plan,
+  RetiredNode,
+  User,
+} from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { ListedUser } from '#db/user-listing.ts'
 import type { activeStats, currentStats } from '#src/domain/installation/stats.ts'

@@ -1,7 +1,7 @@
 /** Notices of the gateways: what they say is for their descriptors to read, what it does is the same for all. */
 import type { Reading, Steps } from '#db/engine/database.ts'
 import { readByExternalId, readPayment, readPaymentOf } from '#db/payments.ts'
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payments/check.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { lookUpUnknown } from '#src/domain/payments/orphans.ts'

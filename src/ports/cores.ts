@@ -1,5 +1,5 @@
 /** The proxy cores of the nodes. */
-import type { Node, RetiredNode } from '#db/schema.ts'
+import type { Node, RetiredNode } from '#db/schema/index.ts'
 import type { NodeProgram } from './node-program.ts'
 
 /** One proxy core: the local one serves all nodes of kind 'local', every managed node has its own. */

@@ -1,6 +1,6 @@
 /** What the payment rules ask of a gateway, and what it may answer. */
 import type * as v from 'valibot'
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import type { Clock } from '#src/lib/clock.ts'
 import type { LiveSetting } from '#src/settings/setting.ts'
 import type { Outbound } from './outbound.ts'

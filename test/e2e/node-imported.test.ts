@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { findCore } from '#test/support/cores.ts'
 import {
   A,

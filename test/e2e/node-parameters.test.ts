@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { coreParameters } from '#src/domain/nodes/core-config.ts'
 import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
 import type { SoundNode } from '#src/domain/nodes/sound.ts'

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import { findCore } from '#test/support/cores.ts'
 import { formerScript } from '#test/support/former-program.ts'

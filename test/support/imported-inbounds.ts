@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import type { Target } from './lab.ts'
 import type { NodeServer } from './node-lab.ts'
 

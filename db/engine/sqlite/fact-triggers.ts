@@ -1,4 +1,4 @@
-/** The triggers that keep the tables of fact-schema.ts: no write can forget them, not a restore, not an operator's `sqlite3`. */
+/** The triggers that keep the tables of schema/facts.ts: no write can forget them, not a restore, not an operator's `sqlite3`. */
 import { isOpen } from '../../states.ts'
 
 /** The beginning of the quarter of an hour of a timestamp. */

@@ -1,4 +1,4 @@
-/** What the tables of fact-schema.ts must say, from the rows themselves: to make them anew, and to find where they don't. */
+/** What the tables of schema/facts.ts must say, from the rows themselves: to make them anew, and to find where they don't. */
 import type { Database as Driver } from 'better-sqlite3'
 import { isOpen } from '../../states.ts'
 import {

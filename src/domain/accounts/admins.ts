@@ -1,7 +1,6 @@
 /** Admin accounts: who may log in, and with which password. */
 
 import { deleteDevicesOf } from '#db/admin-devices.ts'
-import type { Admin } from '#db/admin-schema.ts'
 import {
   countAdmins,
   deleteAdmin,
@@ -14,6 +13,7 @@ import {
 import type { Query } from '#db/engine/database.ts'
 import { clearAttempts, deleteAllAttempts, deleteAttempt, deleteLoginsOf } from '#db/logins.ts'
 import { replaceRecoveryCodes } from '#db/recovery-codes.ts'
+import type { Admin } from '#db/schema/index.ts'
 import { audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { emitTicked, securityData } from '#src/domain/notify/events.ts'

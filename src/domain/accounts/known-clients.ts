@@ -1,7 +1,8 @@
 /** Whose guesses at an account are counted apart from those of strangers, so that these can't lock its owner out. */
-import type { Admin } from '#db/admin-schema.ts'
+
+import { hasLoggedInFrom } from '#db/audit-log.ts'
 import type { Query } from '#db/engine/database.ts'
-import { hasLoggedInFrom } from '#db/history.ts'
+import type { Admin } from '#db/schema/index.ts'
 import { attemptKey } from '#src/lib/ip.ts'
 import { DAY_MS, timestampBefore } from '#src/lib/time.ts'
 import { findDevice } from './admin-devices.ts'

@@ -1,6 +1,5 @@
 /** The login: a password, and a code where the account asks for one. Attempts are reserved before anything is evaluated. */
 
-import type { Admin, PendingLogin } from '#db/admin-schema.ts'
 import { readAdmin, readAdminByName } from '#db/admins.ts'
 import type { Query } from '#db/engine/database.ts'
 import {
@@ -12,6 +11,7 @@ import {
   readPendingLogin,
   updateWrongCodes,
 } from '#db/logins.ts'
+import type { Admin, PendingLogin } from '#db/schema/index.ts'
 import { audit } from '#src/domain/audit.ts'
 import { sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
 import { type ApiError, tooMany } from '#src/lib/errors.ts'

@@ -1,9 +1,8 @@
 /** Sessions of admins: seven days from the login, ended by their admin, by a new password or by a change of the second factor. */
 
-import type { Admin } from '#db/admin-schema.ts'
 import { updateAdmin } from '#db/admins.ts'
+import { hasLoggedInFrom } from '#db/audit-log.ts'
 import type { Query } from '#db/engine/database.ts'
-import { hasLoggedInFrom } from '#db/history.ts'
 import {
   deleteSession,
   deleteSessionOf,
@@ -13,6 +12,7 @@ import {
   readSessionByToken,
   touchSession,
 } from '#db/logins.ts'
+import type { Admin } from '#db/schema/index.ts'
 import { audit } from '#src/domain/audit.ts'
 import { adminTgIds, alert } from '#src/domain/notify/alerts.ts'
 import { emitTicked, securityData, tickedEvents } from '#src/domain/notify/events.ts'

@@ -1,10 +1,10 @@
 /** The second factor of an account: set up, turned on with a correct code, turned off with the password. */
 
-import type { Admin } from '#db/admin-schema.ts'
 import { claimTotpStep, readAdmin, updateAdmin } from '#db/admins.ts'
 import type { Query } from '#db/engine/database.ts'
 import { deleteLoginsOf } from '#db/logins.ts'
 import { replaceRecoveryCodes } from '#db/recovery-codes.ts'
+import type { Admin } from '#db/schema/index.ts'
 import { audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { readSettings } from '#src/domain/settings.ts'

@@ -1,6 +1,6 @@
 /** What the bot learns of people by talking to them. No audit rows: nobody decides anything here. */
-import { markBlocked } from '#db/message-log.ts'
-import type { User } from '#db/schema.ts'
+import { markBlocked } from '#db/messages.ts'
+import type { User } from '#db/schema/index.ts'
 import { ensureUser, readUser, updateUser } from '#db/users.ts'
 import type { Lang } from '#src/domain/notify/messages.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'

@@ -8,7 +8,7 @@ import {
   storeLinkCode,
 } from '#db/link-codes.ts'
 import { moveCustomer } from '#db/merge.ts'
-import type { User } from '#db/schema.ts'
+import type { User } from '#db/schema/index.ts'
 import { readUser, readUserByToken, updateUser } from '#db/users.ts'
 import { MAX_NOTE, MAX_TAGS } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'

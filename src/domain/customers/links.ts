@@ -1,6 +1,6 @@
 /** Another link in place of one that others may know. */
 import type { Query } from '#db/engine/database.ts'
-import type { User } from '#db/schema.ts'
+import type { User } from '#db/schema/index.ts'
 import { readUnexpiredOfUser, readUnrevokedOfUser, renameClient } from '#db/subscriptions.ts'
 import { deleteOtherTokens, updateUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'

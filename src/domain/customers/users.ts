@@ -1,6 +1,6 @@
 /** Users as an admin manages them: profile, ban, deletion. Each one transaction, then their nodes. */
 import type { Query, Reading } from '#db/engine/database.ts'
-import type { User } from '#db/schema.ts'
+import type { User } from '#db/schema/index.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import {
   countPendingOfUser,

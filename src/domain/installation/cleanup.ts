@@ -1,7 +1,8 @@
 /** The job's housekeeping: sessions, pending logins, codes and attempts that ran out, and history past its time. */
-import { deleteOld } from '#db/history.ts'
+
 import { deleteExpiredLinkCodes } from '#db/link-codes.ts'
 import { deleteExpiredLogins } from '#db/logins.ts'
+import { deleteOld } from '#db/retention.ts'
 import { DEVICE_TTL_SECONDS } from '#src/domain/accounts/admin-devices.ts'
 import { pause } from '#src/lib/pause.ts'
 import { DAY_MS, formatTimestamp, SECOND_MS, timestampBefore } from '#src/lib/time.ts'

@@ -1,7 +1,7 @@
 /** What the dashboard shows: counts as they are now, and days gone by. */
 import { listNodes } from '#db/nodes.ts'
 import { listPlans } from '#db/plans.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { listSamples } from '#db/stats.ts'
 import {
   addDays,

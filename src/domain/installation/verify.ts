@@ -1,6 +1,6 @@
 /** What must hold of the whole installation: of its database (db/engine/sqlite/verify.ts), and of the clients on its nodes. */
 import { listNodes } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { soundNode } from '#src/domain/nodes/sound.ts'
 import { PRESENT_PROGRAM } from '#src/domain/nodes/sync/programs.ts'
 import { wantedClients } from '#src/domain/nodes/sync/wanted.ts'

@@ -1,7 +1,7 @@
 /** What all connection lists share — nodes, plans, settings — kept while its revision in the database stands. */
 import { keptNodes } from '#db/nodes.ts'
 import { listPlans } from '#db/plans.ts'
-import type { Node, Plan } from '#db/schema.ts'
+import type { Node, Plan } from '#db/schema/index.ts'
 import { type Sound, type SoundNode, soundNode, soundPlanLabel } from '#src/domain/nodes/sound.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'

@@ -1,7 +1,7 @@
 /** Alerts of nodes: down for three minutes, back again, removals held back. */
 
 import { isAlertOpen } from '#db/open-alerts.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { alertState } from '#src/domain/notify/alerts.ts'
 import { formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'

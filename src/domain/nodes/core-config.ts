@@ -1,6 +1,6 @@
 /** What a core serves, without its clients: its inbounds, and the parameters that say them to the node program (docs/node-program.md). */
 
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import type { ApiError } from '#src/lib/errors.ts'
 import { fieldRefusal } from '#src/refusals/index.ts'
 import { hysteriaOf, TAKEN_PORT } from './hysteria-config.ts'

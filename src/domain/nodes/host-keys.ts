@@ -3,7 +3,7 @@
 import type { Query } from '#db/engine/database.ts'
 import { keptNodes, readNode, updateNode } from '#db/nodes.ts'
 import { readManaged } from '#db/retired-nodes.ts'
-import { isSetUp, type Node } from '#db/schema.ts'
+import { isSetUp, type Node } from '#db/schema/index.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert, alertState, forgetStates } from '#src/domain/notify/alerts.ts'
 import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'

@@ -1,5 +1,5 @@
 /** What Hysteria beside a core serves: its parameters for the node program (docs/node-program.md). */
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { fits, parameter } from './parameters.ts'
 import type { SoundNode } from './sound.ts'
 

@@ -1,7 +1,7 @@
 /** `known_hosts`, table and file, made from the pinned keys of the nodes. */
 
 import { readKnownHosts, readPinnedServers, replaceKnownHosts } from '#db/known-hosts.ts'
-import type { KnownHost } from '#db/ssh-schema.ts'
+import type { KnownHost } from '#db/schema/index.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
 import { noteFault } from '#src/lib/note-fault.ts'
 import { formatTimestamp } from '#src/lib/time.ts'

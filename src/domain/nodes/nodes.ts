@@ -10,7 +10,7 @@ import {
   reorderNodes,
   updateNode,
 } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { hasUnexpired } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { generateRealityKeys } from '#src/domain/nodes/install/keys.ts'

@@ -7,7 +7,7 @@ import {
   putRetiredTry,
   readManaged,
 } from '#db/retired-nodes.ts'
-import type { Node, RetiredNode } from '#db/schema.ts'
+import type { Node, RetiredNode } from '#db/schema/index.ts'
 import { findAddOnlyNodes } from '#db/settings.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'

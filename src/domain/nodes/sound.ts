@@ -1,6 +1,6 @@
 /** What files, commands and lists are made of: values of which each is one that its column may hold. */
 import { STORED_TABLES } from '#db/rows.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { UUID } from '#src/lib/uuid.ts'
 

@@ -1,7 +1,7 @@
 /** Alerts to the admins of ADMIN_TG_IDS: messages of the bot, once per change of state. */
 import type { Query } from '#db/engine/database.ts'
+import { assignUnsent } from '#db/messages.ts'
 import { closeAlerts, openAlert, openAmong } from '#db/open-alerts.ts'
-import { assignUnsent } from '#db/outbox.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { parseTgIds } from '#src/lib/tg-ids.ts'
 import type { Services } from '#src/services.ts'

@@ -6,12 +6,12 @@ import {
   claimEvents,
   type EventResult,
   hasReadyEvents,
+  insertEvent,
   noteEventResults,
   readEvent,
   skipReadyEvents,
-} from '#db/event-log.ts'
-import { insertEvent } from '#db/history.ts'
-import type { Event } from '#db/schema.ts'
+} from '#db/events.ts'
+import type { Event } from '#db/schema/index.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { type BatchWorker, createBatchWorker } from '#src/lib/batch-worker.ts'

@@ -1,8 +1,8 @@
 /** Outbound events: rows written by the transaction that causes them. */
 
 import type { Query } from '#db/engine/database.ts'
-import { insertEvent } from '#db/history.ts'
-import type { Node } from '#db/schema.ts'
+import { insertEvent } from '#db/events.ts'
+import type { Node } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'

@@ -10,8 +10,8 @@ import {
   markBlocked,
   postponeMessage,
   readRecipients,
-} from '#db/message-log.ts'
-import type { OutboxMessage } from '#db/schema.ts'
+} from '#db/messages.ts'
+import type { OutboxMessage } from '#db/schema/index.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { type BatchWorker, createBatchWorker } from '#src/lib/batch-worker.ts'
 import { noteFault } from '#src/lib/note-fault.ts'

@@ -1,6 +1,6 @@
 /** What bot messages say: the kinds of `outbox` rows, and their texts in Telegram's HTML. They need no bot process. */
 import type { Query } from '#db/engine/database.ts'
-import { insertMessage } from '#db/outbox.ts'
+import { insertMessage } from '#db/messages.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { escapeHtml } from '#src/lib/html.ts'

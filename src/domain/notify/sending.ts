@@ -4,7 +4,7 @@ import {
   hasReadyEvents,
   listEventsUnderWay,
   noteEventResults,
-} from '#db/event-log.ts'
+} from '#db/events.ts'
 import {
   expireMessages,
   hasDueMessages,
@@ -12,7 +12,7 @@ import {
   listMessagesUnderWay,
   type MessageTry,
   postponeMessage,
-} from '#db/message-log.ts'
+} from '#db/messages.ts'
 import type { BatchWorker } from '#src/lib/batch-worker.ts'
 import { formatTimestamp, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Queue, Services } from '#src/services.ts'

@@ -1,6 +1,6 @@
 /** Holds what gateways that list it count as paid against our rows, once a day: money that no webhook and no check has told of. */
 import { readByExternalId, readPayment, storeExternalId } from '#db/payments.ts'
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import { isUuid } from '#db/users.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
 import type { ShopCredentials, SucceededPayment } from '#src/ports/payment-gateway.ts'

@@ -1,6 +1,6 @@
 /** Asks a payment's provider what became of it, and does what the answer means. */
 import { checkSoon, readPayment } from '#db/payments.ts'
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import type { Limiter } from '#src/lib/limiter.ts'
 import { formatTimestamp } from '#src/lib/time.ts'

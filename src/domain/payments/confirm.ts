@@ -1,9 +1,9 @@
 /** What a provider's word does to a payment: one transaction for all who bring it, and a grant exactly once. */
 
+import { wasAudited } from '#db/audit-log.ts'
 import type { Query } from '#db/engine/database.ts'
-import { wasAudited } from '#db/history.ts'
 import { adoptExternalId, failPayment, readPayment, updatePayment } from '#db/payments.ts'
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'

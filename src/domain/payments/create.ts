@@ -10,7 +10,7 @@ import {
   type SameOrder,
   storeExternalId,
 } from '#db/payments.ts'
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { ensureCustomer, readKnownUser } from '#src/domain/customers/users.ts'
 import { tooMany } from '#src/lib/errors.ts'

@@ -1,5 +1,5 @@
 /** What is offered to a customer, on the site and in the bot: servers, plans, ways to pay. */
-import type { Plan, User } from '#db/schema.ts'
+import type { Plan, User } from '#db/schema/index.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { listProviders, type Provider } from './providers.ts'
 

@@ -2,7 +2,7 @@
 
 import { ENV_GENERATION, PAYMENTS_GENERATION } from '#db/own-settings.ts'
 import { listDuePayments, listReturnedPayments, makeAllDue, postponeCheck } from '#db/payments.ts'
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import { putSetting, readSetting } from '#db/settings.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import { createLimiter } from '#src/lib/limiter.ts'

@@ -2,7 +2,7 @@
 
 import type { Query } from '#db/engine/database.ts'
 import { isPaidForAgain, readPayment, updatePayment } from '#db/payments.ts'
-import type { Payment, Subscription } from '#db/schema.ts'
+import type { Payment, Subscription } from '#db/schema/index.ts'
 import { moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettings } from '#src/domain/settings.ts'

@@ -1,5 +1,5 @@
 /** When a paid payment is not to be granted by itself, and when a pending one is asked about. */
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import {
   DAY_MS,
   formatTimestamp,

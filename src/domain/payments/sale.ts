@@ -3,7 +3,7 @@
 import type { Query } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
-import type { Payment, User } from '#db/schema.ts'
+import type { Payment, User } from '#db/schema/index.ts'
 import { readSubscription } from '#db/subscriptions.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import type { Order } from '#src/ports/payment-gateway.ts'

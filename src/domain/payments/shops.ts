@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import type { Query } from '#db/engine/database.ts'
 import { PREVIOUS_CREDENTIALS } from '#db/own-settings.ts'
-import type { Payment } from '#db/schema.ts'
+import type { Payment } from '#db/schema/index.ts'
 import { listSettings, putSetting, readSetting } from '#db/settings.ts'
 import { readSettings, readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'

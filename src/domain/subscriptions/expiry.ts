@@ -2,7 +2,7 @@
 
 import type { Query } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
-import type { Subscription } from '#db/schema.ts'
+import type { Subscription } from '#db/schema/index.ts'
 import {
   type ListedSubscription,
   moveExpiry,

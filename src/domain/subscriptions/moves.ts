@@ -1,7 +1,7 @@
 /** Subscriptions that go from one node to another, with the same client and the same time. */
 
+import { beginAudit, continueAudit } from '#db/audit-log.ts'
 import type { Query } from '#db/engine/database.ts'
-import { beginAudit, continueAudit } from '#db/history.ts'
 import { readNode } from '#db/nodes.ts'
 import { moveSubscriptions, type Place } from '#db/subscriptions.ts'
 import type { Actor } from '#src/domain/audit.ts'

@@ -11,7 +11,7 @@ import {
   reorderPlans,
   updatePlan,
 } from '#db/plans.ts'
-import type { Plan } from '#db/schema.ts'
+import type { Plan } from '#db/schema/index.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { checkOrder } from '#src/domain/ordering.ts'
 import { requireRoom } from '#src/domain/room.ts'

@@ -3,7 +3,7 @@
 import type { Query, Reading, Steps } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
-import type { Node, Plan, Subscription, User } from '#db/schema.ts'
+import type { Node, Plan, Subscription, User } from '#db/schema/index.ts'
 import {
   holdSubscription,
   insertSubscription,

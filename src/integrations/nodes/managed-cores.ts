@@ -1,5 +1,5 @@
 /** The cores of managed nodes: each has its own server, which the node program is driven on over SSH. */
-import { isSetUp, type Node, type RetiredNode } from '#db/schema.ts'
+import { isSetUp, type Node, type RetiredNode } from '#db/schema/index.ts'
 import { managedCoreName } from '#src/lib/core-name.ts'
 import { splitHostKeys } from '#src/lib/host-key.ts'
 import type { Core, Cores } from '#src/ports/cores.ts'

@@ -1,7 +1,7 @@
 /** Alerts of what befalls nodes and disks: once per change of state. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keptNodes } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
 import { alertState } from '#src/domain/notify/alerts.ts'

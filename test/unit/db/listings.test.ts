@@ -3,9 +3,9 @@
  * thresholds are those of db/listing.ts: 5000 rows are few.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listAudit } from '#db/audit-log.ts'
 import { openDatabase } from '#db/engine/open.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
-import { listAudit } from '#db/history.ts'
 import type { PageRequest } from '#db/paging.ts'
 import { listPayments, type PaymentFilter } from '#db/payment-listing.ts'
 import {

@@ -8,7 +8,7 @@ import { run } from '#db/engine/database.ts'
 import { eq } from '#db/engine/orm.ts'
 import { type SqliteDatabase, wrap } from '#db/engine/sqlite/handle.ts'
 import { configure } from '#db/engine/sqlite/open.ts'
-import { settings } from '#db/schema.ts'
+import { settings } from '#db/schema/index.ts'
 
 let dir: string
 let statements: string[]

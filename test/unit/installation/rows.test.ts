@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { STORED_TABLES } from '#db/rows.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { restoredTables } from '#db/upload.ts'
 import { type ListEntry, type ListSource, listEntries } from '#src/domain/lists/entries.ts'
 import { linksBody } from '#src/domain/lists/share-links.ts'

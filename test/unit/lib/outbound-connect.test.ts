@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { createDial } from '#src/integrations/dial.ts'
 import { createManagedCores } from '#src/integrations/nodes/managed-cores.ts'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'

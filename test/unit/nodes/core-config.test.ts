@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { coreParameters, servedNodes } from '#src/domain/nodes/core-config.ts'
 import type { SoundNode } from '#src/domain/nodes/sound.ts'
 import { configurationsOf } from '#src/domain/nodes/sync/programs.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
 import type { SoundNode } from '#src/domain/nodes/sound.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import type { Node, RetiredNode } from '#db/schema.ts'
+import type { Node, RetiredNode } from '#db/schema/index.ts'
 import { createManagedCores } from '#src/integrations/nodes/managed-cores.ts'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
 import { createSshThread } from '#src/integrations/nodes/ssh-thread.ts'

@@ -1,6 +1,6 @@
 /** What nodes of the former node program are told must stay byte for byte what it was: another text would start their cores anew. */
 import { describe, expect, test } from 'vitest'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import type { SoundNode } from '#src/domain/nodes/sound.ts'
 import { coreConfig, hysteriaConfig } from '#src/domain/nodes/sync/program-1.ts'

@@ -1,6 +1,6 @@
 /** Sending of bot messages: what is tried again and what is not, whose turn it is, and whom Telegram refuses. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { claimMessages } from '#db/message-log.ts'
+import { claimMessages } from '#db/messages.ts'
 import { queueMessage } from '#src/domain/notify/messages.ts'
 import type { Mood } from '#test/support/fake-system.ts'
 import { startFakeTelegram } from '#test/support/fake-telegram.ts'

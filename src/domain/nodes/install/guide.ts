@@ -1,7 +1,7 @@
 /** How a server becomes a node: a pending node with all its keys, and the command that an operator runs there. */
 
 import { insertNode, readNode, readNodeCodes, updateNode } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import type { Transport } from '#db/transport.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { coreRefusal } from '#src/domain/nodes/core-config.ts'

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Query } from '#db/engine/database.ts'
 import { readNodeByToken, updateNode } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import type { Transport } from '#db/transport.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readCertificate } from '#src/domain/nodes/certificates.ts'

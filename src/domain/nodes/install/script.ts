@@ -1,6 +1,6 @@
 /** The install script of one node: the template with everything that this node needs, quoted for the shell. */
 import { readNodeByToken } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { readManagementKey } from '#db/settings.ts'
 import { servedNodes } from '#src/domain/nodes/core-config.ts'
 import { type SoundNode, soundNode, soundRow } from '#src/domain/nodes/sound.ts'

@@ -1,6 +1,6 @@
 /** The clients of one core: what it should hold, what it holds, and how the one becomes the other. */
 import { listNodes, readNodeCodes } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { type AddOnlyNodes, findAddOnlyNodes } from '#db/settings.ts'
 import { listOnOtherNodes, listServed } from '#db/subscriptions.ts'
 import { type SoundNode, soundNode } from '#src/domain/nodes/sound.ts'

@@ -1,5 +1,5 @@
 /** The node programs that the panel drives, the present one and the one before it (docs/nodes.md), and what each is told. */
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { coreParameters, type TargetOf } from '#src/domain/nodes/core-config.ts'
 import { hysteriaParameters, lacksFitObfs } from '#src/domain/nodes/hysteria-config.ts'
 import type { SoundNode } from '#src/domain/nodes/sound.ts'

@@ -1,6 +1,6 @@
 /** Keeps every core equal to the database: configuration, clients, counters. Desired state, never a queue of changes. */
 import { listBehind, listNodes, readNode } from '#db/nodes.ts'
-import type { Node } from '#db/schema.ts'
+import type { Node } from '#db/schema/index.ts'
 import { findAddOnlyNodes, releaseAddOnlyNodes } from '#db/settings.ts'
 import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { codeOfCore } from '#src/lib/core-name.ts'

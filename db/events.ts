@@ -1,9 +1,26 @@
-/** Outbound events on their way: taken for their attempt, its result, and the panel's listing. */
+/** Outbound events: rows of the transaction that causes them, taken for their attempt, its result, and the panel's listing. */
 import { ask, type Nothing, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { and, eq, inArray, ne, sql } from './engine/orm.ts'
-import { written } from './engine/question.ts'
+import { built, field, written } from './engine/question.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
-import { type Event, events } from './schema.ts'
+import { type Event, events } from './schema/index.ts'
+
+type NewEvent = Pick<Event, 'id' | 'event' | 'data' | 'status' | 'createdAt'>
+
+const add = built<NewEvent & { attempts: number }, unknown>((q) =>
+  q.insert(events).values({
+    id: field('id'),
+    event: field('event'),
+    data: field('data'),
+    status: field('status'),
+    attempts: field('attempts'),
+    createdAt: field('createdAt'),
+  }),
+)
+
+export function* insertEvent(_tx: Query, row: NewEvent & { attempts?: number }) {
+  yield* ask(add, { attempts: 0, ...row })
+}
 
 /** As the index events_open has it: SQLite takes a partial index only for the very same words. */
 const open = sql`${events.status} in ('ready', 'sending')`

@@ -1,37 +1,12 @@
-/** What is kept of the past: outbound events, the audit log, and how long. */
+/** The audit log: who changed what, what follows from it, and the panel's listing. */
 import { attemptKey, spansOf } from '#src/lib/ip.ts'
-import { ask, type Database, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { ask, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { indexed } from './engine/dialect.ts'
 import { and, eq, gt, gte, inArray, like, lte, type SQL, sql } from './engine/orm.ts'
 import { built, field } from './engine/question.ts'
 import { areFew, findRows, inOrderOf, type Listing } from './listing.ts'
 import type { PageRequest } from './paging.ts'
-import {
-  type AuditEntry,
-  auditLog,
-  type Event,
-  events,
-  IS_LOGIN,
-  outbox,
-  trafficSamples,
-} from './schema.ts'
-
-type NewEvent = Pick<Event, 'id' | 'event' | 'data' | 'status' | 'createdAt'>
-
-const add = built<NewEvent & { attempts: number }, unknown>((q) =>
-  q.insert(events).values({
-    id: field('id'),
-    event: field('event'),
-    data: field('data'),
-    status: field('status'),
-    attempts: field('attempts'),
-    createdAt: field('createdAt'),
-  }),
-)
-
-export function* insertEvent(_tx: Query, row: NewEvent & { attempts?: number }) {
-  yield* ask(add, { attempts: 0, ...row })
-}
+import { type AuditEntry, auditLog, IS_LOGIN } from './schema/index.ts'
 
 type NewAuditEntry = Omit<AuditEntry, 'id'>
 
@@ -139,51 +114,4 @@ export function* listAudit(
   const { rowids: ids, total } = yield* findRows(q, yield* planOf(q, filter), page)
   const rows = yield* run(q.select().from(auditLog).where(inArray(auditLog.id, ids)))
   return { rows: inOrderOf(ids, rows, (row) => row.id), total }
-}
-
-export interface RetentionLimits {
-  events: string
-  outbox: string
-  audit: string
-  /** A day, `YYYY-MM-DD`. */
-  samples: string
-}
-
-const BATCH = 200
-
-/**
- * Deletes at most 200 rows of each table that are older than its limit; true when more are left. Small batches, because
- * SQLite's writers wait for each other.
- */
-export async function deleteOld(db: Database, before: RetentionLimits): Promise<boolean> {
-  return db.tx(function* (tx) {
-    const oldEvents = tx
-      .select({ id: events.id })
-      .from(events)
-      .where(lte(events.createdAt, before.events))
-      .limit(BATCH)
-    const oldMessages = tx
-      .select({ id: outbox.id })
-      .from(outbox)
-      .where(lte(outbox.doneAt, before.outbox))
-      .limit(BATCH)
-    const oldAudit = tx
-      .select({ id: auditLog.id })
-      .from(auditLog)
-      .where(lte(auditLog.at, before.audit))
-      .limit(BATCH)
-    const gone = [
-      yield* run(
-        tx.delete(events).where(inArray(events.id, oldEvents)).returning({ id: events.id }),
-      ),
-      yield* run(
-        tx.delete(outbox).where(inArray(outbox.id, oldMessages)).returning({ id: outbox.id }),
-      ),
-      yield* run(
-        tx.delete(auditLog).where(inArray(auditLog.id, oldAudit)).returning({ id: auditLog.id }),
-      ),
-    ]
-    yield* run(tx.delete(trafficSamples).where(lte(trafficSamples.day, before.samples)))
-    return gone.some((rows) => rows.length === BATCH)
-  })
 }

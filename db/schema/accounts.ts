@@ -1,6 +1,6 @@
-/** The tables of accounts and logins: a part of schema.ts in a file of its own. */
-import { autoId, bool, index, int, oneOf, table, text, uniqueIndex } from './engine/columns.ts'
-import { sql } from './engine/orm.ts'
+/** Accounts of admins and their logins. */
+import { autoId, bool, index, int, oneOf, table, text, uniqueIndex } from '../engine/columns.ts'
+import { sql } from '../engine/orm.ts'
 
 export const admins = table(
   'admins',

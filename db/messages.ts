@@ -1,9 +1,51 @@
-/** Bot messages on their way (db/outbox.ts queues them): taken for sending in each user's order, and what became of it. */
+/** Bot messages: rows of the transaction that causes them, taken for sending in each user's order, and what became of it. */
 import { ask, type Nothing, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { param } from './engine/dialect.ts'
 import { and, eq, gt, inArray, isNotNull, isNull, lte, type SQL, sql } from './engine/orm.ts'
-import { built, written, writtenValues } from './engine/question.ts'
-import { outbox, users } from './schema.ts'
+import { built, field, written, writtenValues } from './engine/question.ts'
+import { outbox, users } from './schema/index.ts'
+
+interface NewMessage {
+  tgId: number
+  kind: string
+  payload: Record<string, unknown>
+  now: string
+  /** Null: whichever bot there is when it is sent. */
+  botToken: string | null
+}
+
+const add = built<NewMessage, unknown>((q) =>
+  q.insert(outbox).values({
+    tgId: field('tgId'),
+    kind: field('kind'),
+    payload: field('payload'),
+    nextTryAt: field('now'),
+    createdAt: field('now'),
+    botToken: field('botToken'),
+  }),
+)
+
+/** Queues a message to a user, to be sent at once. What the kinds and their payloads are: domain/notify/messages.ts. */
+export function* insertMessage(_tx: Query, message: NewMessage) {
+  yield* ask(add, message)
+}
+
+/** Leaves the messages of a kind that are not sent yet to the bot of this token. */
+export function* assignUnsent(tx: Query, kind: string, botToken: string) {
+  yield* run(
+    tx
+      .update(outbox)
+      .set({ botToken })
+      .where(
+        and(
+          eq(outbox.kind, kind),
+          // As the index outbox_open has it.
+          sql`status in ('ready', 'sending')`,
+          isNull(outbox.botToken),
+        ),
+      ),
+  )
+}
 
 const due = written<{ now: string }, unknown>(
   `select 1 from outbox where status = 'ready' and next_try_at <= ${param('now')} limit 1`,

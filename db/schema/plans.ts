@@ -1,0 +1,44 @@
+/** What is sold, and given away. */
+import { bool, index, int, table, text } from '../engine/columns.ts'
+
+export const plans = table('plans', {
+  code: text('code').primaryKey(),
+  label: text('label').notNull(),
+  days: int('days').notNull(),
+  /** Whole units of CURRENCY; 0 = not for sale. */
+  price: int('price').notNull(),
+  priceStars: int('price_stars'),
+  sortOrder: int('sort_order').notNull(),
+  archived: bool('archived').notNull().default(false),
+})
+
+export const giftCodes = table(
+  'gift_codes',
+  {
+    code: text('code').primaryKey(),
+    node: text('node').notNull(),
+    plan: text('plan').notNull(),
+    createdBy: int('created_by').notNull().default(0),
+    createdAt: text('created_at').notNull(),
+    expiresAt: text('expires_at'),
+    usedAt: text('used_at'),
+    usedBy: int('used_by'),
+    revokedAt: text('revoked_at'),
+  },
+  (t) => [
+    // All that the listing filters by: what does not match is passed without a look at its row.
+    index('gift_codes_created_at').on(
+      t.createdAt,
+      t.revokedAt,
+      t.usedAt,
+      t.expiresAt,
+      t.node,
+      t.plan,
+      t.usedBy,
+      t.code,
+    ),
+  ],
+)
+
+export type Plan = typeof plans.$inferSelect
+export type GiftCode = typeof giftCodes.$inferSelect

@@ -1,0 +1,66 @@
+/** Subscriptions. */
+import { bool, index, int, oneOf, table, text } from '../engine/columns.ts'
+import { sql } from '../engine/orm.ts'
+import { isHeld, isOpen, isRevoked } from '../states.ts'
+import { users } from './customers.ts'
+
+const OPEN = sql.raw(isOpen())
+const HELD = sql.raw(isHeld())
+const REVOKED = sql.raw(isRevoked())
+
+export const subscriptions = table(
+  'subscriptions',
+  {
+    uuid: text('uuid').primaryKey(),
+    tgId: int('tg_id')
+      .notNull()
+      .references(() => users.tgId, { onDelete: 'cascade' }),
+    node: text('node').notNull(),
+    plan: text('plan').notNull(),
+    expiresAt: text('expires_at').notNull(),
+    active: bool('active').notNull().default(true),
+    heldAt: text('held_at'),
+    revokedAt: text('revoked_at'),
+    source: oneOf('source', ['payment', 'admin', 'gift']).notNull(),
+    paymentId: text('payment_id').unique(),
+    giftCode: text('gift_code'),
+    upBytes: int('up_bytes').notNull().default(0),
+    downBytes: int('down_bytes').notNull().default(0),
+    createdAt: text('created_at').notNull(),
+    /** The last reminder of this expiry that is over (domain/subscriptions/reminders.ts); 0: none. */
+    reminded: int('reminded').notNull().default(0),
+  },
+  (t) => [
+    // With users_list and devices_list: a list fetch reads indexes alone, no rows, which lie far apart.
+    index('subscriptions_list').on(
+      t.tgId,
+      t.createdAt,
+      t.active,
+      t.heldAt,
+      t.expiresAt,
+      t.uuid,
+      t.node,
+      t.plan,
+      t.upBytes,
+      t.downBytes,
+    ),
+    index('subscriptions_created_at').on(t.createdAt),
+    index('subscriptions_plan').on(t.plan, t.createdAt),
+    index('subscriptions_node').on(t.node, t.createdAt),
+    index('subscriptions_expires_at').on(t.expiresAt),
+    index('subscriptions_clients').on(t.node, t.uuid, t.expiresAt, t.tgId).where(OPEN),
+    // Filters and counts name it; `<> 0` keeps it from list fetches, which would have to visit the rows by it.
+    index('subscriptions_owner').on(t.tgId, t.expiresAt, t.heldAt).where(sql`active <> 0`),
+    // The few that are held or revoked, by what the listing sorts, filters and searches by.
+    index('subscriptions_held').on(t.createdAt, t.expiresAt, t.node, t.plan, t.tgId).where(HELD),
+    index('subscriptions_held_ends').on(t.expiresAt, t.node, t.plan, t.tgId).where(HELD),
+    index('subscriptions_revoked')
+      .on(t.createdAt, t.expiresAt, t.node, t.plan, t.tgId)
+      .where(REVOKED),
+    index('subscriptions_revoked_ends').on(t.expiresAt, t.node, t.plan, t.tgId).where(REVOKED),
+    index('subscriptions_traffic').on(sql`(up_bytes + down_bytes)`, t.upBytes, t.downBytes),
+    index('subscriptions_reminders').on(t.reminded, t.expiresAt).where(OPEN),
+  ],
+)
+
+export type Subscription = typeof subscriptions.$inferSelect
