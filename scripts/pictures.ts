@@ -1,9 +1,9 @@
 /** `npm run pictures`: makes the README's two pictures anew, from a server of its own with a made-up shop. Needs Chromium. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openPanel, type Page } from '#test/support/panel-browser.ts'
-import { tgIdOf } from '#test/support/panel-seed.ts'
-import { PHONE } from '#test/support/public-site.ts'
+import { openPanel, type Page } from '#test/support/browser/panel-browser.ts'
+import { tgIdOf } from '#test/support/browser/panel-seed.ts'
+import { PHONE } from '#test/support/browser/public-site.ts'
 
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'images')
 const QUALITY = 82

@@ -15,7 +15,7 @@ import { createApp } from '#src/http/app.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { Services } from '#src/services.ts'
-import { createFakeNode } from '#test/support/fake-node.ts'
+import { createFakeNode } from '#test/support/fakes/node.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const FILE = join(ROOT, 'docs', 'architecture.md')

@@ -3,9 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { gnuTar, gnuUntar } from '#test/support/archives.ts'
-import { readEvent, SECRET } from '#test/support/events.ts'
-import { startFakeSystem } from '#test/support/fake-system.ts'
+import { gnuTar, gnuUntar } from '#test/support/archives/archives.ts'
 import {
   type Area,
   createArea,
@@ -13,7 +11,9 @@ import {
   ROOT,
   RUNTIMES,
   runtimeBinary,
-} from '#test/support/process.ts'
+} from '#test/support/drivers/process.ts'
+import { startFakeSystem } from '#test/support/fakes/system.ts'
+import { readEvent, SECRET } from '#test/support/rows/events.ts'
 
 const areas: Area[] = []
 afterEach(async () => {

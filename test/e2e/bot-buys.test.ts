@@ -7,22 +7,22 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
 import { formatPrice } from '#src/lib/format.ts'
-import { type Bridge, bridge } from '#test/support/bridge.ts'
 import {
   type ChatMessage,
   type FakeTelegram,
   type Person,
   startFakeTelegram,
-} from '#test/support/fake-telegram.ts'
-import { type FakeYookassa, startFakeYookassa } from '#test/support/fake-yookassa.ts'
-import { createLab, type Lab, startTarget, type Target, until } from '#test/support/lab.ts'
+} from '#test/support/fakes/telegram.ts'
+import { type FakeYookassa, startFakeYookassa } from '#test/support/fakes/yookassa.ts'
+import { type Bridge, bridge } from '#test/support/labs/bridge.ts'
+import { createLab, type Lab, startTarget, type Target, until } from '#test/support/labs/lab.ts'
 import {
   fetchThrough,
   type Runtime,
   type Service,
   startLinkClient,
   startService,
-} from '#test/support/service.ts'
+} from '#test/support/labs/service.ts'
 
 const TOKEN = '4242:token-of-the-bot'
 const texts = textsOf('ru')

@@ -1,9 +1,15 @@
 /** The bot in real processes against a fake Telegram: restarts, kills, tokens that come and go. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { pause } from '#src/lib/pause.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { until } from '#test/support/lab.ts'
-import { type Area, createArea, PLAIN, RUNTIMES, type Running } from '#test/support/process.ts'
+import {
+  type Area,
+  createArea,
+  PLAIN,
+  RUNTIMES,
+  type Running,
+} from '#test/support/drivers/process.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const OLD = '111111:AAE-Shop_token_of_the_first_bot_xyz'
 const NEW = '222222:AAE-Shop_token_of_the_other_bot_xyz'

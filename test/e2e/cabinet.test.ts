@@ -1,9 +1,9 @@
 /** The account of a buyer: what it offers first, how it is found again after paying, what it says when something is refused. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { axeFindings, screenshot } from '#test/support/panel-browser.ts'
-import { type Buyer, tokenOf, type View } from '#test/support/public-site.ts'
-import { visitSite } from '#test/support/site-visit.ts'
+import { axeFindings, screenshot } from '#test/support/browser/panel-browser.ts'
+import { type Buyer, tokenOf, type View } from '#test/support/browser/public-site.ts'
+import { visitSite } from '#test/support/browser/site-visit.ts'
 
 const site = visitSite()
 

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { withConnection } from '#db/engine/sqlite/snapshot.ts'
-import { type Area, createArea, PLAIN, RUNTIMES } from '#test/support/process.ts'
+import { type Area, createArea, PLAIN, RUNTIMES } from '#test/support/drivers/process.ts'
 
 let a: Area
 afterEach(() => a.close())

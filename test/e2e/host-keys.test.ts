@@ -3,8 +3,15 @@ import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { fingerprintOf } from '#src/lib/host-key.ts'
-import { type Area, createArea, PLAIN, ROOT, RUNTIMES, type Server } from '#test/support/process.ts'
-import { createSshServer, SSH_USER, type SshServer } from '#test/support/ssh-server.ts'
+import {
+  type Area,
+  createArea,
+  PLAIN,
+  ROOT,
+  RUNTIMES,
+  type Server,
+} from '#test/support/drivers/process.ts'
+import { createSshServer, SSH_USER, type SshServer } from '#test/support/labs/ssh-server.ts'
 
 const PROGRAM = join(ROOT, 'templates/node-agent.sh')
 const ANOTHER = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDTC55uxBOGQeuSKIBl8ur1WHJyklQbO+Y1dWN6A78pG'

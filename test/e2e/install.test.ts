@@ -9,15 +9,15 @@ import {
   startTarget,
   type Target,
   until,
-} from '#test/support/lab.ts'
-import { addDebian, type DebianServer } from '#test/support/rootfs.ts'
+} from '#test/support/labs/lab.ts'
+import { addDebian, type DebianServer } from '#test/support/labs/rootfs.ts'
 import {
   fetchThrough,
   type Runtime,
   type Service,
   startLinkClient,
   startService,
-} from '#test/support/service.ts'
+} from '#test/support/labs/service.ts'
 
 let lab: Lab
 let target: Target
@@ -225,7 +225,7 @@ describe('a server that cannot become a node yet', () => {
     const file = join(lab.dir, 'install.sh')
     writeFileSync(file, text)
     const root = join(import.meta.dirname, '../..')
-    const others = ['templates/install.sh', 'test/support/systemctl-stand-in.sh']
+    const others = ['templates/install.sh', 'test/support/fakes/systemctl-stand-in.sh']
     const files = [file, ...others.map((name) => join(root, name))]
     const { code: found, stdout } = await lab.exec('shellcheck', files)
     expect(found, stdout).toBe(0)

@@ -2,13 +2,13 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findCore } from '#test/support/cores.ts'
-import { createLab, type Lab, startTarget, type Target, until } from '#test/support/lab.ts'
-import { type ManagedServer, watchServer } from '#test/support/lab-machines.ts'
-import { type EntryKind, SPOKEN, startListClient } from '#test/support/list-clients.ts'
-import { type ManagedPanel, startPanel } from '#test/support/managed-panel.ts'
-import { addServer, type NodeServer } from '#test/support/node-lab.ts'
-import { addDebian, type DebianServer } from '#test/support/rootfs.ts'
-import { type Client, fetchThrough, openStream, type Runtime } from '#test/support/service.ts'
+import { createLab, type Lab, startTarget, type Target, until } from '#test/support/labs/lab.ts'
+import { type ManagedServer, watchServer } from '#test/support/labs/lab-machines.ts'
+import { type EntryKind, SPOKEN, startListClient } from '#test/support/labs/list-clients.ts'
+import { type ManagedPanel, startPanel } from '#test/support/labs/managed-panel.ts'
+import { addServer, type NodeServer } from '#test/support/labs/node-lab.ts'
+import { addDebian, type DebianServer } from '#test/support/labs/rootfs.ts'
+import { type Client, fetchThrough, openStream, type Runtime } from '#test/support/labs/service.ts'
 
 /** On a quiet machine 2 s. */
 const CUT_OFF_MS = process.env.FULL === '1' ? 2000 : 6000

@@ -13,9 +13,9 @@ import {
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findCore } from '#test/support/cores.ts'
-import type { ExecOptions, Lab, ProxiedReader, Target } from '#test/support/lab.ts'
-import { createLab, startTarget, startXrayClient, until } from '#test/support/lab.ts'
-import { addStandIn, openForCore, type StandIn } from '#test/support/node-lab.ts'
+import type { ExecOptions, Lab, ProxiedReader, Target } from '#test/support/labs/lab.ts'
+import { createLab, startTarget, startXrayClient, until } from '#test/support/labs/lab.ts'
+import { addStandIn, openForCore, type StandIn } from '#test/support/labs/node-lab.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../templates/node-agent.sh')
 const OWNER = 'panel-1'

@@ -17,16 +17,16 @@ import {
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { findCore } from '#test/support/cores.ts'
+import { attacks, CLIENT, withHeader, xrayText } from '#test/support/drivers/node-attacks.ts'
+import { ROOT } from '#test/support/drivers/process.ts'
 import {
   createLab,
   type Lab,
   startTarget,
   startXrayClient,
   type Target,
-} from '#test/support/lab.ts'
-import { attacks, CLIENT, withHeader, xrayText } from '#test/support/node-attacks.ts'
-import { addServer, type NodeServer } from '#test/support/node-lab.ts'
-import { ROOT } from '#test/support/process.ts'
+} from '#test/support/labs/lab.ts'
+import { addServer, type NodeServer } from '#test/support/labs/node-lab.ts'
 
 /** Another file to attack. */
 const PROGRAM = process.env.NODE_PROGRAM ?? join(ROOT, 'templates/node-agent.sh')

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { valuesOf } from '#src/domain/nodes/sync/values.ts'
 import { findCore } from '#test/support/cores.ts'
-import { createLab, type Lab, startTarget, type Target, until } from '#test/support/lab.ts'
-import { bytesOf, type DrivenNode, driveNode, OWNER } from '#test/support/node-driver.ts'
-import { addServer, type NodeServer } from '#test/support/node-lab.ts'
-import { ROOT } from '#test/support/process.ts'
-import { fetchThrough } from '#test/support/service.ts'
+import { bytesOf, type DrivenNode, driveNode, OWNER } from '#test/support/drivers/node-driver.ts'
+import { ROOT } from '#test/support/drivers/process.ts'
+import { createLab, type Lab, startTarget, type Target, until } from '#test/support/labs/lab.ts'
+import { addServer, type NodeServer } from '#test/support/labs/node-lab.ts'
+import { fetchThrough } from '#test/support/labs/service.ts'
 
 /** Another file to compare the costs with. */
 const PROGRAM = process.env.NODE_PROGRAM ?? join(ROOT, 'templates/node-agent.sh')

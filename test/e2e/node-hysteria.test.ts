@@ -6,17 +6,23 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import {
+  bytesOf,
+  CALLER,
+  type DrivenNode,
+  driveNode,
+  OWNER,
+} from '#test/support/drivers/node-driver.ts'
+import {
   createLab,
   type Lab,
   type LabProcess,
   startTarget,
   type Target,
   until,
-} from '#test/support/lab.ts'
-import { SPOKEN } from '#test/support/list-clients.ts'
-import { bytesOf, CALLER, type DrivenNode, driveNode, OWNER } from '#test/support/node-driver.ts'
-import { addServer, type NodeServer } from '#test/support/node-lab.ts'
-import { type Client, fetchThrough, openStream } from '#test/support/service.ts'
+} from '#test/support/labs/lab.ts'
+import { SPOKEN } from '#test/support/labs/list-clients.ts'
+import { addServer, type NodeServer } from '#test/support/labs/node-lab.ts'
+import { type Client, fetchThrough, openStream } from '#test/support/labs/service.ts'
 import { unchecked } from '#test/support/unchecked.ts'
 
 let lab: Lab

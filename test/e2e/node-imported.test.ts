@@ -5,6 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema/index.ts'
 import { findCore } from '#test/support/cores.ts'
 import {
+  type Answer,
+  AWKS,
+  envWithAwk,
+  type NodeCaller,
+  startCalledNode,
+} from '#test/support/drivers/node-caller.ts'
+import { OWNER } from '#test/support/drivers/node-driver.ts'
+import {
   A,
   B,
   C,
@@ -13,17 +21,9 @@ import {
   KEY_16,
   OTHER_ID,
   USER_KEY_16,
-} from '#test/support/imported-inbounds.ts'
-import { type Lab, startXrayClient, type Target, until } from '#test/support/lab.ts'
-import {
-  type Answer,
-  AWKS,
-  envWithAwk,
-  type NodeCaller,
-  startCalledNode,
-} from '#test/support/node-caller.ts'
-import { OWNER } from '#test/support/node-driver.ts'
-import type { NodeServer } from '#test/support/node-lab.ts'
+} from '#test/support/labs/imported-inbounds.ts'
+import { type Lab, startXrayClient, type Target, until } from '#test/support/labs/lab.ts'
+import type { NodeServer } from '#test/support/labs/node-lab.ts'
 
 let lab: Lab
 let target: Target

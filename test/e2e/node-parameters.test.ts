@@ -15,18 +15,23 @@ import { coreParameters } from '#src/domain/nodes/core-config.ts'
 import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
 import type { SoundNode } from '#src/domain/nodes/sound.ts'
 import { coreConfig, hysteriaConfig } from '#src/domain/nodes/sync/program-1.ts'
+import { archiveWith } from '#test/support/archives/hostile-archives.ts'
+import { restoreInto } from '#test/support/calls/restores.ts'
 import { findCore } from '#test/support/cores.ts'
-import { createFileWorld } from '#test/support/file-world.ts'
-import { HOSTILE_TEXTS } from '#test/support/full-rows.ts'
-import { archiveWith } from '#test/support/hostile-archives.ts'
-import { A, B } from '#test/support/imported-inbounds.ts'
-import { type Lab, type Target, until } from '#test/support/lab.ts'
-import { AWKS, envWithAwk, type NodeCaller, startCalledNode } from '#test/support/node-caller.ts'
-import { OWNER } from '#test/support/node-driver.ts'
-import type { NodeServer } from '#test/support/node-lab.ts'
-import { ROOT } from '#test/support/process.ts'
-import { restoreInto } from '#test/support/restores.ts'
+import {
+  AWKS,
+  envWithAwk,
+  type NodeCaller,
+  startCalledNode,
+} from '#test/support/drivers/node-caller.ts'
+import { OWNER } from '#test/support/drivers/node-driver.ts'
+import { ROOT } from '#test/support/drivers/process.ts'
+import { A, B } from '#test/support/labs/imported-inbounds.ts'
+import { type Lab, type Target, until } from '#test/support/labs/lab.ts'
+import type { NodeServer } from '#test/support/labs/node-lab.ts'
+import { HOSTILE_TEXTS } from '#test/support/rows/full-rows.ts'
 import { unchecked } from '#test/support/unchecked.ts'
+import { createFileWorld } from '#test/support/worlds/file-world.ts'
 
 let lab: Lab
 let target: Target

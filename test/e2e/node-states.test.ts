@@ -5,13 +5,18 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema/index.ts'
 import { coreParameters } from '#src/domain/nodes/core-config.ts'
-import { A, B } from '#test/support/imported-inbounds.ts'
-import type { Lab, Target } from '#test/support/lab.ts'
-import { xrayText } from '#test/support/node-attacks.ts'
-import { AWKS, envWithAwk, type NodeCaller, startCalledNode } from '#test/support/node-caller.ts'
-import { OWNER } from '#test/support/node-driver.ts'
-import type { NodeServer } from '#test/support/node-lab.ts'
-import { ROOT } from '#test/support/process.ts'
+import { xrayText } from '#test/support/drivers/node-attacks.ts'
+import {
+  AWKS,
+  envWithAwk,
+  type NodeCaller,
+  startCalledNode,
+} from '#test/support/drivers/node-caller.ts'
+import { OWNER } from '#test/support/drivers/node-driver.ts'
+import { ROOT } from '#test/support/drivers/process.ts'
+import { A, B } from '#test/support/labs/imported-inbounds.ts'
+import type { Lab, Target } from '#test/support/labs/lab.ts'
+import type { NodeServer } from '#test/support/labs/node-lab.ts'
 import { unchecked } from '#test/support/unchecked.ts'
 
 let lab: Lab

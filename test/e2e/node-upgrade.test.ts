@@ -8,13 +8,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Node } from '#db/schema/index.ts'
 import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import { findCore } from '#test/support/cores.ts'
-import { formerScript } from '#test/support/former-program.ts'
-import { createLab, type Lab, startTarget, type Target, until } from '#test/support/lab.ts'
-import { type ManagedServer, watchServer } from '#test/support/lab-machines.ts'
-import { type ClientCore, type EntryKind, startListClient } from '#test/support/list-clients.ts'
-import { type ManagedPanel, startPanel } from '#test/support/managed-panel.ts'
-import { addDebian, type DebianServer } from '#test/support/rootfs.ts'
-import { type Client, fetchThrough } from '#test/support/service.ts'
+import { formerScript } from '#test/support/labs/former-program.ts'
+import { createLab, type Lab, startTarget, type Target, until } from '#test/support/labs/lab.ts'
+import { type ManagedServer, watchServer } from '#test/support/labs/lab-machines.ts'
+import {
+  type ClientCore,
+  type EntryKind,
+  startListClient,
+} from '#test/support/labs/list-clients.ts'
+import { type ManagedPanel, startPanel } from '#test/support/labs/managed-panel.ts'
+import { addDebian, type DebianServer } from '#test/support/labs/rootfs.ts'
+import { type Client, fetchThrough } from '#test/support/labs/service.ts'
 import { unchecked } from '#test/support/unchecked.ts'
 
 const STATE = 'var/lib/subpanel-node'

@@ -14,8 +14,8 @@ import {
   rows,
   soon,
   toast,
-} from '#test/support/panel-browser.ts'
-import { tgIdOf } from '#test/support/panel-seed.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { tgIdOf } from '#test/support/browser/panel-seed.ts'
 
 const API = '/admin/api'
 

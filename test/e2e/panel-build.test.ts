@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ROOT, runtimeBinary } from '#test/support/process.ts'
+import { ROOT, runtimeBinary } from '#test/support/drivers/process.ts'
 
 const NODE = runtimeBinary('node')
 

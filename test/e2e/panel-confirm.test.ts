@@ -15,8 +15,8 @@ import {
   type PanelBrowser,
   toast,
   visit,
-} from '#test/support/panel-browser.ts'
-import { PASSWORD } from '#test/support/process.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { PASSWORD } from '#test/support/drivers/process.ts'
 
 let panel: PanelBrowser
 beforeAll(async () => {

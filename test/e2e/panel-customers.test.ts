@@ -15,8 +15,8 @@ import {
   soon,
   toast,
   visit,
-} from '#test/support/panel-browser.ts'
-import { tgIdOf } from '#test/support/panel-seed.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { tgIdOf } from '#test/support/browser/panel-seed.ts'
 
 const ANNA = tgIdOf(0)
 

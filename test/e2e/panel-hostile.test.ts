@@ -1,7 +1,6 @@
 /** What customers, nodes and strangers may write, on every screen of the panel: shown as text, never run, with the page's policy and without it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CORPUS } from '#test/support/hostile-texts.ts'
-import { type Circumstances, OPPOSITES } from '#test/support/pairs.ts'
+import { type Circumstances, OPPOSITES } from '#test/support/browser/pairs.ts'
 import {
   button,
   close,
@@ -11,7 +10,7 @@ import {
   type Page,
   type PanelBrowser,
   soon,
-} from '#test/support/panel-browser.ts'
+} from '#test/support/browser/panel-browser.ts'
 import {
   ADD_NODE,
   answerMetrics,
@@ -23,8 +22,9 @@ import {
   paymentCard,
   show,
   userCard,
-} from '#test/support/panel-screens.ts'
-import { tgIdOf } from '#test/support/panel-seed.ts'
+} from '#test/support/browser/panel-screens.ts'
+import { tgIdOf } from '#test/support/browser/panel-seed.ts'
+import { CORPUS } from '#test/support/hostile-texts.ts'
 
 /** Another's address, where nobody listens. */
 const STRANGER = 'http://stranger.test:9/'

@@ -17,9 +17,9 @@ import {
   soon,
   toast,
   visit,
-} from '#test/support/panel-browser.ts'
-import { tgIdOf } from '#test/support/panel-seed.ts'
-import { PASSWORD } from '#test/support/process.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { tgIdOf } from '#test/support/browser/panel-seed.ts'
+import { PASSWORD } from '#test/support/drivers/process.ts'
 
 const WORDS = {
   en: {

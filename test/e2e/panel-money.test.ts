@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type FakeCryptobot, startFakeCryptobot } from '#test/support/fake-cryptobot.ts'
 import {
   answer,
   button,
@@ -16,8 +15,9 @@ import {
   soon,
   toast,
   visit,
-} from '#test/support/panel-browser.ts'
-import { tgIdOf } from '#test/support/panel-seed.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { tgIdOf } from '#test/support/browser/panel-seed.ts'
+import { type FakeCryptobot, startFakeCryptobot } from '#test/support/fakes/cryptobot.ts'
 
 const TOKEN = '12345:shop-token'
 const BUYER = tgIdOf(4)

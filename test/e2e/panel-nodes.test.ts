@@ -6,8 +6,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { fingerprintOf } from '#src/lib/host-key.ts'
-import { findCore } from '#test/support/cores.ts'
-import { addStandIn, openForCore } from '#test/support/node-lab.ts'
 import {
   act,
   answer,
@@ -24,10 +22,12 @@ import {
   soon,
   toast,
   visit,
-} from '#test/support/panel-browser.ts'
-import { freePort, ROOT } from '#test/support/process.ts'
-import { HOST_KEY } from '#test/support/provisioning.ts'
-import { createSshServer, type SshServer } from '#test/support/ssh-server.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { HOST_KEY } from '#test/support/calls/provisioning.ts'
+import { findCore } from '#test/support/cores.ts'
+import { freePort, ROOT } from '#test/support/drivers/process.ts'
+import { addStandIn, openForCore } from '#test/support/labs/node-lab.ts'
+import { createSshServer, type SshServer } from '#test/support/labs/ssh-server.ts'
 
 /** For what the panel does by itself after a registration. */
 const PATIENT = { timeout: 30_000 }

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PANEL_FOLDER } from '#src/integrations/browser-build.ts'
 import { PANEL_LANGS, readPanel } from '#src/web/panel-files.ts'
-import { type FakeYookassa, startFakeYookassa } from '#test/support/fake-yookassa.ts'
 import {
   close,
   heading,
@@ -14,8 +13,9 @@ import {
   soon,
   toast,
   visit,
-} from '#test/support/panel-browser.ts'
-import { KEYS, yookassaEnvironment } from '#test/support/shop-process.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { KEYS, yookassaEnvironment } from '#test/support/drivers/shop-process.ts'
+import { type FakeYookassa, startFakeYookassa } from '#test/support/fakes/yookassa.ts'
 
 let panel: PanelBrowser
 let yookassa: FakeYookassa

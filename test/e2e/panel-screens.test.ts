@@ -1,6 +1,6 @@
 /** Every screen of the panel, seen by pairs of circumstances: width, theme, language, runtime. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Circumstances, OPPOSITES } from '#test/support/pairs.ts'
+import { type Circumstances, OPPOSITES } from '#test/support/browser/pairs.ts'
 import {
   close,
   inspect,
@@ -8,7 +8,7 @@ import {
   openPanel,
   type PanelBrowser,
   screenshot,
-} from '#test/support/panel-browser.ts'
+} from '#test/support/browser/panel-browser.ts'
 import {
   ADD_NODE,
   answerMetrics,
@@ -20,7 +20,7 @@ import {
   paymentCard,
   show,
   userCard,
-} from '#test/support/panel-screens.ts'
+} from '#test/support/browser/panel-screens.ts'
 
 const ALL = [
   ...PLAIN_SCREENS,

@@ -3,9 +3,6 @@ import { generateTOTP } from '@oslojs/otp'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { fromBase32 } from '#src/lib/encoding.ts'
 import { accentsOf } from '#src/web/palette.ts'
-import { type FakeSystem, startFakeSystem } from '#test/support/fake-system.ts'
-import { type FakeTelegram, startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { type FakeYookassa, startFakeYookassa } from '#test/support/fake-yookassa.ts'
 import {
   answer,
   button,
@@ -20,8 +17,11 @@ import {
   soon,
   toast,
   visit,
-} from '#test/support/panel-browser.ts'
-import { PASSWORD } from '#test/support/process.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { PASSWORD } from '#test/support/drivers/process.ts'
+import { type FakeSystem, startFakeSystem } from '#test/support/fakes/system.ts'
+import { type FakeTelegram, startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { type FakeYookassa, startFakeYookassa } from '#test/support/fakes/yookassa.ts'
 
 const TOKEN = '123456789:AAE-Shop_token_of_the_first_bot_xyz'
 const TABS = 'brand bot payments receipts legal devices apps webhook alerts'.split(' ')

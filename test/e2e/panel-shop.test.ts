@@ -19,9 +19,9 @@ import {
   soon,
   toast,
   visit,
-} from '#test/support/panel-browser.ts'
-import { dragByMouse, dragByTouch } from '#test/support/panel-drag.ts'
-import { freePort } from '#test/support/process.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { dragByMouse, dragByTouch } from '#test/support/browser/panel-drag.ts'
+import { freePort } from '#test/support/drivers/process.ts'
 
 const KEY = 'jNXHt1yRo0vDuchQlIP6Z0ZvjT3KtzVI-T4E7RoLJS0'
 

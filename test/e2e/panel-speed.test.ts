@@ -10,9 +10,9 @@ import {
   soon,
   throttle,
   visit,
-} from '#test/support/panel-browser.ts'
-import { growShop, tgIdOf } from '#test/support/panel-seed.ts'
-import { RUNTIMES } from '#test/support/process.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { growShop, tgIdOf } from '#test/support/browser/panel-seed.ts'
+import { RUNTIMES } from '#test/support/drivers/process.ts'
 
 /** What is wanted; a busy machine is allowed three times that. */
 const DATA_MS = 1500

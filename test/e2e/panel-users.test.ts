@@ -15,8 +15,8 @@ import {
   screenshot,
   soon,
   toast,
-} from '#test/support/panel-browser.ts'
-import { tgIdOf, uuidOf } from '#test/support/panel-seed.ts'
+} from '#test/support/browser/panel-browser.ts'
+import { tgIdOf, uuidOf } from '#test/support/browser/panel-seed.ts'
 
 const ANNA = tgIdOf(0)
 const SAM = tgIdOf(4)

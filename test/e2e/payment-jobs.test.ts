@@ -1,9 +1,9 @@
 /** The scheduler of a real service asks about payments by itself: the reconciler every minute, the audit of provider A once a day. */
 import { afterEach, expect, test } from 'vitest'
-import { startFakeYookassa } from '#test/support/fake-yookassa.ts'
-import { until } from '#test/support/lab.ts'
-import { PLAIN, RUNTIMES } from '#test/support/process.ts'
-import { useAreas } from '#test/support/torture.ts'
+import { PLAIN, RUNTIMES } from '#test/support/drivers/process.ts'
+import { useAreas } from '#test/support/drivers/torture.ts'
+import { startFakeYookassa } from '#test/support/fakes/yookassa.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 const ends: (() => unknown)[] = []

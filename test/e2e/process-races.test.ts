@@ -7,7 +7,7 @@ import {
   PLAIN,
   RUNTIMES,
   type Runtime,
-} from '#test/support/process.ts'
+} from '#test/support/drivers/process.ts'
 
 const areas: Area[] = []
 function area(defaults: Record<string, string> = PLAIN): Area {

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { until } from '#test/support/lab.ts'
 import {
   type Area,
   childrenOf,
@@ -17,7 +16,8 @@ import {
   type Server,
   type StartOptions,
   startBlackHole,
-} from '#test/support/process.ts'
+} from '#test/support/drivers/process.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const areas: Area[] = []
 function area(defaults: Record<string, string> = PLAIN): Area {

@@ -1,9 +1,9 @@
 /** The subscription page on small screens, in large letters and in a screen reader's words. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeFindings, screenshot } from '#test/support/panel-browser.ts'
-import { PHONE } from '#test/support/public-site.ts'
-import { visitSite } from '#test/support/site-visit.ts'
+import { axeFindings, screenshot } from '#test/support/browser/panel-browser.ts'
+import { PHONE } from '#test/support/browser/public-site.ts'
+import { visitSite } from '#test/support/browser/site-visit.ts'
 
 const site = visitSite()
 

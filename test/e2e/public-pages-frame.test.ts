@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FILE_APPS } from '#src/domain/lists/apps.ts'
 import { landingPage } from '#src/web/landing-page.ts'
 import { subPage } from '#src/web/sub-page.ts'
-import { axeFindings, launchChromium, screenshot } from '#test/support/panel-browser.ts'
-import { addPersian } from '#test/support/persian.ts'
+import { axeFindings, launchChromium, screenshot } from '#test/support/browser/panel-browser.ts'
+import { addPersian } from '#test/support/browser/persian.ts'
 
 const HUE = 270
 const WIDTHS = [390, 768, 1440] as const

@@ -1,10 +1,16 @@
 /** What strangers, customers and admins may write, on every public page: shown as text, never run. The policy is off here, so that escaping has to do it alone. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchChromium } from '#test/support/browser/panel-browser.ts'
+import {
+  openSite,
+  openWindow,
+  PLAIN_VIEW,
+  type Site,
+  tokenOf,
+} from '#test/support/browser/public-site.ts'
+import { RUNTIMES } from '#test/support/drivers/process.ts'
 import { CORPUS } from '#test/support/hostile-texts.ts'
-import { launchChromium } from '#test/support/panel-browser.ts'
-import { RUNTIMES } from '#test/support/process.ts'
-import { openSite, openWindow, PLAIN_VIEW, type Site, tokenOf } from '#test/support/public-site.ts'
 
 let browser: Browser
 /** One of each runtime. */

@@ -2,10 +2,10 @@
 import { get } from 'node:http'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { axeFindings, screenshot, throttle } from '#test/support/panel-browser.ts'
-import { tokenOf } from '#test/support/public-site.ts'
+import { axeFindings, screenshot, throttle } from '#test/support/browser/panel-browser.ts'
+import { tokenOf } from '#test/support/browser/public-site.ts'
+import { visitSite } from '#test/support/browser/site-visit.ts'
 import { decode } from '#test/support/qr-decoder.ts'
-import { visitSite } from '#test/support/site-visit.ts'
 
 const site = visitSite()
 

@@ -1,9 +1,8 @@
 /** Every public page, seen by pairs of circumstances: script, width, theme, language, runtime. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { VIEWS } from '#test/support/pairs.ts'
-import { launchChromium } from '#test/support/panel-browser.ts'
-import { RUNTIMES, type Runtime } from '#test/support/process.ts'
+import { VIEWS } from '#test/support/browser/pairs.ts'
+import { launchChromium } from '#test/support/browser/panel-browser.ts'
 import {
   findingsOf,
   openSite,
@@ -11,7 +10,8 @@ import {
   type Site,
   tokenOf,
   type View,
-} from '#test/support/public-site.ts'
+} from '#test/support/browser/public-site.ts'
+import { RUNTIMES, type Runtime } from '#test/support/drivers/process.ts'
 
 let browser: Browser
 const sites = new Map<Runtime, Site>()

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Area, createArea, PLAIN, ROOT, RUNTIMES } from '#test/support/process.ts'
+import { type Area, createArea, PLAIN, ROOT, RUNTIMES } from '#test/support/drivers/process.ts'
 
 interface Locked {
   packages: Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }>

@@ -1,7 +1,7 @@
 /** `npm run reset-admin` beside the running service, on both runtimes. */
 import { afterEach, expect, test } from 'vitest'
 import { generateTotpSecret } from '#src/lib/totp.ts'
-import { type Area, createArea, PASSWORD, PLAIN, RUNTIMES } from '#test/support/process.ts'
+import { type Area, createArea, PASSWORD, PLAIN, RUNTIMES } from '#test/support/drivers/process.ts'
 
 let a: Area
 afterEach(() => a.close())

@@ -10,7 +10,7 @@ import {
   startTarget,
   type Target,
   until,
-} from '#test/support/lab.ts'
+} from '#test/support/labs/lab.ts'
 import {
   type Client,
   fetchThrough,
@@ -22,7 +22,7 @@ import {
   startMihomoClient,
   startService,
   startSingboxClient,
-} from '#test/support/service.ts'
+} from '#test/support/labs/service.ts'
 
 const AGENTS = {
   v2rayNG: 'v2rayNG/2.3.5',
@@ -299,7 +299,7 @@ describe('with the core in a unit of its own (LOCAL_CORE=system)', () => {
       lab = createLab()
       target = await startTarget(lab)
       const socket = join(lab.dir, 'node.sock')
-      const support = join(import.meta.dirname, '../support/system-node.ts')
+      const support = join(import.meta.dirname, '../support/fakes/system-node.ts')
       const program = join(import.meta.dirname, '../../templates/node-agent.sh')
       const args = [support, join(lab.dir, 'node'), findCore('xray'), socket, program]
       const unit = lab.spawn(runtimeBinary('node'), args)

@@ -1,6 +1,12 @@
 /** Settings written by two processes at one instant, Node and Bun mixed: what is decided once is decided once. */
 import { afterEach, expect, test } from 'vitest'
-import { type Area, createArea, PLAIN, RUNTIMES, type Server } from '#test/support/process.ts'
+import {
+  type Area,
+  createArea,
+  PLAIN,
+  RUNTIMES,
+  type Server,
+} from '#test/support/drivers/process.ts'
 
 let area: Area | undefined
 afterEach(() => area?.close())

@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
 import { pause } from '#src/lib/pause.ts'
+import { RUNTIMES, type Runtime } from '#test/support/drivers/process.ts'
+import { type Driver, startDriver } from '#test/support/drivers/ssh-drivers.ts'
 import {
   type HostileServer,
   startFloodServer,
   startGroupServer,
   startPiecesServer,
-} from '#test/support/hostile-ssh.ts'
-import { RUNTIMES, type Runtime } from '#test/support/process.ts'
-import { startSoundServer } from '#test/support/sound-ssh.ts'
-import { type Driver, startDriver } from '#test/support/ssh-drivers.ts'
+} from '#test/support/fakes/hostile-ssh.ts'
+import { startSoundServer } from '#test/support/fakes/sound-ssh.ts'
 
 const management = await generateManagementKey()
 const hostKey = (await generateManagementKey()).privateKey

@@ -6,10 +6,10 @@ import { expect, test } from 'vitest'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { pause } from '#src/lib/pause.ts'
-import { until } from '#test/support/lab.ts'
-import { ROOT, RUNTIMES, type Runtime } from '#test/support/process.ts'
-import { type Driver, startDriver } from '#test/support/ssh-drivers.ts'
-import { createSshServer, type SshServer } from '#test/support/ssh-server.ts'
+import { ROOT, RUNTIMES, type Runtime } from '#test/support/drivers/process.ts'
+import { type Driver, startDriver } from '#test/support/drivers/ssh-drivers.ts'
+import { until } from '#test/support/labs/lab.ts'
+import { createSshServer, type SshServer } from '#test/support/labs/ssh-server.ts'
 
 const management = await generateManagementKey()
 const stranger = await generateManagementKey()
@@ -42,7 +42,7 @@ interface Setting {
 function onBoth(name: string, check: (setting: Setting) => Promise<void>): void {
   const runOn = async (runtime: Runtime) => {
     const sshd = await createSshServer(management.publicKey, 'bash $DIR/ssh-node.sh')
-    copyFileSync(join(ROOT, 'test/support/ssh-node.sh'), join(sshd.dir, 'ssh-node.sh'))
+    copyFileSync(join(ROOT, 'test/support/fakes/ssh-node.sh'), join(sshd.dir, 'ssh-node.sh'))
     await sshd.start()
     const node = startDriver(runtime, sshd.port, management.privateKey)
     try {

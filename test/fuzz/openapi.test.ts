@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { fingerprintOf } from '#src/lib/host-key.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { type Area, PASSWORD, PLAIN, RUNTIMES, type Server } from '#test/support/process.ts'
-import { useAreas } from '#test/support/torture.ts'
+import { type Area, PASSWORD, PLAIN, RUNTIMES, type Server } from '#test/support/drivers/process.ts'
+import { useAreas } from '#test/support/drivers/torture.ts'
 import { runSchemathesis } from './schemathesis.ts'
 
 const area = useAreas()

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findProgram } from '#test/support/process.ts'
+import { findProgram } from '#test/support/drivers/process.ts'
 
 interface Json {
   [key: string]: unknown

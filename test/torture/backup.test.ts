@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { withConnection } from '#db/engine/sqlite/snapshot.ts'
 import { findFaults } from '#db/engine/sqlite/verify.ts'
-import { gnuUntar, inFolder } from '#test/support/archives.ts'
-import { until } from '#test/support/lab.ts'
-import { ROOT, RUNTIMES, runtimeBinary } from '#test/support/process.ts'
-import { useAreas, verdict } from '#test/support/torture.ts'
+import { gnuUntar, inFolder } from '#test/support/archives/archives.ts'
+import { ROOT, RUNTIMES, runtimeBinary } from '#test/support/drivers/process.ts'
+import { useAreas, verdict } from '#test/support/drivers/torture.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 const FULL = process.env.FULL === '1'
@@ -23,7 +23,7 @@ test.each(RUNTIMES)(
     const writer = a.spawn({
       command: [
         runtimeBinary('node'),
-        join(ROOT, 'test/support/payment-writer.ts'),
+        join(ROOT, 'test/support/drivers/payment-writer.ts'),
         a.database,
         String(WRITES_PER_SECOND),
       ],

@@ -2,9 +2,15 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { until } from '#test/support/lab.ts'
-import { type Area, PLAIN, RUNTIMES, type Server, writeStubCore } from '#test/support/process.ts'
-import { fillUsers, useAreas, verdict } from '#test/support/torture.ts'
+import {
+  type Area,
+  PLAIN,
+  RUNTIMES,
+  type Server,
+  writeStubCore,
+} from '#test/support/drivers/process.ts'
+import { fillUsers, useAreas, verdict } from '#test/support/drivers/torture.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 const LIBRARIES = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib'].map(

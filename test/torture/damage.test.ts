@@ -11,9 +11,15 @@ import {
   writeSync,
 } from 'node:fs'
 import { expect, test } from 'vitest'
-import { until } from '#test/support/lab.ts'
-import { type Area, findProgram, inParallel, RUNTIMES, type Server } from '#test/support/process.ts'
-import { fillUsers, seeded, useAreas, verdict } from '#test/support/torture.ts'
+import {
+  type Area,
+  findProgram,
+  inParallel,
+  RUNTIMES,
+  type Server,
+} from '#test/support/drivers/process.ts'
+import { fillUsers, seeded, useAreas, verdict } from '#test/support/drivers/torture.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 const PAGE = 4096

@@ -14,9 +14,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, describe, expect, test } from 'vitest'
-import { until } from '#test/support/lab.ts'
-import { isAlive, PLAIN, RUNTIMES, type Server, writeStubCore } from '#test/support/process.ts'
-import { useAreas, verdict } from '#test/support/torture.ts'
+import {
+  isAlive,
+  PLAIN,
+  RUNTIMES,
+  type Server,
+  writeStubCore,
+} from '#test/support/drivers/process.ts'
+import { useAreas, verdict } from '#test/support/drivers/torture.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const mounts: string[] = []
 // Hooks run in reverse order: the areas on a mount are closed before it goes.

@@ -1,11 +1,11 @@
 /** kill -9 while events and messages are delivered: no event arrives twice, none is lost unnoticed, every message arrives. */
 import { expect, test } from 'vitest'
-import { startFakeSystem } from '#test/support/fake-system.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { until } from '#test/support/lab.ts'
-import { BOT_TOKEN } from '#test/support/messages.ts'
-import { PLAIN, RUNTIMES, type Server } from '#test/support/process.ts'
-import { fillUsers, seeded, useAreas, verdict } from '#test/support/torture.ts'
+import { PLAIN, RUNTIMES, type Server } from '#test/support/drivers/process.ts'
+import { fillUsers, seeded, useAreas, verdict } from '#test/support/drivers/torture.ts'
+import { startFakeSystem } from '#test/support/fakes/system.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { until } from '#test/support/labs/lab.ts'
+import { BOT_TOKEN } from '#test/support/rows/messages.ts'
 
 const area = useAreas()
 const FULL = process.env.FULL === '1'

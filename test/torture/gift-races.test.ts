@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { until } from '#test/support/lab.ts'
-import { PLAIN, ROOT, runtimeBinary } from '#test/support/process.ts'
-import { expectSoundBooks } from '#test/support/shop-process.ts'
-import { useAreas } from '#test/support/torture.ts'
+import { PLAIN, ROOT, runtimeBinary } from '#test/support/drivers/process.ts'
+import { expectSoundBooks } from '#test/support/drivers/shop-process.ts'
+import { useAreas } from '#test/support/drivers/torture.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 const CODES = process.env.FULL === '1' ? 2000 : 200
@@ -22,7 +22,7 @@ test(`${CODES} codes, each wanted by 4 processes at once: as many winners`, asyn
       at,
     )
   }
-  const script = join(ROOT, 'test/support/gift-racer.ts')
+  const script = join(ROOT, 'test/support/drivers/gift-racer.ts')
   const racers = (['node', 'bun', 'node', 'bun'] as const).map((runtime, i) =>
     a.spawn({ command: [runtimeBinary(runtime), script, String((i + 1) * 1_000_000)] }),
   )

@@ -1,7 +1,7 @@
 /** kill -9 at random moments under load: what was answered with 200 is there, and the books agree. */
 import { expect, test } from 'vitest'
-import { type Answer, RUNTIMES, type Server } from '#test/support/process.ts'
-import { seeded, useAreas, verdict } from '#test/support/torture.ts'
+import { type Answer, RUNTIMES, type Server } from '#test/support/drivers/process.ts'
+import { seeded, useAreas, verdict } from '#test/support/drivers/torture.ts'
 
 const area = useAreas()
 const KILLS = 20

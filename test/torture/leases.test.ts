@@ -1,9 +1,9 @@
 /** Three processes that could run the jobs: one does, whatever happens to it. */
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { until } from '#test/support/lab.ts'
-import { type Area, PLAIN, type Running, type Runtime } from '#test/support/process.ts'
-import { useAreas } from '#test/support/torture.ts'
+import { type Area, PLAIN, type Running, type Runtime } from '#test/support/drivers/process.ts'
+import { useAreas } from '#test/support/drivers/torture.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 /** TTL 10 s, another look every 3 s, and some for a busy machine. */

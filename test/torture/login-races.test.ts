@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { generateTotpSecret } from '#src/lib/totp.ts'
-import { codeAt } from '#test/support/admins.ts'
+import { codeAt } from '#test/support/calls/admins.ts'
 import {
   type Answer,
   type Area,
@@ -10,8 +10,8 @@ import {
   PASSWORD,
   RUNTIMES,
   type Server,
-} from '#test/support/process.ts'
-import { seeded, useAreas, verdict } from '#test/support/torture.ts'
+} from '#test/support/drivers/process.ts'
+import { seeded, useAreas, verdict } from '#test/support/drivers/torture.ts'
 
 const area = useAreas()
 const SEED = Number(process.env.SEED ?? 1)

@@ -1,8 +1,7 @@
 /** kill -9 while two customers become one, at every step of it and at random: they are one with all of both, or two as before. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { until } from '#test/support/lab.ts'
-import { accountOf, belongings, customerOf, together } from '#test/support/merged-pairs.ts'
+import { accountOf, belongings, customerOf, together } from '#test/support/drivers/merged-pairs.ts'
 import {
   type Area,
   PLAIN,
@@ -10,14 +9,15 @@ import {
   RUNTIMES,
   type Runtime,
   runtimeBinary,
-} from '#test/support/process.ts'
-import { count, expectSoundBooks } from '#test/support/shop-process.ts'
-import { seeded, useAreas } from '#test/support/torture.ts'
+} from '#test/support/drivers/process.ts'
+import { count, expectSoundBooks } from '#test/support/drivers/shop-process.ts'
+import { seeded, useAreas } from '#test/support/drivers/torture.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 const FULL = process.env.FULL === '1'
 const SEED = Number(process.env.SEED ?? 1)
-const MERGER = join(ROOT, 'test/support/merger.ts')
+const MERGER = join(ROOT, 'test/support/drivers/merger.ts')
 /** More steps than a merge has. */
 const MOST_STEPS = 60
 

@@ -11,8 +11,8 @@ import {
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { type Area, findProgram, PLAIN, ROOT, RUNTIMES } from '#test/support/process.ts'
-import { fillUsers, useAreas, verdict } from '#test/support/torture.ts'
+import { type Area, findProgram, PLAIN, ROOT, RUNTIMES } from '#test/support/drivers/process.ts'
+import { fillUsers, useAreas, verdict } from '#test/support/drivers/torture.ts'
 
 const area = useAreas()
 const USERS = 2000

@@ -1,11 +1,11 @@
 /** The connection to a server breaks after every step of what the two say to each other: nothing stays half done. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ProxyOrder } from '#test/support/cut-proxy.ts'
-import { createLab, type Lab, startTarget, until } from '#test/support/lab.ts'
-import { type ManagedPanel, startPanel, startProxy } from '#test/support/managed-panel.ts'
-import { addServer, type NodeServer } from '#test/support/node-lab.ts'
-import type { Runtime } from '#test/support/service.ts'
-import { seeded } from '#test/support/torture.ts'
+import { seeded } from '#test/support/drivers/torture.ts'
+import type { ProxyOrder } from '#test/support/fakes/cut-proxy.ts'
+import { createLab, type Lab, startTarget, until } from '#test/support/labs/lab.ts'
+import { type ManagedPanel, startPanel, startProxy } from '#test/support/labs/managed-panel.ts'
+import { addServer, type NodeServer } from '#test/support/labs/node-lab.ts'
+import type { Runtime } from '#test/support/labs/service.ts'
 
 const FULL = process.env.FULL === '1'
 const TICK_MS = 1000

@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ProxyOrder } from '#test/support/cut-proxy.ts'
-import { createLab, type Lab, startTarget, until } from '#test/support/lab.ts'
-import { type ManagedPanel, startPanel, startProxy } from '#test/support/managed-panel.ts'
-import { addServer, assignments, type NodeServer } from '#test/support/node-lab.ts'
-import { findProgram } from '#test/support/process.ts'
-import type { Runtime } from '#test/support/service.ts'
+import { findProgram } from '#test/support/drivers/process.ts'
+import type { ProxyOrder } from '#test/support/fakes/cut-proxy.ts'
+import { createLab, type Lab, startTarget, until } from '#test/support/labs/lab.ts'
+import { type ManagedPanel, startPanel, startProxy } from '#test/support/labs/managed-panel.ts'
+import { addServer, assignments, type NodeServer } from '#test/support/labs/node-lab.ts'
+import type { Runtime } from '#test/support/labs/service.ts'
 
 const FULL = process.env.FULL === '1'
 const TICK_MS = 5000

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLab, type Lab, startTarget, type Target, until } from '#test/support/lab.ts'
-import { type ManagedPanel, startPanel } from '#test/support/managed-panel.ts'
-import { addServer, assignments, type NodeServer } from '#test/support/node-lab.ts'
-import type { Runtime } from '#test/support/service.ts'
+import { createLab, type Lab, startTarget, type Target, until } from '#test/support/labs/lab.ts'
+import { type ManagedPanel, startPanel } from '#test/support/labs/managed-panel.ts'
+import { addServer, assignments, type NodeServer } from '#test/support/labs/node-lab.ts'
+import type { Runtime } from '#test/support/labs/service.ts'
 
 const FULL = process.env.FULL === '1'
 const TICK_MS = 1500

@@ -1,7 +1,6 @@
 /** kill -9 at every named step of making and granting payments: after a restart and what is sent again, nothing is lost or given twice. */
 import { afterEach, expect, test } from 'vitest'
-import { type FakeYookassa, startFakeYookassa } from '#test/support/fake-yookassa.ts'
-import { type Area, RUNTIMES, type Server } from '#test/support/process.ts'
+import { type Area, RUNTIMES, type Server } from '#test/support/drivers/process.ts'
 import {
   addBuyer,
   addShopNode,
@@ -12,8 +11,9 @@ import {
   notify,
   paymentsOf,
   yookassaEnvironment,
-} from '#test/support/shop-process.ts'
-import { seeded, useAreas } from '#test/support/torture.ts'
+} from '#test/support/drivers/shop-process.ts'
+import { seeded, useAreas } from '#test/support/drivers/torture.ts'
+import { type FakeYookassa, startFakeYookassa } from '#test/support/fakes/yookassa.ts'
 
 const area = useAreas()
 const FULL = process.env.FULL === '1'

@@ -1,6 +1,15 @@
 /** Providers that are down, slow, broken or flooded, over HTTP: nothing is granted or failed by it, and no request is held over its limit. */
 import { createHash, createHmac } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
+import { type Area, RUNTIMES, type Runtime, type Server } from '#test/support/drivers/process.ts'
+import {
+  addBuyer,
+  buy,
+  count,
+  expectSoundBooks,
+  yookassaEnvironment,
+} from '#test/support/drivers/shop-process.ts'
+import { useAreas } from '#test/support/drivers/torture.ts'
 import {
   type Asked,
   type FakeSystem,
@@ -8,17 +17,8 @@ import {
   type Mood,
   type Reply,
   startFakeSystem,
-} from '#test/support/fake-system.ts'
-import { until } from '#test/support/lab.ts'
-import { type Area, RUNTIMES, type Runtime, type Server } from '#test/support/process.ts'
-import {
-  addBuyer,
-  buy,
-  count,
-  expectSoundBooks,
-  yookassaEnvironment,
-} from '#test/support/shop-process.ts'
-import { useAreas } from '#test/support/torture.ts'
+} from '#test/support/fakes/system.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 const systems: FakeSystem[] = []

@@ -3,11 +3,21 @@ import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
-import { type FakeSystem, startFakeSystem } from '#test/support/fake-system.ts'
-import { until } from '#test/support/lab.ts'
-import { type Area, inParallel, ROOT, runtimeBinary, type Server } from '#test/support/process.ts'
-import { count, expectGrantedOnce, yookassaEnvironment } from '#test/support/shop-process.ts'
-import { seeded, useAreas } from '#test/support/torture.ts'
+import {
+  type Area,
+  inParallel,
+  ROOT,
+  runtimeBinary,
+  type Server,
+} from '#test/support/drivers/process.ts'
+import {
+  count,
+  expectGrantedOnce,
+  yookassaEnvironment,
+} from '#test/support/drivers/shop-process.ts'
+import { seeded, useAreas } from '#test/support/drivers/torture.ts'
+import { type FakeSystem, startFakeSystem } from '#test/support/fakes/system.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 const FULL = process.env.FULL === '1'
@@ -93,7 +103,7 @@ test(`${PAYMENTS} payments, each confirmed at once by two notices, an admin and 
   for (const runtime of ['node', 'bun', 'node'] as const) {
     servers.push(await a.startServer({ runtime, entry: `entry/${runtime}.ts` }))
   }
-  const script = join(ROOT, 'test/support/reconciler.ts')
+  const script = join(ROOT, 'test/support/drivers/reconciler.ts')
   const reconciler = a.spawn({ command: [runtimeBinary('bun'), script] })
   await until('the reconciler runs', () => reconciler.stdout().includes('reconciling'), 30_000)
   await servers[0]?.admin('/nodes')

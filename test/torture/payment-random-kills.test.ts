@@ -1,11 +1,6 @@
 /** kill -9 at random times while people buy: nothing is lost, nothing given twice; messages that come twice are counted. */
 import { afterEach, expect, test } from 'vitest'
-import { type FakeSystem, startFakeSystem } from '#test/support/fake-system.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { startFakeYookassa } from '#test/support/fake-yookassa.ts'
-import { until } from '#test/support/lab.ts'
-import { BOT_TOKEN } from '#test/support/messages.ts'
-import { type Area, RUNTIMES, type Running, type Server } from '#test/support/process.ts'
+import { type Area, RUNTIMES, type Running, type Server } from '#test/support/drivers/process.ts'
 import {
   addBuyer,
   addShopNode,
@@ -16,8 +11,13 @@ import {
   notify,
   paymentsOf,
   yookassaEnvironment,
-} from '#test/support/shop-process.ts'
-import { seeded, useAreas } from '#test/support/torture.ts'
+} from '#test/support/drivers/shop-process.ts'
+import { seeded, useAreas } from '#test/support/drivers/torture.ts'
+import { type FakeSystem, startFakeSystem } from '#test/support/fakes/system.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { startFakeYookassa } from '#test/support/fakes/yookassa.ts'
+import { until } from '#test/support/labs/lab.ts'
+import { BOT_TOKEN } from '#test/support/rows/messages.ts'
 
 const area = useAreas()
 const FULL = process.env.FULL === '1'

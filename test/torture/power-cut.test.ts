@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { logged, readEvents, replay } from '#test/support/power-cut.ts'
-import { inParallel, ROOT, RUNTIMES } from '#test/support/process.ts'
-import { useAreas } from '#test/support/torture.ts'
+import { logged, readEvents, replay } from '#test/support/drivers/power-cut.ts'
+import { inParallel, ROOT, RUNTIMES } from '#test/support/drivers/process.ts'
+import { useAreas } from '#test/support/drivers/torture.ts'
 
 const area = useAreas()
 const GRANTS = 160

@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { ROOT, RUNTIMES, runtimeBinary } from '#test/support/process.ts'
-import { useAreas, verdict } from '#test/support/torture.ts'
+import { ROOT, RUNTIMES, runtimeBinary } from '#test/support/drivers/process.ts'
+import { useAreas, verdict } from '#test/support/drivers/torture.ts'
 
 const area = useAreas()
 const USERS = process.env.FULL === '1' ? 100_000 : 2000

@@ -4,9 +4,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { gnuTar, gnuUntar, rawTarGz } from '#test/support/archives.ts'
-import { BAD_ARCHIVES } from '#test/support/bad-archives.ts'
-import { until } from '#test/support/lab.ts'
+import { gnuTar, gnuUntar, rawTarGz } from '#test/support/archives/archives.ts'
+import { BAD_ARCHIVES } from '#test/support/archives/bad-archives.ts'
 import {
   type Area,
   findProgram,
@@ -15,8 +14,9 @@ import {
   RUNTIMES,
   type Runtime,
   type Server,
-} from '#test/support/process.ts'
-import { fillUsers, seeded, useAreas, verdict } from '#test/support/torture.ts'
+} from '#test/support/drivers/process.ts'
+import { fillUsers, seeded, useAreas, verdict } from '#test/support/drivers/torture.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
 const FULL = process.env.FULL === '1'

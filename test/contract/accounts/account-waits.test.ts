@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { knownClient } from '#src/domain/accounts/known-clients.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
-import { addAdmin, isAlive, logInToPanel, turnTotpOn } from '#test/support/admins.ts'
-import { nowOf } from '#test/support/records.ts'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+import { addAdmin, isAlive, logInToPanel, turnTotpOn } from '#test/support/calls/admins.ts'
+import { nowOf } from '#test/support/rows/records.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

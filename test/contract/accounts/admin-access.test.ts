@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Http } from '#src/http/context.ts'
 import { adminApi } from '#src/http/panel.ts'
 import type { Services } from '#src/services.ts'
-import { addUser } from '#test/support/records.ts'
-import { expectDecent } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addUser } from '#test/support/rows/records.ts'
+import { expectDecent } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removeAdmin } from '#src/domain/accounts/admins.ts'
-import { addAdmin, isAlive, logIn, turnTotpOn } from '#test/support/admins.ts'
-import { create, good, refused } from '#test/support/new-account.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addAdmin, isAlive, logIn, turnTotpOn } from '#test/support/calls/admins.ts'
+import { create, good, refused } from '#test/support/calls/new-account.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const FIRST = {
   id: 1,

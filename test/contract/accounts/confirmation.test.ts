@@ -9,9 +9,9 @@ import {
   logInToPanel,
   pendingToken,
   turnTotpOn,
-} from '#test/support/admins.ts'
-import { addNode, auditOf, nowOf } from '#test/support/records.ts'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+} from '#test/support/calls/admins.ts'
+import { addNode, auditOf, nowOf } from '#test/support/rows/records.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 const MINUTE = 60_000
 const REFUSED = { error: 'confirm it is you', code: 'reauth_required' }

@@ -1,6 +1,6 @@
 /** Requests from other sites with the cookie of an admin. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

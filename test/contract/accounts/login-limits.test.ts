@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 afterEach(() => w.close())

@@ -9,10 +9,10 @@ import {
   pendingToken,
   turnTotpOn,
   wrongCode,
-} from '#test/support/admins.ts'
-import { pendingLogins } from '#test/support/pending-logins.ts'
-import { auditOf, nowOf } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+} from '#test/support/calls/admins.ts'
+import { pendingLogins } from '#test/support/rows/pending-logins.ts'
+import { auditOf, nowOf } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const EXPIRED = { error: 'login session expired, log in again' }
 const TOO_MANY = { error: 'too many attempts, try again later' }

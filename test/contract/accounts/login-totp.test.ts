@@ -9,11 +9,11 @@ import {
   SECRET,
   turnTotpOn,
   wrongCode,
-} from '#test/support/admins.ts'
-import { pendingLogins } from '#test/support/pending-logins.ts'
-import { auditOf, nowOf } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+} from '#test/support/calls/admins.ts'
+import { pendingLogins } from '#test/support/rows/pending-logins.ts'
+import { auditOf, nowOf } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 const EXPIRED = { error: 'login session expired, log in again' }
 const WRONG = { error: 'wrong code' }

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { sha256Hex } from '#src/lib/crypto.ts'
-import { isAlive, logIn } from '#test/support/admins.ts'
-import { auditOf } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { PASSWORD, type World } from '#test/support/world.ts'
+import { isAlive, logIn } from '#test/support/calls/admins.ts'
+import { auditOf } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 const login = (body: unknown) => ({ path: '/admin/api/login', anonymous: true, body })
 const correct = { username: 'admin', password: PASSWORD }

@@ -1,9 +1,9 @@
 /** What a new account may be called, and which passwords it can't have. */
 import { expect } from 'vitest'
-import { addAdmin } from '#test/support/admins.ts'
-import { create, good, refused } from '#test/support/new-account.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { PASSWORD, type World } from '#test/support/world.ts'
+import { addAdmin } from '#test/support/calls/admins.ts'
+import { create, good, refused } from '#test/support/calls/new-account.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 const names = (w: World) => w.rows('select username from admins order by id').map((r) => r.username)
 

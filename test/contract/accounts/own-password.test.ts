@@ -1,9 +1,9 @@
 /** The password of the admin who is logged in. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addAdmin, isAlive, logIn } from '#test/support/admins.ts'
-import { auditOf } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+import { addAdmin, isAlive, logIn } from '#test/support/calls/admins.ts'
+import { auditOf } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 const NEW = 'another password'
 const change = (body: unknown) => ({ path: '/admin/api/password', body })

@@ -11,9 +11,9 @@ import {
   pendingToken,
   SECRET,
   turnTotpOn,
-} from '#test/support/admins.ts'
-import { auditOf, putSettings } from '#test/support/records.ts'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+} from '#test/support/calls/admins.ts'
+import { auditOf, putSettings } from '#test/support/rows/records.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

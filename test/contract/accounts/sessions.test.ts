@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noteSeen } from '#src/domain/accounts/sessions.ts'
-import { addAdmin, isAlive, logIn } from '#test/support/admins.ts'
-import { addUser, auditOf } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addAdmin, isAlive, logIn } from '#test/support/calls/admins.ts'
+import { addUser, auditOf } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const PATH = '/admin/api/sessions'
 /** Ids of the sessions, in the order of their logins. */

@@ -8,11 +8,11 @@ import {
   SECRET,
   turnTotpOn,
   wrongCode,
-} from '#test/support/admins.ts'
-import { auditOf, putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { post } from '#test/support/two-factor-calls.ts'
-import type { World } from '#test/support/world.ts'
+} from '#test/support/calls/admins.ts'
+import { post } from '#test/support/calls/two-factor-calls.ts'
+import { auditOf, putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const stored = (w: World) =>
   w.rows('select totp_secret as secret from admins where id = 1')[0].secret

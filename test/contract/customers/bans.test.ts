@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addSubscription, addUser, auditOf, inSeconds } from '#test/support/records.ts'
-import { createWorld, grantUser, type World } from '#test/support/world.ts'
+import { addSubscription, addUser, auditOf, inSeconds } from '#test/support/rows/records.ts'
+import { createWorld, grantUser, type World } from '#test/support/worlds/world.ts'
 
 const USERS = '/admin/api/users'
 const CLIENT = { 'user-agent': 'Happ/3.5.0' }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ownIdOf } from '#src/domain/secret.ts'
-import { addDevice, addSubscription, addUser, inSeconds } from '#test/support/records.ts'
-import { createShop, type Shop } from '#test/support/shop.ts'
+import { addDevice, addSubscription, addUser, inSeconds } from '#test/support/rows/records.ts'
+import { createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 /** What opens the node to an app: the list alone may give it, and that asks for a place among the devices. */
 let shop: Shop

@@ -1,9 +1,9 @@
 /** Customers without Telegram ask for the link that connects their account; what a connection does is in connect.test.ts of the bot. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
-import { addSubscription, addUser, putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addSubscription, addUser, putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const LINK = /^https:\/\/t\.me\/shop_bot\?start=link_[\w-]{32}$/
 const codes = (w: World) => w.rows('select * from link_codes')

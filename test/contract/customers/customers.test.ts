@@ -1,10 +1,10 @@
 /** Customers who did not come by Telegram: their numbers, what is known of them, and that nobody else notices. */
 import { expect } from 'vitest'
-import { addOther } from '#test/support/other-customers.ts'
-import { addUser } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { USER_VIEW } from '#test/support/views.ts'
-import type { World } from '#test/support/world.ts'
+import { USER_VIEW } from '#test/support/calls/views.ts'
+import { addOther } from '#test/support/rows/other-customers.ts'
+import { addUser } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const USERS = '/admin/api/users'
 const TOKEN = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { auditOf } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { auditOf } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const HWID = '/admin/api/hwid-settings'
 const setHwid = (body: unknown) => ({ path: HWID, body })

@@ -1,7 +1,7 @@
 /** Links beside the present one of a user: of a former customer, and of another panel. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addSubscription, addUser } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addSubscription, addUser } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const USERS = '/admin/api/users'
 const CLIENT = { 'user-agent': 'Happ/3.5.0' }

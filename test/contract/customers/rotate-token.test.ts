@@ -7,8 +7,8 @@ import {
   DAY,
   eventsOf,
   inSeconds,
-} from '#test/support/records.ts'
-import { createWorld, grantUser, type World } from '#test/support/world.ts'
+} from '#test/support/rows/records.ts'
+import { createWorld, grantUser, type World } from '#test/support/worlds/world.ts'
 
 const USERS = '/admin/api/users'
 const CLIENT = { 'user-agent': 'Happ/3.5.0' }

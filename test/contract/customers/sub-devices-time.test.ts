@@ -1,7 +1,7 @@
 /** Devices of a list as time passes. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { devices, list, withDevices } from '#test/support/list-devices.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { devices, list, withDevices } from '#test/support/calls/list-devices.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const ON = { environment: { HWID_LIMIT_ENABLED: 'true', HWID_FALLBACK_LIMIT: '2' } }
 const HWID = 'device-0001'

@@ -8,10 +8,10 @@ import {
   REACHED,
   REFUSED,
   withDevices,
-} from '#test/support/list-devices.ts'
-import { addDevice, addUser, inSeconds } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+} from '#test/support/calls/list-devices.ts'
+import { addDevice, addUser, inSeconds } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const ON = { environment: { HWID_LIMIT_ENABLED: 'true', HWID_FALLBACK_LIMIT: '2' } }
 const HWID = 'device-0001'

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { addUser, auditOf, eventsOf } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { USER_VIEW } from '#test/support/views.ts'
-import type { World } from '#test/support/world.ts'
+import { USER_VIEW } from '#test/support/calls/views.ts'
+import { addUser, auditOf, eventsOf } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const USERS = '/admin/api/users'
 

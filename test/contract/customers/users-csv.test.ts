@@ -1,8 +1,8 @@
 /** The list of users as a table for spreadsheets. */
 import { describe, expect, test } from 'vitest'
-import { crowd, shop, walk } from '#test/support/listed-users.ts'
-import { addUser } from '#test/support/records.ts'
-import { createWorld } from '#test/support/world.ts'
+import { crowd, shop, walk } from '#test/support/rows/listed-users.ts'
+import { addUser } from '#test/support/rows/records.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 const USERS = '/admin/api/users'
 const HEADER = 'tg_id,username,created_at,note,banned_at,blocked_at,active,held,next_expiry,devices'

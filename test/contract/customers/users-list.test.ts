@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { crowd, ids, PAYMENT, shop, walk } from '#test/support/listed-users.ts'
-import { addUser } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { USER_VIEW } from '#test/support/views.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { USER_VIEW } from '#test/support/calls/views.ts'
+import { crowd, ids, PAYMENT, shop, walk } from '#test/support/rows/listed-users.ts'
+import { addUser } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const USERS = '/admin/api/users'
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { meetUser } from '#src/domain/customers/contacts.ts'
 import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
-import { addOther } from '#test/support/other-customers.ts'
+import { addOther } from '#test/support/rows/other-customers.ts'
 import {
   addDevice,
   addPayment,
@@ -12,9 +12,9 @@ import {
   auditOf,
   DAY,
   inSeconds,
-} from '#test/support/records.ts'
-import { createShop } from '#test/support/shop.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+} from '#test/support/rows/records.ts'
+import { createShop } from '#test/support/worlds/shop.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const USERS = '/admin/api/users'
 const CLIENT = { 'user-agent': 'Happ/3.5.0' }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Answer } from '#test/support/answer.ts'
-import { addDevice, addNode, addSubscription, addUser } from '#test/support/records.ts'
-import { expectDecent } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addDevice, addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
+import type { Answer } from '#test/support/worlds/answer.ts'
+import { expectDecent } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

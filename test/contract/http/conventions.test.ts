@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { makeFakePanel } from '#test/support/fake-panel.ts'
-import { ask, expectDecent, scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { makeFakePanel } from '#test/support/fakes/panel.ts'
+import { ask, expectDecent, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const HTML = 'text/html,application/xhtml+xml'
 

@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createApp } from '#src/http/app.ts'
 import { type Listening, serve } from '#src/serve.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { SESSION } from '#test/support/world.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
+import { SESSION } from '#test/support/worlds/world.ts'
 
 /** In place of 30 s. */
 const BODY_MS = 500

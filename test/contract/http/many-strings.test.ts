@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createWorld, type World } from '#test/support/world.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {
@@ -49,7 +49,7 @@ describe.each([
 // In a process of their own: where garbage is collected, what else is in memory counts.
 test('bodies of strings of one hash are read as soon as others, however many come', () => {
   const took = execFileSync(process.execPath, [
-    join(import.meta.dirname, '../../support/one-hash.ts'),
+    join(import.meta.dirname, '../../support/drivers/one-hash.ts'),
   ])
   expect(Number(took)).toBeLessThan(2000)
 })

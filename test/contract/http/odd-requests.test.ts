@@ -1,7 +1,7 @@
 /** Paths, queries and headers that no honest client sends. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addDevice, addNode, addSubscription, addUser } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addDevice, addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

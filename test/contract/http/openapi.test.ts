@@ -5,10 +5,10 @@ import { createDocument } from '#src/http/openapi.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import type { Services } from '#src/services.ts'
 import { settingsTable } from '#src/settings/table.ts'
-import type { Answer } from '#test/support/answer.ts'
-import { expectDescribed } from '#test/support/described.ts'
-import { type JsonSchema, schemaCompiler } from '#test/support/json-schema.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import type { Answer } from '#test/support/worlds/answer.ts'
+import { expectDescribed } from '#test/support/worlds/described.ts'
+import { type JsonSchema, schemaCompiler } from '#test/support/worlds/json-schema.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { decode, drawn } from '#test/support/qr-decoder.ts'
-import { type Ask, type Scenario, scenarios } from '#test/support/scenario.ts'
+import { type Ask, type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
 
 const asking = (body?: unknown): Ask => ({
   path: '/admin/api/qr',

@@ -1,7 +1,7 @@
 /** By which code a refusal goes, beside its sentence. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '#test/support/answer.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import type { Answer } from '#test/support/worlds/answer.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeAll(async () => {

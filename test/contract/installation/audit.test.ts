@@ -1,8 +1,14 @@
 /** The audit log, and a sync that an admin asks for. */
 import { describe, expect, test } from 'vitest'
-import { addNode, addSubscription, addUser, auditOf, putSettings } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import {
+  addNode,
+  addSubscription,
+  addUser,
+  auditOf,
+  putSettings,
+} from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const SYNC = '/admin/api/sync'
 

@@ -3,13 +3,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keepSnapshots } from '#src/domain/installation/snapshots.ts'
-import { gnuUntar } from '#test/support/archives.ts'
-import { decryptByDocs } from '#test/support/decrypt.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { look, PASSPHRASE, setPassphrase, storedPassphrases } from '#test/support/passphrases.ts'
-import { addUser, auditOf } from '#test/support/records.ts'
-import { download, restoreInto } from '#test/support/restores.ts'
-import { expectDecent } from '#test/support/scenario.ts'
+import { gnuUntar } from '#test/support/archives/archives.ts'
+import { decryptByDocs } from '#test/support/archives/decrypt.ts'
+import {
+  look,
+  PASSPHRASE,
+  setPassphrase,
+  storedPassphrases,
+} from '#test/support/calls/passphrases.ts'
+import { download, restoreInto } from '#test/support/calls/restores.ts'
+import { addUser, auditOf } from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
+import { expectDecent } from '#test/support/worlds/scenario.ts'
 
 const BACKUP = '/admin/api/backup'
 const SETTINGS = '/admin/api/settings/backup'

@@ -3,10 +3,10 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTarGzip, parseTarGzip, type TarFileInput } from 'nanotar'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { gnuUntar, rawTarGz, upload } from '#test/support/archives.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { addUser } from '#test/support/records.ts'
-import { restoreInto } from '#test/support/restores.ts'
+import { gnuUntar, rawTarGz, upload } from '#test/support/archives/archives.ts'
+import { restoreInto } from '#test/support/calls/restores.ts'
+import { addUser } from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
 
 let w: FileWorld
 let archive: Uint8Array

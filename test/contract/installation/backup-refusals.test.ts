@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { changedDatabase, gnuTar, gnuUntar, upload } from '#test/support/archives.ts'
-import { BAD_ARCHIVES, type Good } from '#test/support/bad-archives.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { addSubscription, addUser } from '#test/support/records.ts'
-import { expectDecent } from '#test/support/scenario.ts'
-import type { CallOptions } from '#test/support/world.ts'
+import { changedDatabase, gnuTar, gnuUntar, upload } from '#test/support/archives/archives.ts'
+import { BAD_ARCHIVES, type Good } from '#test/support/archives/bad-archives.ts'
+import { addSubscription, addUser } from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
+import { expectDecent } from '#test/support/worlds/scenario.ts'
+import type { CallOptions } from '#test/support/worlds/world.ts'
 
 const RESTORE = '/admin/api/backup/restore'
 

@@ -2,8 +2,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { gnuTar, gnuUntar, rawTarGz, upload } from '#test/support/archives.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
+import { gnuTar, gnuUntar, rawTarGz, upload } from '#test/support/archives/archives.ts'
+import { archiveOf, download, logInTo, restoreInto } from '#test/support/calls/restores.ts'
 import {
   addNode,
   addPayment,
@@ -12,8 +12,8 @@ import {
   auditOf,
   inSeconds,
   nowOf,
-} from '#test/support/records.ts'
-import { archiveOf, download, logInTo, restoreInto } from '#test/support/restores.ts'
+} from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
 
 const _BACKUP = '/admin/api/backup'
 const RESTORE = '/admin/api/backup/restore'

@@ -1,7 +1,7 @@
 /** Days of the dashboard: traffic of a node and who is active. */
 import { expect } from 'vitest'
-import { addNode, addSubscription, addUser, DAY, inSeconds } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
+import { addNode, addSubscription, addUser, DAY, inSeconds } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
 
 const BAD_DAYS = ['0', '401', '-1', '1.5', 'x', '']
 const TRAFFIC = '/admin/api/nodes/de1/traffic'

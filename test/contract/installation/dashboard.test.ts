@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { day } from '#test/support/dashboard-day.ts'
+import { day } from '#test/support/calls/dashboard-day.ts'
 import {
   addDevice,
   addNode,
@@ -8,9 +8,9 @@ import {
   addUser,
   DAY,
   inSeconds,
-} from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+} from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const STATS = '/admin/api/stats'
 const SERIES = '/admin/api/stats/series'

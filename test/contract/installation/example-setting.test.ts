@@ -9,7 +9,7 @@ import { hidden, whole } from '#src/settings/kinds.ts'
 import { LIVE } from '#src/settings/live.ts'
 import type { LiveSetting } from '#src/settings/setting.ts'
 import { settingsTable } from '#src/settings/table.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 import { withTables } from '../../../scripts/docs/settings.ts'
 
 const RADIUS: LiveSetting = {

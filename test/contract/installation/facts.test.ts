@@ -5,11 +5,18 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { FALSE_FACTS, rebuildFacts } from '#db/engine/sqlite/facts.ts'
 import { migrate } from '#db/engine/sqlite/migrate.ts'
-import { actionsOf, createChance } from '#test/support/chance-actions.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { addNode, addSubscription, addUser, DAY, inSeconds, nowOf } from '#test/support/records.ts'
-import { restoreInto } from '#test/support/restores.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { restoreInto } from '#test/support/calls/restores.ts'
+import { actionsOf, createChance } from '#test/support/rows/chance-actions.ts'
+import {
+  addNode,
+  addSubscription,
+  addUser,
+  DAY,
+  inSeconds,
+  nowOf,
+} from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const falseFacts = (w: World) =>
   FALSE_FACTS.flatMap(([table, sql]) =>

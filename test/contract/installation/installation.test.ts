@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { migrate, migrationNumbers } from '#db/engine/sqlite/migrate.ts'
-import { gnuTar } from '#test/support/archives.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { archiveOf, restoreInto } from '#test/support/restores.ts'
+import { gnuTar } from '#test/support/archives/archives.ts'
+import { archiveOf, restoreInto } from '#test/support/calls/restores.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
 
 let w: FileWorld
 beforeEach(async () => {

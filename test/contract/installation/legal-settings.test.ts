@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
 
 const PATH = '/admin/api/payments/legal-settings'
 const set = (body: unknown) => ({ path: PATH, body })

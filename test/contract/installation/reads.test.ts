@@ -1,6 +1,6 @@
 /** What reads as much as the shop is large never runs in the thread that answers customers. */
 import { describe, expect, test } from 'vitest'
-import { createWorld, type World } from '#test/support/world.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 /** Notes which reads are asked for, and whether that ends when the client goes away. */
 function watchReads(w: World): { asked: string[]; signals: AbortSignal[] } {

@@ -5,12 +5,17 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { backupKey } from '#src/domain/installation/backup-passphrase.ts'
 import { encryptChunks } from '#src/lib/encrypted-file.ts'
 import { COST, derivePassphraseKey } from '#src/lib/passphrase-key.ts'
-import { changedDatabase, gnuTar, gnuUntar, upload } from '#test/support/archives.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { look, PASSPHRASE, setPassphrase, storedPassphrases } from '#test/support/passphrases.ts'
-import { addUser, putSettings } from '#test/support/records.ts'
-import { archiveOf, download, logInTo, restoreInto } from '#test/support/restores.ts'
-import { expectDecent } from '#test/support/scenario.ts'
+import { changedDatabase, gnuTar, gnuUntar, upload } from '#test/support/archives/archives.ts'
+import {
+  look,
+  PASSPHRASE,
+  setPassphrase,
+  storedPassphrases,
+} from '#test/support/calls/passphrases.ts'
+import { archiveOf, download, logInTo, restoreInto } from '#test/support/calls/restores.ts'
+import { addUser, putSettings } from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
+import { expectDecent } from '#test/support/worlds/scenario.ts'
 
 const BACKUP = '/admin/api/backup'
 const RESTORE = '/admin/api/backup/restore'

@@ -1,11 +1,11 @@
 /** Who restores an archive of their own making hides neither that nor what they did before. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { upload } from '#test/support/archives.ts'
-import { readEvent, SECRET } from '#test/support/events.ts'
-import { type FakeSystem, startFakeSystem } from '#test/support/fake-system.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { addUser, auditOf, inSeconds, nowOf, putSettings } from '#test/support/records.ts'
-import { archiveOf, logInTo, restoreInto } from '#test/support/restores.ts'
+import { upload } from '#test/support/archives/archives.ts'
+import { archiveOf, logInTo, restoreInto } from '#test/support/calls/restores.ts'
+import { type FakeSystem, startFakeSystem } from '#test/support/fakes/system.ts'
+import { readEvent, SECRET } from '#test/support/rows/events.ts'
+import { addUser, auditOf, inSeconds, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
 
 const RESTORE = '/admin/api/backup/restore'
 const OWNER = 777

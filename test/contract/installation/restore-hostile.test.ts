@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findWrongValue } from '#db/upload.ts'
 import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
-import { upload } from '#test/support/archives.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { CANARY, HOSTILE_TEXTS } from '#test/support/full-rows.ts'
-import { archiveWith, archiveWithNumber } from '#test/support/hostile-archives.ts'
-import { putSettings } from '#test/support/records.ts'
-import { logInTo, restoreInto } from '#test/support/restores.ts'
+import { upload } from '#test/support/archives/archives.ts'
+import { archiveWith, archiveWithNumber } from '#test/support/archives/hostile-archives.ts'
+import { logInTo, restoreInto } from '#test/support/calls/restores.ts'
+import { CANARY, HOSTILE_TEXTS } from '#test/support/rows/full-rows.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
 
 const HWID = { 'x-hwid': 'device-0001' }
 const TOKEN = 'token-of-7-'.padEnd(43, 'x')

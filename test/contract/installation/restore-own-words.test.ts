@@ -1,13 +1,13 @@
 /** Largest numbers, recovery codes and credentials of former shops come back from a backup. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { STORED_TABLES } from '#db/rows.ts'
-import { codeNow, codeStep, pendingToken, turnTotpOn } from '#test/support/admins.ts'
-import { upload } from '#test/support/archives.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { fillEveryTable } from '#test/support/full-rows.ts'
-import { inSeconds, putSettings } from '#test/support/records.ts'
-import { archiveOf, logInTo, restoreInto } from '#test/support/restores.ts'
-import { PASSWORD } from '#test/support/world.ts'
+import { upload } from '#test/support/archives/archives.ts'
+import { codeNow, codeStep, pendingToken, turnTotpOn } from '#test/support/calls/admins.ts'
+import { archiveOf, logInTo, restoreInto } from '#test/support/calls/restores.ts'
+import { fillEveryTable } from '#test/support/rows/full-rows.ts'
+import { inSeconds, putSettings } from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
+import { PASSWORD } from '#test/support/worlds/world.ts'
 
 let w: FileWorld
 beforeEach(async () => {

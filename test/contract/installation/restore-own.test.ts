@@ -5,10 +5,16 @@ import { admitHostKey } from '#src/domain/nodes/host-keys.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
 import { nodeProgram } from '#src/integrations/nodes/program.ts'
 import { hostKeyOf } from '#src/lib/host-key.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { addNode, addPayment, addSubscription, addUser, inSeconds } from '#test/support/records.ts'
-import { restoreInto } from '#test/support/restores.ts'
-import { PASSWORD } from '#test/support/world.ts'
+import { restoreInto } from '#test/support/calls/restores.ts'
+import {
+  addNode,
+  addPayment,
+  addSubscription,
+  addUser,
+  inSeconds,
+} from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
+import { PASSWORD } from '#test/support/worlds/world.ts'
 
 let w: FileWorld
 beforeEach(async () => {

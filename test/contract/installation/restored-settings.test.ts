@@ -1,8 +1,8 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { putSettings } from '#test/support/records.ts'
-import { archiveOf, logInTo, restoreInto } from '#test/support/restores.ts'
+import { archiveOf, logInTo, restoreInto } from '#test/support/calls/restores.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
 
 let w: FileWorld
 beforeEach(async () => {

@@ -1,10 +1,10 @@
 /** What every pass goes through is bounded: forms refuse one more, and a restore an archive with more. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { MOST_ROWS } from '#db/listing.ts'
-import { upload } from '#test/support/archives.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { archiveOf } from '#test/support/restores.ts'
-import type { World } from '#test/support/world.ts'
+import { upload } from '#test/support/archives/archives.ts'
+import { archiveOf } from '#test/support/calls/restores.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 type Table = keyof typeof MOST_ROWS
 

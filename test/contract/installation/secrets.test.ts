@@ -3,11 +3,11 @@ import { seedWebhookSecret } from '#src/domain/installation/first-start.ts'
 import type { Http } from '#src/http/context.ts'
 import { adminApi } from '#src/http/panel.ts'
 import type { Services } from '#src/services.ts'
-import { startFakeCryptobot } from '#test/support/fake-cryptobot.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { startFakeYookassa } from '#test/support/fake-yookassa.ts'
-import { expectKept, settingsOf } from '#test/support/secrets.ts'
-import { createWorld } from '#test/support/world.ts'
+import { startFakeCryptobot } from '#test/support/fakes/cryptobot.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { startFakeYookassa } from '#test/support/fakes/yookassa.ts'
+import { expectKept, settingsOf } from '#test/support/rows/secrets.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 const SECRETS = {
   token: '5550001:AAE-secret-bot-token-0123456789abcdef',

@@ -1,9 +1,9 @@
 /** The settings of the webhook. */
 import { expect } from 'vitest'
-import { auditOf } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { path, refusals } from '#test/support/settings-calls.ts'
-import type { World } from '#test/support/world.ts'
+import { path, refusals } from '#test/support/calls/settings-calls.ts'
+import { auditOf } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const post = (name: string) => (body: unknown) => ({ path: path(name), body })
 const none = { url: '', has_secret: false }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { path, refusals } from '#test/support/settings-calls.ts'
+import { path, refusals } from '#test/support/calls/settings-calls.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
 
 const post = (name: string) => (body: unknown) => ({ path: path(name), body })
 

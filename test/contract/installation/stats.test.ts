@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { addSubscription, addUser } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
+import { addSubscription, addUser } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
 
 scenarios('GET /admin/api/plans', [
   {

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { FILE_APPS } from '#src/domain/lists/apps.ts'
 import { APP_SCHEMES } from '#src/settings/app-catalogue.ts'
-import { auditOf, putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { auditOf, putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
 
 const PATH = '/admin/api/settings/apps'
 const STORES = { ios: [{ label: { en: 'Store', ru: 'Магазин' }, url: 'https://example.test/app' }] }

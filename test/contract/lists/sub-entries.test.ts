@@ -1,7 +1,6 @@
 /** What stands in a list: the headers and the entries. */
 import { expect } from 'vitest'
-import type { Answer } from '#test/support/answer.ts'
-import { buyer, fetchAs, links } from '#test/support/list-fetches.ts'
+import { buyer, fetchAs, links } from '#test/support/calls/list-fetches.ts'
 import {
   addDevice,
   addNode,
@@ -10,8 +9,9 @@ import {
   DAY,
   inSeconds,
   putSettings,
-} from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
+} from '#test/support/rows/records.ts'
+import type { Answer } from '#test/support/worlds/answer.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
 
 const CLIENT = { 'user-agent': 'v2rayNG/2.3.5' }
 const list = (token: string) => fetchAs(token, CLIENT)

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { revokeSubscription } from '#db/subscriptions.ts'
-import { addNode, addSubscription, addUser, DAY, inSeconds } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addNode, addSubscription, addUser, DAY, inSeconds } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 let directory: string

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { buyer, fetchAs, links } from '#test/support/list-fetches.ts'
-import { addSubscription, addUser, inSeconds, putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { buyer, fetchAs, links } from '#test/support/calls/list-fetches.ts'
+import { addSubscription, addUser, inSeconds, putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const CLIENT = { 'user-agent': 'v2rayNG/2.3.5' }
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)', accept: 'text/html' }

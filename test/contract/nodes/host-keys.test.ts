@@ -1,9 +1,9 @@
 /** SSH host keys of nodes: pinned, compared, shown, and replaced only by an admin's word. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { admitHostKey, pinnedKeys } from '#src/domain/nodes/host-keys.ts'
-import { addNode, auditOf, nowOf, putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addNode, auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const NODES = '/admin/api/nodes'
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fillScript } from '#src/domain/nodes/install/script.ts'
-import { addNode, inSeconds } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addNode, inSeconds } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'install-injection-'))
 afterAll(() => rmSync(dir, { recursive: true }))

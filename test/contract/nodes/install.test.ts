@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Core } from '#src/ports/cores.ts'
-import { createFakeNode } from '#test/support/fake-node.ts'
-import { ACTIVE, guided, installed, nodeOf, register } from '#test/support/provisioning.ts'
-import { addNode } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { ACTIVE, guided, installed, nodeOf, register } from '#test/support/calls/provisioning.ts'
+import { createFakeNode } from '#test/support/fakes/node.ts'
+import { addNode } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const DAY_MS = 86_400_000
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { putManagementKey } from '#db/settings.ts'
 import { seedManagementKey } from '#src/domain/installation/first-start.ts'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
-import { createWorld } from '#test/support/world.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 test('a start replaces a key that no sshd takes, once, and keeps every other', async () => {
   const w = await createWorld()

@@ -6,9 +6,9 @@ import {
   addUser,
   auditOf,
   inSeconds,
-} from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+} from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const NODES = '/admin/api/nodes'
 const HOUR = 3600

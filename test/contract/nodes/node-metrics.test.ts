@@ -1,6 +1,6 @@
-import { addNode } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { addNode } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const NODES = '/admin/api/nodes'
 const metrics = (code: string) => ({ path: `${NODES}/${code}/metrics` })

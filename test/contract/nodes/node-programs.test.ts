@@ -1,7 +1,7 @@
 /** Nodes that run the former node program (docs/nodes.md). */
 import { expect } from 'vitest'
-import { addNode } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
+import { addNode } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
 
 const NODES = '/admin/api/nodes'
 

@@ -1,9 +1,9 @@
 /** Nodes that are changed and put in order. */
 import { expect } from 'vitest'
-import { created, NEW } from '#test/support/new-node.ts'
-import { addNode, addSubscription, addUser, auditOf } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { created, NEW } from '#test/support/calls/new-node.ts'
+import { addNode, addSubscription, addUser, auditOf } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const NODES = '/admin/api/nodes'
 const UUID = '0f0e0d0c-0b0a-4908-8706-050403020100'

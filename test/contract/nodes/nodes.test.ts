@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { created, NEW } from '#test/support/new-node.ts'
-import { addNode, auditOf, eventsOf } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { created, NEW } from '#test/support/calls/new-node.ts'
+import { addNode, auditOf, eventsOf } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const NODES = '/admin/api/nodes'
 

@@ -1,10 +1,10 @@
 /** The guide of a node that is there already. */
 import { expect } from 'vitest'
 import { type Alert, alertText } from '#src/domain/notify/alert-texts.ts'
-import { rowOf } from '#test/support/provisioned-rows.ts'
-import { addNode, auditOf, putSettings } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { rowOf } from '#test/support/rows/provisioned-rows.ts'
+import { addNode, auditOf, putSettings } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const GUIDE = '/admin/api/nodes/provision-guide'
 const NEW = { label: 'Amsterdam', address: 'ams.test' }

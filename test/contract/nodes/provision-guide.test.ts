@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { rowOf } from '#test/support/provisioned-rows.ts'
-import { addNode, auditOf, eventsOf } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld } from '#test/support/world.ts'
+import { rowOf } from '#test/support/rows/provisioned-rows.ts'
+import { addNode, auditOf, eventsOf } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 const GUIDE = '/admin/api/nodes/provision-guide'
 const NEW = { label: 'Amsterdam', address: 'ams.test' }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Core } from '#src/ports/cores.ts'
 import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
-import { createFakeNode } from '#test/support/fake-node.ts'
 import {
   ACTIVE,
   guided,
@@ -9,10 +8,11 @@ import {
   installed,
   nodeOf,
   register,
-} from '#test/support/provisioning.ts'
-import { addNode, auditOf, nowOf } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld } from '#test/support/world.ts'
+} from '#test/support/calls/provisioning.ts'
+import { createFakeNode } from '#test/support/fakes/node.ts'
+import { addNode, auditOf, nowOf } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 const OTHER_KEY = HOST_KEY.replace('nq9Z', 'nq9Y')
 

@@ -9,9 +9,9 @@ import {
   installed,
   nodeOf,
   register,
-} from '#test/support/provisioning.ts'
-import { addNode, auditOf, nowOf, putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
+} from '#test/support/calls/provisioning.ts'
+import { addNode, auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
 
 /** A certificate in one line, as long as a report takes. */
 const LONG_CERT = execFileSync(

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cleanRetiredNodes } from '#src/domain/nodes/retired.ts'
 import { DAY_MS, HOUR_MS } from '#src/lib/time.ts'
-import { addNode, auditOf, nowOf, putSettings } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addNode, auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const NODES = '/admin/api/nodes'
 

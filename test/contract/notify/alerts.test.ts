@@ -10,12 +10,12 @@ import {
   pendingToken,
   SECRET,
   turnTotpOn,
-} from '#test/support/admins.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { BOT_TOKEN, sendMessages } from '#test/support/messages.ts'
-import { addUser, putSettings } from '#test/support/records.ts'
-import { alertsOf, toldTo } from '#test/support/told-alerts.ts'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+} from '#test/support/calls/admins.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { BOT_TOKEN, sendMessages } from '#test/support/rows/messages.ts'
+import { addUser, putSettings } from '#test/support/rows/records.ts'
+import { alertsOf, toldTo } from '#test/support/rows/told-alerts.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 const OTHER_BOT = '987654321:AAE-Token_of_a_bot_that_nobody_knows_yet'
 const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot', [OTHER_BOT]: 'other_bot' })

@@ -1,10 +1,10 @@
 /** The delivery log of outbound events, resend and test. */
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { addEvent, EVENT_ID as ID, readEvent, SECRET, stateOf } from '#test/support/events.ts'
-import { startFakeSystem } from '#test/support/fake-system.ts'
-import { auditOf, nowOf, putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld } from '#test/support/world.ts'
+import { startFakeSystem } from '#test/support/fakes/system.ts'
+import { addEvent, EVENT_ID as ID, readEvent, SECRET, stateOf } from '#test/support/rows/events.ts'
+import { auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 let status = 200
 const receiver = await startFakeSystem(() => ({ status, json: {} }))

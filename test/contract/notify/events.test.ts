@@ -2,10 +2,10 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { base64, utf8 } from '#src/lib/encoding.ts'
-import { addEvent, readEvent, SECRET, stateOf } from '#test/support/events.ts'
-import { MISBEHAVIOURS, type Mood, startFakeSystem } from '#test/support/fake-system.ts'
-import { addSubscription, addUser, nowOf, putSettings } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { MISBEHAVIOURS, type Mood, startFakeSystem } from '#test/support/fakes/system.ts'
+import { addEvent, readEvent, SECRET, stateOf } from '#test/support/rows/events.ts'
+import { addSubscription, addUser, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const receiver = await startFakeSystem(() => ({ status: 200, json: {} }))
 beforeEach(() => receiver.reset())

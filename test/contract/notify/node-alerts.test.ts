@@ -6,11 +6,17 @@ import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
 import { alertState } from '#src/domain/notify/alerts.ts'
 import { watchDisk } from '#src/domain/notify/disk-alert.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { BOT_TOKEN } from '#test/support/messages.ts'
-import { addNode, addSubscription, addUser, nowOf, putSettings } from '#test/support/records.ts'
-import { alertsOf, toldTo } from '#test/support/told-alerts.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { BOT_TOKEN } from '#test/support/rows/messages.ts'
+import {
+  addNode,
+  addSubscription,
+  addUser,
+  nowOf,
+  putSettings,
+} from '#test/support/rows/records.ts'
+import { alertsOf, toldTo } from '#test/support/rows/told-alerts.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot' })
 

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { findShop } from '#src/domain/payments/shops.ts'
-import { DAY, putSettings } from '#test/support/records.ts'
-import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
+import { DAY, putSettings } from '#test/support/rows/records.ts'
+import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {

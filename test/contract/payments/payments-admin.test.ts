@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
-import { closeDesk, getPayments, postPayments } from '#test/support/payment-desk.ts'
-import { addPayment, inSeconds, nowOf } from '#test/support/records.ts'
-import { createShop, type Shop } from '#test/support/shop.ts'
+import { closeDesk, getPayments, postPayments } from '#test/support/calls/payment-desk.ts'
+import { addPayment, inSeconds, nowOf } from '#test/support/rows/records.ts'
+import { createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 const _BASE = '/admin/api/payments'
 let shop: Shop

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { auditPayments } from '#src/domain/payments/audit.ts'
 import { saveCredentials } from '#src/domain/payments/credentials.ts'
 import { providerA } from '#src/integrations/payments/provider-a/index.ts'
-import { auditOf, DAY, nowOf, putSettings } from '#test/support/records.ts'
-import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
+import { auditOf, DAY, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { expectDecent } from '#test/support/scenario.ts'
-import { createShop, type Shop } from '#test/support/shop.ts'
+import { expectDecent } from '#test/support/worlds/scenario.ts'
+import { createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {

@@ -1,14 +1,14 @@
 /** Orders whose link is not given again, orders past the limit, and those whose provider refuses or gives no answer. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { creationsOf, ORDER, orderIn, paymentsOf } from '#test/support/cabinet-orders.ts'
+import { creationsOf, ORDER, orderIn, paymentsOf } from '#test/support/calls/cabinet-orders.ts'
 import {
   addNode,
   addPayment,
   addSubscription,
   auditOf,
   putSettings,
-} from '#test/support/records.ts'
-import { createShop, type Shop } from '#test/support/shop.ts'
+} from '#test/support/rows/records.ts'
+import { createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { creationsOf, ORDER, orderIn, paymentsOf } from '#test/support/cabinet-orders.ts'
+import { creationsOf, ORDER, orderIn, paymentsOf } from '#test/support/calls/cabinet-orders.ts'
 import {
   addSubscription,
   addUser,
@@ -8,8 +8,8 @@ import {
   inSeconds,
   nowOf,
   putSettings,
-} from '#test/support/records.ts'
-import { createShop, type Shop } from '#test/support/shop.ts'
+} from '#test/support/rows/records.ts'
+import { createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {

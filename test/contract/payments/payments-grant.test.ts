@@ -12,8 +12,8 @@ import {
   inSeconds,
   nowOf,
   putSettings,
-} from '#test/support/records.ts'
-import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
+} from '#test/support/rows/records.ts'
+import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {

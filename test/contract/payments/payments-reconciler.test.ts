@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { askAgainSoon } from '#src/domain/payments/check.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { REVIEW } from '#src/domain/payments/rules.ts'
-import { addPayment, DAY, inSeconds, nowOf, putSettings } from '#test/support/records.ts'
-import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
+import { addPayment, DAY, inSeconds, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {

@@ -1,8 +1,15 @@
 /** Money that went back: whole or in part, of what one payment gave and of what several did. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { auditPayments } from '#src/domain/payments/audit.ts'
-import { auditOf, DAY, eventsOf, inSeconds, nowOf, putSettings } from '#test/support/records.ts'
-import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
+import {
+  auditOf,
+  DAY,
+  eventsOf,
+  inSeconds,
+  nowOf,
+  putSettings,
+} from '#test/support/rows/records.ts'
+import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {

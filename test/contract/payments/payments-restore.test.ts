@@ -1,8 +1,8 @@
 /** What a restore makes of payments, and how they come right by themselves. */
 import { expect, test } from 'vitest'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
-import { createFakeGateways } from '#test/support/fake-gateway.ts'
-import { createFileWorld } from '#test/support/file-world.ts'
+import { archiveOf, logInTo, restoreInto } from '#test/support/calls/restores.ts'
+import { createFakeGateways } from '#test/support/fakes/gateway.ts'
 import {
   addPayment,
   addUser,
@@ -11,9 +11,9 @@ import {
   inSeconds,
   nowOf,
   putSettings,
-} from '#test/support/records.ts'
-import { archiveOf, logInTo, restoreInto } from '#test/support/restores.ts'
-import { SHOP_ENVIRONMENT } from '#test/support/shop.ts'
+} from '#test/support/rows/records.ts'
+import { createFileWorld } from '#test/support/worlds/file-world.ts'
+import { SHOP_ENVIRONMENT } from '#test/support/worlds/shop.ts'
 
 test('paid payments that the backup does not know are granted once more when their provider still counts them as paid', async () => {
   const { gateways, a } = createFakeGateways()

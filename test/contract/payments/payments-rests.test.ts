@@ -4,8 +4,8 @@ import { auditPayments } from '#src/domain/payments/audit.ts'
 import { askAgainSoon } from '#src/domain/payments/check.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
-import { addPayment, addUser, inSeconds, nowOf } from '#test/support/records.ts'
-import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
+import { addPayment, addUser, inSeconds, nowOf } from '#test/support/rows/records.ts'
+import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 let other: string

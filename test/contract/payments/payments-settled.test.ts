@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
-import { closeDesk, getPayments, postPayments } from '#test/support/payment-desk.ts'
+import { closeDesk, getPayments, postPayments } from '#test/support/calls/payment-desk.ts'
 import {
   addPayment,
   addSubscription,
@@ -12,9 +12,9 @@ import {
   inSeconds,
   nowOf,
   putSettings,
-} from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { createShop, type Shop } from '#test/support/shop.ts'
+} from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 const BASE = '/admin/api/payments'
 let shop: Shop

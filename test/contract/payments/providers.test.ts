@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect } from 'vitest'
-import { startFakeCryptobot } from '#test/support/fake-cryptobot.ts'
-import { MISBEHAVIOURS, type Mood } from '#test/support/fake-system.ts'
-import { listed, noB } from '#test/support/provider-forms.ts'
-import { putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { expectKept, settingsOf } from '#test/support/secrets.ts'
+import { listed, noB } from '#test/support/calls/provider-forms.ts'
+import { startFakeCryptobot } from '#test/support/fakes/cryptobot.ts'
+import { MISBEHAVIOURS, type Mood } from '#test/support/fakes/system.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { expectKept, settingsOf } from '#test/support/rows/secrets.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
 
 const CRYPTO = '12345:crypto-token-of-the-app'
 const crypto = await startFakeCryptobot([CRYPTO])

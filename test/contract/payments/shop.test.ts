@@ -9,9 +9,9 @@ import {
   inSeconds,
   nowOf,
   putSettings,
-} from '#test/support/records.ts'
-import { expectDecent, scenarios } from '#test/support/scenario.ts'
-import { createShop, type Shop } from '#test/support/shop.ts'
+} from '#test/support/rows/records.ts'
+import { expectDecent, scenarios } from '#test/support/worlds/scenario.ts'
+import { createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 const PLANS = [
   { code: '1m', label: '30 days', days: 30, price: 199, currency: 'RUB', price_stars: null },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { auditOf, eventsOf, nowOf, putSettings } from '#test/support/records.ts'
-import { closeShop, createShop, type Shop } from '#test/support/shop.ts'
-import type { CallOptions } from '#test/support/world.ts'
+import { auditOf, eventsOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
+import type { CallOptions } from '#test/support/worlds/world.ts'
 
 let shop: Shop
 beforeEach(async () => {

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
-import { addNode, addPayment, eventsOf, putSettings } from '#test/support/records.ts'
-import { B_SECRET, closeShop, createShop, type Shop, signB } from '#test/support/shop.ts'
-import type { CallOptions } from '#test/support/world.ts'
+import { addNode, addPayment, eventsOf, putSettings } from '#test/support/rows/records.ts'
+import { B_SECRET, closeShop, createShop, type Shop, signB } from '#test/support/worlds/shop.ts'
+import type { CallOptions } from '#test/support/worlds/world.ts'
 
 let shop: Shop
 beforeEach(async () => {

@@ -2,8 +2,14 @@
 import { createHash, createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
-import { addPayment, nowOf, putSettings } from '#test/support/records.ts'
-import { B_SECRET, closeShop, createShop, SHOP_ENVIRONMENT, type Shop } from '#test/support/shop.ts'
+import { addPayment, nowOf, putSettings } from '#test/support/rows/records.ts'
+import {
+  B_SECRET,
+  closeShop,
+  createShop,
+  SHOP_ENVIRONMENT,
+  type Shop,
+} from '#test/support/worlds/shop.ts'
 
 let shop: Shop
 beforeEach(async () => {

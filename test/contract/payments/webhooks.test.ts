@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { putSettings } from '#test/support/records.ts'
-import { B_SECRET, closeShop, createShop, type Shop } from '#test/support/shop.ts'
-import type { CallOptions } from '#test/support/world.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { B_SECRET, closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
+import type { CallOptions } from '#test/support/worlds/world.ts'
 
 let shop: Shop
 beforeEach(async () => {

@@ -7,9 +7,9 @@ import {
   DAY,
   eventsOf,
   inSeconds,
-} from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld, grantUser, type World } from '#test/support/world.ts'
+} from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, grantUser, type World } from '#test/support/worlds/world.ts'
 
 const BULK = '/admin/api/users/bulk'
 const GRANT = { action: 'grant', node: 'de1', plan: '1m' }

@@ -1,10 +1,10 @@
 /** Subscriptions that get more days. */
 import { describe, expect, test } from 'vitest'
-import { given, type More, unknown } from '#test/support/expiry-rows.ts'
-import { DAY, eventsOf, inSeconds } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { SUBSCRIPTION_VIEW } from '#test/support/views.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { SUBSCRIPTION_VIEW } from '#test/support/calls/views.ts'
+import { given, type More, unknown } from '#test/support/rows/expiry-rows.ts'
+import { DAY, eventsOf, inSeconds } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const LIST = '/admin/api/subscriptions'
 const held = (w: World): More => ({ held_at: inSeconds(w, -9), expires_at: inSeconds(w, -5) })

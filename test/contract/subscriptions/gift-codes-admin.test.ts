@@ -1,8 +1,15 @@
 /** Gift codes that are listed and revoked. */
 import { describe, expect, test } from 'vitest'
-import { addNode, addUser, auditOf, DAY, inSeconds, putSettings } from '#test/support/records.ts'
-import { type Ask, scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import {
+  addNode,
+  addUser,
+  auditOf,
+  DAY,
+  inSeconds,
+  putSettings,
+} from '#test/support/rows/records.ts'
+import { type Ask, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const GIFTS = '/admin/api/gift-codes'
 const ORDER = { node: 'de1', plan: '1m' }

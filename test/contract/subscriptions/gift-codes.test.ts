@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { addNode, eventsOf, putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { addNode, eventsOf, putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const GIFTS = '/admin/api/gift-codes'
 const ORDER = { node: 'de1', plan: '1m' }

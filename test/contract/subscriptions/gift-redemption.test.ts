@@ -9,8 +9,8 @@ import {
   eventsOf,
   inSeconds,
   nowOf,
-} from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+} from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 let code: string

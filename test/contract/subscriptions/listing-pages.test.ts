@@ -1,7 +1,7 @@
 /** The pages of the listing of subscriptions. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addSubscription, addUser, DAY, inSeconds } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addSubscription, addUser, DAY, inSeconds } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const LIST = '/admin/api/subscriptions'
 const uuids = (answer: { json: { uuid: string }[] }) => answer.json.map(({ uuid }) => uuid)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { addPayment, addSubscription, addUser, DAY, inSeconds } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { addPayment, addSubscription, addUser, DAY, inSeconds } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const LIST = '/admin/api/subscriptions'
 const PAYMENT = '0aaaaaaa-0000-4000-8000-00000000000a'

@@ -1,6 +1,6 @@
 /** All subscribers of a node who are taken to another. */
 import { expect, test } from 'vitest'
-import { given, node } from '#test/support/moved-subscriptions.ts'
+import { given, node } from '#test/support/rows/moved-subscriptions.ts'
 import {
   addNode,
   addPayment,
@@ -9,9 +9,9 @@ import {
   auditOf,
   eventsOf,
   inSeconds,
-} from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+} from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const NODES = '/admin/api/nodes'
 const clientsOf = (w: World, code: string) => [...w.remote(code).clients]

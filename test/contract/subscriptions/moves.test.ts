@@ -1,9 +1,9 @@
 /** Subscribers who are taken from one node to another, alone or all of them. */
 import { expect } from 'vitest'
-import { given } from '#test/support/moved-subscriptions.ts'
-import { addPayment, auditOf, DAY, eventsOf, inSeconds } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { given } from '#test/support/rows/moved-subscriptions.ts'
+import { addPayment, auditOf, DAY, eventsOf, inSeconds } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const LIST = '/admin/api/subscriptions'
 const NODES = '/admin/api/nodes'

@@ -1,8 +1,14 @@
 /** Plans that are put in order, deleted or archived. */
 import { describe, expect, test } from 'vitest'
-import { addPayment, addSubscription, addUser, auditOf, inSeconds } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import {
+  addPayment,
+  addSubscription,
+  addUser,
+  auditOf,
+  inSeconds,
+} from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const PLANS = '/admin/api/plans'
 const NEW = { code: 'week', label: 'A week', days: 7, price: 59 }

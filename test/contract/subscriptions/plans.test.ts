@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { addSubscription, addUser, auditOf, eventsOf } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import type { World } from '#test/support/world.ts'
+import { addSubscription, addUser, auditOf, eventsOf } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const PLANS = '/admin/api/plans'
 const NEW = { code: 'week', label: 'A week', days: 7, price: 59 }

@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
-import { auditOf, DAY, eventsOf, inSeconds } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { given, post, SUBSCRIPTIONS, unknown, type Verb } from '#test/support/subscription-calls.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import {
+  given,
+  post,
+  SUBSCRIPTIONS,
+  unknown,
+  type Verb,
+} from '#test/support/calls/subscription-calls.ts'
+import { auditOf, DAY, eventsOf, inSeconds } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const held = (w: World) => ({ held_at: inSeconds(w, -3600) })
 const expired = (w: World) => ({ expires_at: inSeconds(w, 0) })

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { FILE_APPS } from '#src/domain/lists/apps.ts'
-import { putSettings } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { BROWSER, buyer, NOT_KEPT } from '#test/support/sub-visit.ts'
-import type { World } from '#test/support/world.ts'
+import { BROWSER, buyer, NOT_KEPT } from '#test/support/calls/sub-visit.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const open = (app: string) => (token: string) => ({
   path: `/sub/${token}/open/${app}`,

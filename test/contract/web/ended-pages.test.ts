@@ -1,8 +1,14 @@
 import { expect } from 'vitest'
-import { addSubscription, addUser, DAY, inSeconds, putSettings } from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { buyer, footerOf, NOT_KEPT, page } from '#test/support/sub-visit.ts'
-import type { World } from '#test/support/world.ts'
+import { buyer, footerOf, NOT_KEPT, page } from '#test/support/calls/sub-visit.ts'
+import {
+  addSubscription,
+  addUser,
+  DAY,
+  inSeconds,
+  putSettings,
+} from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 /** Makes the shop of the site open. */
 const openShop = (w: World) =>

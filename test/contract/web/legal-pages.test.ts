@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { createWorld } from '#test/support/world.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 const LEGAL = {
   LEGAL_NAME: 'ИП Иванов & "Co" <x>',

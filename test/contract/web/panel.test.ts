@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { accentsOf } from '#src/web/palette.ts'
-import { makeFakePanel, PANEL_SCRIPT } from '#test/support/fake-panel.ts'
-import { putSettings } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { makeFakePanel, PANEL_SCRIPT } from '#test/support/fakes/panel.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const folder = makeFakePanel()
 afterAll(() => rmSync(folder, { recursive: true }))

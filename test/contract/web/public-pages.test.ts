@@ -1,7 +1,7 @@
 /** The pages that anyone may see. */
 import { expect } from 'vitest'
-import { addNode, putSettings } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
+import { addNode, putSettings } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
 
 const NOT_KEPT = { 'cache-control': 'private, no-store' }
 const _cabinet = (token: string) => ({ path: `/api/cabinet/${token}`, host: 'site.test' })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { addNode, addSubscription, addUser, DAY, inSeconds } from '#test/support/records.ts'
-import { type Scenario, scenarios } from '#test/support/scenario.ts'
-import { grantUser } from '#test/support/world.ts'
+import { addNode, addSubscription, addUser, DAY, inSeconds } from '#test/support/rows/records.ts'
+import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
+import { grantUser } from '#test/support/worlds/world.ts'
 
 const NOT_KEPT = { 'cache-control': 'private, no-store' }
 

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'vitest'
+import { BROWSER, buyer, footerOf, NOT_KEPT, page } from '#test/support/calls/sub-visit.ts'
 import {
   addDevice,
   addNode,
@@ -8,10 +9,9 @@ import {
   DAY,
   inSeconds,
   putSettings,
-} from '#test/support/records.ts'
-import { scenarios } from '#test/support/scenario.ts'
-import { BROWSER, buyer, footerOf, NOT_KEPT, page } from '#test/support/sub-visit.ts'
-import type { World } from '#test/support/world.ts'
+} from '#test/support/rows/records.ts'
+import { scenarios } from '#test/support/worlds/scenario.ts'
+import type { World } from '#test/support/worlds/world.ts'
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'&</script><b>`
 const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;&lt;/script&gt;&lt;b&gt;'

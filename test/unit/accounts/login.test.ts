@@ -4,7 +4,7 @@ import { confirmIdentity } from '#src/domain/accounts/confirmation.ts'
 import { login } from '#src/domain/accounts/login.ts'
 import type { Cookies } from '#src/domain/accounts/sessions.ts'
 import { createLimiter, lineBefore } from '#src/lib/limiter.ts'
-import { createWorld, PASSWORD } from '#test/support/world.ts'
+import { createWorld, PASSWORD } from '#test/support/worlds/world.ts'
 
 const client = { ip: '198.51.100.1', userAgent: null }
 const credentials = { username: 'admin', password: PASSWORD }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { resetAdmin } from '#src/domain/accounts/admins.ts'
-import { addAdmin, isAlive, logIn, pendingToken, turnTotpOn } from '#test/support/admins.ts'
-import { auditOf, nowOf, putSettings } from '#test/support/records.ts'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+import { addAdmin, isAlive, logIn, pendingToken, turnTotpOn } from '#test/support/calls/admins.ts'
+import { auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fromBase32 } from '#src/lib/encoding.ts'
 import { findTotpStep, generateTotpSecret, parseTotpSecret, totpUri } from '#src/lib/totp.ts'
-import { codeAt, SECRET } from '#test/support/admins.ts'
+import { codeAt, SECRET } from '#test/support/calls/admins.ts'
 
 /** RFC 4648, section 10, without padding. */
 test.each([

@@ -2,14 +2,14 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
 import { formatPrice } from '#src/lib/format.ts'
+import { addNode } from '#test/support/rows/records.ts'
 import {
   type BotShop,
   type BotUser,
   createBotShop,
   monthIn,
   ONE_PROVIDER,
-} from '#test/support/bot-user.ts'
-import { addNode } from '#test/support/records.ts'
+} from '#test/support/worlds/bot-user.ts'
 
 let shop: BotShop
 

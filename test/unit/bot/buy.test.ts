@@ -3,13 +3,19 @@ import { textsOf } from '#src/bot/texts.ts'
 import { formatPrice } from '#src/lib/format.ts'
 import { plainOfHtml } from '#src/lib/html.ts'
 import {
+  addNode,
+  addSubscription,
+  addUser,
+  auditOf,
+  putSettings,
+} from '#test/support/rows/records.ts'
+import {
   type BotShop,
   type BotUser,
   createBotShop,
   monthIn,
   ONE_PROVIDER,
-} from '#test/support/bot-user.ts'
-import { addNode, addSubscription, addUser, auditOf, putSettings } from '#test/support/records.ts'
+} from '#test/support/worlds/bot-user.ts'
 
 let shop: BotShop
 

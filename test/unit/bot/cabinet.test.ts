@@ -3,7 +3,6 @@ import { textsOf } from '#src/bot/texts.ts'
 import { FILE_APPS } from '#src/domain/lists/apps.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { stringsOf } from '#src/web/strings.ts'
-import { type BotShop, type BotUser, createBotShop } from '#test/support/bot-user.ts'
 import { modulesOf, readPng } from '#test/support/png.ts'
 import { decode } from '#test/support/qr-decoder.ts'
 import {
@@ -15,7 +14,8 @@ import {
   DAY,
   inSeconds,
   putSettings,
-} from '#test/support/records.ts'
+} from '#test/support/rows/records.ts'
+import { type BotShop, type BotUser, createBotShop } from '#test/support/worlds/bot-user.ts'
 
 let shop: BotShop
 let ada: BotUser

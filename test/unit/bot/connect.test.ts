@@ -10,7 +10,7 @@ import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { grant } from '#src/domain/subscriptions/subscriptions.ts'
-import { type BotShop, createBotShop } from '#test/support/bot-user.ts'
+import { seeded } from '#test/support/drivers/torture.ts'
 import {
   addDevice,
   addPayment,
@@ -18,8 +18,8 @@ import {
   addUser,
   auditOf,
   nowOf,
-} from '#test/support/records.ts'
-import { seeded } from '#test/support/torture.ts'
+} from '#test/support/rows/records.ts'
+import { type BotShop, createBotShop } from '#test/support/worlds/bot-user.ts'
 
 let shop: BotShop
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 /** The fake Bot API against core.telegram.org/bots/api and, where that is silent, Telegram's own server (Client.cpp). */
 import { Api, type GrammyError, InputFile } from 'grammy/web'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { until } from '#test/support/lab.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const TOKEN = '111111:AAE-Shop_token_of_the_first_bot_xyz'
 const telegram = await startFakeTelegram({ [TOKEN]: 'shop_bot' })

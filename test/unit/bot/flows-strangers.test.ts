@@ -1,8 +1,8 @@
 /** What is none of the bot's business, and messages that it cannot change. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
-import { type BotShop, type BotUser, createBotShop } from '#test/support/bot-user.ts'
-import { userOf } from '#test/support/fake-telegram.ts'
+import { userOf } from '#test/support/fakes/telegram.ts'
+import { type BotShop, type BotUser, createBotShop } from '#test/support/worlds/bot-user.ts'
 
 let shop: BotShop
 

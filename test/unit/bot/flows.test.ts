@@ -5,8 +5,8 @@ import { FILE_APPS } from '#src/domain/lists/apps.ts'
 import { plainOfHtml } from '#src/lib/html.ts'
 import { SYSTEMS } from '#src/settings/app-catalogue.ts'
 import { stringsOf } from '#src/web/strings.ts'
-import { type BotShop, type BotUser, createBotShop } from '#test/support/bot-user.ts'
-import { addUser, auditOf, nowOf, putSettings } from '#test/support/records.ts'
+import { addUser, auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { type BotShop, type BotUser, createBotShop } from '#test/support/worlds/bot-user.ts'
 
 let shop: BotShop
 

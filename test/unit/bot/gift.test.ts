@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
 import { plainOfHtml } from '#src/lib/html.ts'
-import { type BotShop, createBotShop } from '#test/support/bot-user.ts'
 import { modulesOf, readPng } from '#test/support/png.ts'
 import { decode } from '#test/support/qr-decoder.ts'
-import { addNode, addUser, auditOf, nowOf, putSettings } from '#test/support/records.ts'
+import { addNode, addUser, auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { type BotShop, createBotShop } from '#test/support/worlds/bot-user.ts'
 
 let shop: BotShop
 let code: string

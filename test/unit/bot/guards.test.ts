@@ -4,8 +4,8 @@ import { HttpError } from 'grammy/web'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { answerUpdate } from '#src/bot/bot.ts'
 import { createFloodGuard } from '#src/bot/flood.ts'
-import { type BotShop, createBotShop, TOKEN } from '#test/support/bot-user.ts'
-import { userOf } from '#test/support/fake-telegram.ts'
+import { userOf } from '#test/support/fakes/telegram.ts'
+import { type BotShop, createBotShop, TOKEN } from '#test/support/worlds/bot-user.ts'
 
 let shop: BotShop
 beforeEach(async () => {

@@ -2,12 +2,12 @@
 import type { Update } from 'grammy/types'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { answerUpdate, createBot } from '#src/bot/bot.ts'
-import { TOKEN } from '#test/support/bot-user.ts'
-import { type FakeTelegram, startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { addPayment, addSubscription, addUser } from '#test/support/records.ts'
-import { restoreInto } from '#test/support/restores.ts'
-import { SHOP_ENVIRONMENT } from '#test/support/shop.ts'
+import { restoreInto } from '#test/support/calls/restores.ts'
+import { type FakeTelegram, startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { addPayment, addSubscription, addUser } from '#test/support/rows/records.ts'
+import { TOKEN } from '#test/support/worlds/bot-user.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
+import { SHOP_ENVIRONMENT } from '#test/support/worlds/shop.ts'
 
 let telegram: FakeTelegram
 let w: FileWorld

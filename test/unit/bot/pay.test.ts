@@ -1,13 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
 import {
+  addSubscription,
+  addUser,
+  DAY,
+  inSeconds,
+  putSettings,
+} from '#test/support/rows/records.ts'
+import {
   type BotShop,
   type BotUser,
   createBotShop,
   monthIn,
   ONE_PROVIDER,
-} from '#test/support/bot-user.ts'
-import { addSubscription, addUser, DAY, inSeconds, putSettings } from '#test/support/records.ts'
+} from '#test/support/worlds/bot-user.ts'
 
 let shop: BotShop
 let user: BotUser

@@ -6,9 +6,9 @@ import { type Poller, startPoller } from '#src/bot/poller.ts'
 import type { Config } from '#src/config.ts'
 import { createLog } from '#src/lib/log.ts'
 import { pause } from '#src/lib/pause.ts'
-import { MISBEHAVIOURS, type Mood } from '#test/support/fake-system.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { until } from '#test/support/lab.ts'
+import { MISBEHAVIOURS, type Mood } from '#test/support/fakes/system.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const TOKEN = '111111:AAE-Shop_token_of_the_first_bot_xyz'
 

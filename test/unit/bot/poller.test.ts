@@ -6,8 +6,8 @@ import { type Poller, startPoller } from '#src/bot/poller.ts'
 import type { Config } from '#src/config.ts'
 import { createLog } from '#src/lib/log.ts'
 import { pause } from '#src/lib/pause.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { until } from '#test/support/lab.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { until } from '#test/support/labs/lab.ts'
 
 const TOKEN = '111111:AAE-Shop_token_of_the_first_bot_xyz'
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
-import { type BotShop, type BotUser, createBotShop } from '#test/support/bot-user.ts'
-import type { SuccessfulPayment } from '#test/support/fake-stars.ts'
-import { userOf } from '#test/support/fake-telegram.ts'
-import { addUser, auditOf, putSettings } from '#test/support/records.ts'
+import type { SuccessfulPayment } from '#test/support/fakes/stars.ts'
+import { userOf } from '#test/support/fakes/telegram.ts'
+import { addUser, auditOf, putSettings } from '#test/support/rows/records.ts'
+import { type BotShop, type BotUser, createBotShop } from '#test/support/worlds/bot-user.ts'
 
 const t = textsOf('en')
 const ALONE = {

@@ -3,9 +3,9 @@ import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { migrate, migrationNumbers } from '#db/engine/sqlite/migrate.ts'
 import { closeAlerts, isAlertOpen, openAlert } from '#db/open-alerts.ts'
-import { createFileWorld } from '#test/support/file-world.ts'
-import { archiveOf, restoreInto } from '#test/support/restores.ts'
-import { createWorld } from '#test/support/world.ts'
+import { archiveOf, restoreInto } from '#test/support/calls/restores.ts'
+import { createFileWorld } from '#test/support/worlds/file-world.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 /** The number of the last migration before them. */
 const BEFORE = migrationNumbers()[15] as number

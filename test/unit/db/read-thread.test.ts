@@ -7,11 +7,11 @@ import { openForReading } from '#db/engine/open.ts'
 import { read } from '#db/reads.ts'
 import { createReads } from '#src/integrations/read-thread.ts'
 import type { Reads } from '#src/ports/reads.ts'
-import { addUser } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addUser } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const PAGE = { limit: 10, cursor: null, order: 'desc' } as const
-const STUCK = join(import.meta.dirname, '..', '..', 'support', 'stuck-reads.ts')
+const STUCK = join(import.meta.dirname, '..', '..', 'support', 'fakes', 'stuck-reads.ts')
 
 let folder: string
 let w: World

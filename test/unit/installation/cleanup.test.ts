@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { DAY_MS, formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
-import { createWorld, PASSWORD, type World } from '#test/support/world.ts'
+import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 const count = (w: World, table: string, where = '1 = 1') =>
   w.s.db.raw.prepare(`SELECT count(*) FROM ${table} WHERE ${where}`).pluck().get()

@@ -9,8 +9,8 @@ import { snapshotInto } from '#db/engine/sqlite/snapshot.ts'
 import { STORED_TABLES } from '#db/rows.ts'
 import { columnsOf, rebuild, restoredTables } from '#db/upload.ts'
 import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
-import { fillEveryTable, HOSTILE_TEXTS } from '#test/support/full-rows.ts'
-import { createWorld } from '#test/support/world.ts'
+import { fillEveryTable, HOSTILE_TEXTS } from '#test/support/rows/full-rows.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 let dir: string
 let good: string

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { snapshotInto } from '#db/engine/sqlite/snapshot.ts'
-import { HUNGRY_DATABASES } from '#test/support/hungry-databases.ts'
-import { createWorld } from '#test/support/world.ts'
+import { HUNGRY_DATABASES } from '#test/support/archives/hungry-databases.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
-const CHECK = join(import.meta.dirname, '../../support/restore-check.ts')
+const CHECK = join(import.meta.dirname, '../../support/drivers/restore-check.ts')
 
 let dir: string
 beforeAll(async () => {

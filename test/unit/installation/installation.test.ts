@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { openDatabase } from '#db/engine/open.ts'
 import { installationHmac } from '#src/domain/secret.ts'
 import { hex } from '#src/lib/encoding.ts'
-import { createWorld } from '#test/support/world.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 const w = await createWorld()
 afterAll(() => w.close())

@@ -11,8 +11,8 @@ import { coreConfig, hysteriaConfig } from '#src/domain/nodes/sync/program-1.ts'
 import { configurationsOf } from '#src/domain/nodes/sync/programs.ts'
 import { valuesOf } from '#src/domain/nodes/sync/values.ts'
 import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
-import { addNode, addSubscription, addUser } from '#test/support/records.ts'
-import { createWorld } from '#test/support/world.ts'
+import { addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 const columnOf = (table: string, name: string) => {
   const column = STORED_TABLES.get(table)?.columns.find((one) => one.name === name)

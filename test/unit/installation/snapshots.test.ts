@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keepSnapshots, outdated, snapshotName } from '#src/domain/installation/snapshots.ts'
 import { commandWords, createSnapshots } from '#src/integrations/files/snapshot-files.ts'
-import { gnuUntar } from '#test/support/archives.ts'
-import { createFileWorld, type FileWorld } from '#test/support/file-world.ts'
-import { putSettings } from '#test/support/records.ts'
+import { gnuUntar } from '#test/support/archives/archives.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
 
 const HOUR = 3_600_000
 const NOW = new Date('2026-03-20T12:30:00Z')

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkSqliteFile, DamagedFile } from '#src/lib/sqlite-file.ts'
-import { LOOPING_DATABASES } from '#test/support/looping-databases.ts'
-import { seeded } from '#test/support/torture.ts'
+import { LOOPING_DATABASES } from '#test/support/archives/looping-databases.ts'
+import { seeded } from '#test/support/drivers/torture.ts'
 
 const RULE = { maxBytes: 128 * 1024, accepts: (sql: string) => sql.startsWith('CREATE ') }
 

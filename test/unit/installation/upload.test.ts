@@ -6,10 +6,10 @@ import { snapshotInto } from '#db/engine/sqlite/snapshot.ts'
 import { rebuild } from '#db/upload.ts'
 import { unpackArchive } from '#src/integrations/files/archive.ts'
 import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
-import { gnuTar } from '#test/support/archives.ts'
-import { BAD_ARCHIVES, type Good } from '#test/support/bad-archives.ts'
-import { loopingFreelist } from '#test/support/looping-databases.ts'
-import { createWorld } from '#test/support/world.ts'
+import { gnuTar } from '#test/support/archives/archives.ts'
+import { BAD_ARCHIVES, type Good } from '#test/support/archives/bad-archives.ts'
+import { loopingFreelist } from '#test/support/archives/looping-databases.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 let dir: string
 let good: Good

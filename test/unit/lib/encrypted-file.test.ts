@@ -17,7 +17,7 @@ import {
   parsePassphraseKey,
   type ScryptCost,
 } from '#src/lib/passphrase-key.ts'
-import { decryptByDocs } from '#test/support/decrypt.ts'
+import { decryptByDocs } from '#test/support/archives/decrypt.ts'
 
 const PASSPHRASE = 'Лес за рекой, 1908'
 /** The lightest that is read: all else is the same. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLoopBudget } from '#src/lib/loop-budget.ts'
-import { createWorld } from '#test/support/world.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 test('the share of a turn is used up until the event loop has gone around', async () => {
   const budget = createLoopBudget(5)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { fromUtf8 } from '#src/lib/encoding.ts'
-import { type Mood, startFakeSystem } from '#test/support/fake-system.ts'
+import { type Mood, startFakeSystem } from '#test/support/fakes/system.ts'
 
 const system = await startFakeSystem((asked) => ({ status: 201, json: asked }))
 const { port } = new URL(system.url)

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { createTar, parseTar } from 'nanotar'
 import { describe, expect, test } from 'vitest'
 import { createTarReader, TAR_END, TarError, tarHeader, tarPadding } from '#src/lib/tar.ts'
-import { END, gnuUntar, rawTar } from '#test/support/archives.ts'
+import { END, gnuUntar, rawTar } from '#test/support/archives/archives.ts'
 
 const AT = new Date('2026-03-01T12:00:00Z')
 

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 const SCRIPT = `
   const { startThread } = await import('${ROOT}/src/lib/thread.ts')
   for (let times = 0; times < 60; times++) {
-    const { worker, leave } = startThread('${ROOT}/test/support/loading-thread.ts', {})
+    const { worker, leave } = startThread('${ROOT}/test/support/fakes/loading-thread.ts', {})
     worker.on('error', (error) => { throw error })
     await new Promise((resolve) => worker.once('message', resolve))
     await new Promise((resolve) => setTimeout(resolve, times % 12))
@@ -20,11 +20,11 @@ const SCRIPT = `
   console.log('all gone')
 `
 
-/** Ends while a thread reads for seconds (test/support/stuck-reads.ts), or while it leaves. */
+/** Ends while a thread reads for seconds (test/support/fakes/stuck-reads.ts), or while it leaves. */
 const END = `
   const { endProcess, startThread } = await import('${ROOT}/src/lib/thread.ts')
   process.on('SIGTERM', () => console.log('heard'))
-  const { worker, leave } = startThread('${ROOT}/test/support/stuck-reads.ts', {})
+  const { worker, leave } = startThread('${ROOT}/test/support/fakes/stuck-reads.ts', {})
   const answered = new Promise((resolve) => worker.once('message', resolve))
   worker.postMessage({ name: 'gifts', input: [] })
   await answered

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createRests } from '#src/lib/rests.ts'
 import { createTurns, type Share } from '#src/lib/turns.ts'
-import { createHandClock } from '#test/support/world.ts'
+import { createHandClock } from '#test/support/worlds/world.ts'
 
 let clock: ReturnType<typeof createHandClock>
 beforeEach(() => {

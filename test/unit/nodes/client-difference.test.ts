@@ -16,10 +16,10 @@ import { NodeError } from '#src/lib/errors.ts'
 import { TextMap } from '#src/lib/text-map.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { ClientMap } from '#src/ports/node-program.ts'
-import type { FakeNode } from '#test/support/fake-node.ts'
-import { addNode, addUser, inSeconds, nowOf } from '#test/support/records.ts'
-import { seeded } from '#test/support/torture.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { seeded } from '#test/support/drivers/torture.ts'
+import type { FakeNode } from '#test/support/fakes/node.ts'
+import { addNode, addUser, inSeconds, nowOf } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 /** A user whose subscriptions open nothing. */
 const BANNED = 8

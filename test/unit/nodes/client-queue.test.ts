@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createWorld, grantUser, type World } from '#test/support/world.ts'
+import { createWorld, grantUser, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

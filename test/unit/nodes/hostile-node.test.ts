@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { nodeProgram } from '#src/integrations/nodes/program.ts'
 import { endedWith } from '#src/integrations/nodes/shell.ts'
 import { NodeError } from '#src/lib/errors.ts'
-import { addNode, addSubscription, addUser } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 let own: string

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ROOT } from '#test/support/process.ts'
+import { ROOT } from '#test/support/drivers/process.ts'
 
 const SCRIPT = readFileSync(join(ROOT, 'templates/install.sh'), 'utf8')
 const LAST_LINE = 'main "$@" </dev/null\n'

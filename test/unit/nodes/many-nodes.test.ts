@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import type { NodeSync } from '#src/ports/node-sync.ts'
-import { addNode, addSubscription, addUser } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

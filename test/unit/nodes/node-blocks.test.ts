@@ -8,7 +8,7 @@ import { nodeProgram } from '#src/integrations/nodes/program.ts'
 import { localShell, type NodeShell } from '#src/integrations/nodes/shell.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import type { NodeProgram } from '#src/ports/node-program.ts'
-import { ROOT } from '#test/support/process.ts'
+import { ROOT } from '#test/support/drivers/process.ts'
 
 const SCRIPT = join(ROOT, 'templates/node-agent.sh')
 const AUTH = 'A-_'.repeat(14)

@@ -1,8 +1,8 @@
 /** Traffic of nodes that have a server of their own: per core and program, per node and day, through restarts and resets. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { DAY_MS } from '#src/lib/time.ts'
-import { addNode, addSubscription, addUser } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 let uuid: string

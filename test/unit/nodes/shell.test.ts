@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { nodeProgram } from '#src/integrations/nodes/program.ts'
 import { localShell } from '#src/integrations/nodes/shell.ts'
-import { createWorld } from '#test/support/world.ts'
+import { createWorld } from '#test/support/worlds/world.ts'
 
 let directory: string
 beforeEach(() => {

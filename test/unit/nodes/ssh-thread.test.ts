@@ -5,7 +5,7 @@ import { createSshThread, type SshThread } from '#src/integrations/nodes/ssh-thr
 import { packText, unpackText } from '#src/integrations/nodes/ssh-words.ts'
 import { createLog } from '#src/lib/log.ts'
 
-const worker = join(import.meta.dirname, '..', '..', 'support', 'stuck-ssh.ts')
+const worker = join(import.meta.dirname, '..', '..', 'support', 'fakes', 'stuck-ssh.ts')
 const server = { address: '192.0.2.1', port: 22, user: 'subpanel' }
 
 let log: string[]

@@ -6,9 +6,9 @@ import { hysteriaParameters } from '#src/domain/nodes/hysteria-config.ts'
 import { soundNode } from '#src/domain/nodes/sound.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import type { Caller } from '#src/ports/node-program.ts'
-import type { FakeNode } from '#test/support/fake-node.ts'
-import { addNode, addSubscription, addUser } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import type { FakeNode } from '#test/support/fakes/node.ts'
+import { addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const PASSWORD = 'the-password-of-the-node'
 

@@ -5,9 +5,9 @@ import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import { soundNode } from '#src/domain/nodes/sound.ts'
 import { configurationsOf } from '#src/domain/nodes/sync/programs.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
-import type { FakeNode } from '#test/support/fake-node.ts'
-import { addNode, addSubscription, addUser } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import type { FakeNode } from '#test/support/fakes/node.ts'
+import { addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const PASSWORD = 'the-password-of-the-node'
 

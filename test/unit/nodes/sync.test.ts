@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readSubscription, resumeSubscription } from '#db/subscriptions.ts'
 import { syncNow } from '#src/domain/nodes/nodes.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
-import { addNode, addSubscription, addUser, putSettings } from '#test/support/records.ts'
-import { createWorld, grantUser, type World } from '#test/support/world.ts'
+import { addNode, addSubscription, addUser, putSettings } from '#test/support/rows/records.ts'
+import { createWorld, grantUser, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {

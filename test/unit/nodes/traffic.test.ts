@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { countReading, trafficDelta } from '#src/domain/nodes/traffic.ts'
 import type { CoreStatus } from '#src/ports/node-program.ts'
-import { createWorld, grantUser, type World } from '#test/support/world.ts'
+import { createWorld, grantUser, type World } from '#test/support/worlds/world.ts'
 
 const HERE = { core: 'local', nodes: ['de1'], acknowledged: '' }
 

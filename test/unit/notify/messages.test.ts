@@ -6,8 +6,8 @@ import { messageHtml, messageLang } from '#src/domain/notify/messages.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { createTelegram } from '#src/integrations/telegram.ts'
 import { silentLog } from '#src/lib/log.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { BOT_TOKEN } from '#test/support/messages.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { BOT_TOKEN } from '#test/support/rows/messages.ts'
 
 const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot' })
 beforeEach(() => telegram.reset())

@@ -2,12 +2,12 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { claimMessages } from '#db/messages.ts'
 import { queueMessage } from '#src/domain/notify/messages.ts'
-import type { Mood } from '#test/support/fake-system.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { BOT_TOKEN, messagesOf, queueGranted, sendMessages } from '#test/support/messages.ts'
-import { freePort } from '#test/support/process.ts'
-import { addUser, nowOf, putSettings } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { freePort } from '#test/support/drivers/process.ts'
+import type { Mood } from '#test/support/fakes/system.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { BOT_TOKEN, messagesOf, queueGranted, sendMessages } from '#test/support/rows/messages.ts'
+import { addUser, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot' })
 afterAll(() => telegram.close())

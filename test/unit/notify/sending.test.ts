@@ -1,12 +1,12 @@
 /** The scheduler's sweep: what waits is sent, what was lost with its process is told apart from what is under way. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSending, createSweep } from '#src/domain/notify/sending.ts'
-import { addEvent, SECRET, stateOf } from '#test/support/events.ts'
-import { startFakeSystem } from '#test/support/fake-system.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { BOT_TOKEN, messagesOf, queueGranted, sendMessages } from '#test/support/messages.ts'
-import { addUser } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { startFakeSystem } from '#test/support/fakes/system.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { addEvent, SECRET, stateOf } from '#test/support/rows/events.ts'
+import { BOT_TOKEN, messagesOf, queueGranted, sendMessages } from '#test/support/rows/messages.ts'
+import { addUser } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const telegram = await startFakeTelegram({ [BOT_TOKEN]: 'shop_bot' })
 const receiver = await startFakeSystem(() => ({ status: 200 }))

@@ -6,7 +6,7 @@ import { createEventSender, eventHeaders, standardSignature } from '#src/integra
 import { hmacSha256 } from '#src/lib/crypto.ts'
 import { base64, fromBase64, hex, utf8 } from '#src/lib/encoding.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { type Mood, startFakeSystem } from '#test/support/fake-system.ts'
+import { type Mood, startFakeSystem } from '#test/support/fakes/system.ts'
 
 const SECRET = '0123456789abcdef'.repeat(4)
 const request = {

@@ -5,7 +5,7 @@ import { openDatabase } from '#db/engine/open.ts'
 import { acquireLease } from '#db/leases.ts'
 import { type Hold, holdRole, startJobs } from '#src/jobs.ts'
 import { silentLog } from '#src/lib/log.ts'
-import { createHandClock } from '#test/support/world.ts'
+import { createHandClock } from '#test/support/worlds/world.ts'
 
 const TTL_MS = 10_000
 const HOUR_MS = 3_600_000

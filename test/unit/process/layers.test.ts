@@ -27,7 +27,7 @@ test.each([
   ["const b = await import('#src/high/b.ts')", 'imports src/high/b.ts: low may not'],
   ["type B = import('#src/high/b.ts').B", 'imports types of src/high/b.ts: low may not'],
   ["import 'left-pad'", 'imports left-pad: low may not'],
-  ["import '#test/support/world.ts'", 'imports test/support/world.ts: low may not'],
+  ["import '#test/support/worlds/world.ts'", 'imports test/support/worlds/world.ts: low may not'],
 ])('%s is a fault', (text, fault) => {
   expect(faultsOf({ 'src/low/c.ts': text })).toContain(`src/low/c.ts ${fault}`)
 })

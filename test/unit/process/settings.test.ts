@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ENV_GENERATION, PENDING_ENV } from '#db/own-settings.ts'
 import { putSetting } from '#db/settings.ts'
 import { readSettings, readSettingsIn, saveSettings } from '#src/domain/settings.ts'
-import { putSettings } from '#test/support/records.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+import { putSettings } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 import { readDocs } from '../../../scripts/docs/settings.ts'
 
 const ACTOR = { admin: 'admin', ip: '127.0.0.1' }

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { ROOT, runtimeBinary } from '#test/support/process.ts'
+import { ROOT, runtimeBinary } from '#test/support/drivers/process.ts'
 
 interface Found {
   walks: { name: string; files: string[]; chain: string[] }[]

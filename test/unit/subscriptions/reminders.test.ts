@@ -6,9 +6,9 @@ import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
 import { startJobs } from '#src/jobs.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { createFileWorld } from '#test/support/file-world.ts'
-import { BOT_TOKEN, sendMessages } from '#test/support/messages.ts'
+import { restoreInto } from '#test/support/calls/restores.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { BOT_TOKEN, sendMessages } from '#test/support/rows/messages.ts'
 import {
   addPayment,
   addSubscription,
@@ -17,9 +17,9 @@ import {
   inSeconds,
   nowOf,
   putSettings,
-} from '#test/support/records.ts'
-import { restoreInto } from '#test/support/restores.ts'
-import { createWorld, type World } from '#test/support/world.ts'
+} from '#test/support/rows/records.ts'
+import { createFileWorld } from '#test/support/worlds/file-world.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const HOUR = 3600
 let w: World

@@ -4,8 +4,8 @@ import { createCryptobotGateway } from '#src/integrations/payments/cryptobot/gat
 import { isSignedByCryptobot } from '#src/integrations/payments/cryptobot/notices.ts'
 import { utf8 } from '#src/lib/encoding.ts'
 import recorded from '#test/fixtures/payments/cryptobot.json' with { type: 'json' }
-import { startFakeCryptobot } from '#test/support/fake-cryptobot.ts'
-import { startFakeSystem } from '#test/support/fake-system.ts'
+import { startFakeCryptobot } from '#test/support/fakes/cryptobot.ts'
+import { startFakeSystem } from '#test/support/fakes/system.ts'
 import { order, PAYMENT_ID } from '#test/support/orders.ts'
 
 const TOKEN = '12345:AAtoken-of-the-app'

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { providerId } from '#db/values.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
-import { example } from '#test/support/example-gateway/index.ts'
+import { example } from '#test/support/fakes/example-gateway/index.ts'
 import { projectFiles } from '../../../../scripts/lint/layers.ts'
 
 const ALL = [...GATEWAYS, example]

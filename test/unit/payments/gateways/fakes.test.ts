@@ -5,10 +5,10 @@ import generic from '#test/fixtures/payments/generic.json' with { type: 'json' }
 import platega from '#test/fixtures/payments/platega.json' with { type: 'json' }
 import stars from '#test/fixtures/payments/stars.json' with { type: 'json' }
 import yookassa from '#test/fixtures/payments/yookassa.json' with { type: 'json' }
-import { startFakeCryptobot } from '#test/support/fake-cryptobot.ts'
-import { startFakeProviderB } from '#test/support/fake-provider-b.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
-import { startFakeYookassa } from '#test/support/fake-yookassa.ts'
+import { startFakeCryptobot } from '#test/support/fakes/cryptobot.ts'
+import { startFakeProviderB } from '#test/support/fakes/provider-b.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
+import { startFakeYookassa } from '#test/support/fakes/yookassa.ts'
 import { PAYMENT_ID } from '#test/support/orders.ts'
 
 const TOKEN = '4242:token'

@@ -6,7 +6,7 @@ import { createProviderB } from '#src/integrations/payments/provider-b/gateway.t
 import { createStars } from '#src/integrations/payments/stars/gateway.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import type { PaymentGateway } from '#src/ports/payment-gateway.ts'
-import { MISBEHAVIOURS, type Mood, startFakeSystem } from '#test/support/fake-system.ts'
+import { MISBEHAVIOURS, type Mood, startFakeSystem } from '#test/support/fakes/system.ts'
 import { order, PAYMENT_ID } from '#test/support/orders.ts'
 
 /** What each of them would take for a payment that was paid, were it not for the mood. */

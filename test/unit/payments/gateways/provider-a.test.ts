@@ -2,8 +2,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createOutbound } from '#src/integrations/outbound.ts'
 import { createProviderAGateway } from '#src/integrations/payments/provider-a/gateway.ts'
 import recorded from '#test/fixtures/payments/yookassa.json' with { type: 'json' }
-import { startFakeSystem } from '#test/support/fake-system.ts'
-import { startFakeYookassa } from '#test/support/fake-yookassa.ts'
+import { startFakeSystem } from '#test/support/fakes/system.ts'
+import { startFakeYookassa } from '#test/support/fakes/yookassa.ts'
 import { order, PAYMENT_ID } from '#test/support/orders.ts'
 
 const SECRET = 'test_secret-of-the-shop'

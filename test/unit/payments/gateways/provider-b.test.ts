@@ -9,10 +9,10 @@ import { utf8 } from '#src/lib/encoding.ts'
 import cispay from '#test/fixtures/payments/cispay.json' with { type: 'json' }
 import generic from '#test/fixtures/payments/generic.json' with { type: 'json' }
 import platega from '#test/fixtures/payments/platega.json' with { type: 'json' }
-import { type FakeProviderB, startFakeProviderB } from '#test/support/fake-provider-b.ts'
-import { startFakeSystem } from '#test/support/fake-system.ts'
+import { type FakeProviderB, startFakeProviderB } from '#test/support/fakes/provider-b.ts'
+import { startFakeSystem } from '#test/support/fakes/system.ts'
 import { order, PAYMENT_ID } from '#test/support/orders.ts'
-import { createHandClock } from '#test/support/world.ts'
+import { createHandClock } from '#test/support/worlds/world.ts'
 
 const SECRET = 'secret-of-the-merchant'
 const merchant = { merchantId: '1a021d91-9b26-4762-b303-5d4aac74e921', secret: SECRET }

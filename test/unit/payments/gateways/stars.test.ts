@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createStars } from '#src/integrations/payments/stars/gateway.ts'
 import recorded from '#test/fixtures/payments/stars.json' with { type: 'json' }
-import { startFakeSystem } from '#test/support/fake-system.ts'
-import { startFakeTelegram } from '#test/support/fake-telegram.ts'
+import { startFakeSystem } from '#test/support/fakes/system.ts'
+import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
 import { order, PAYMENT_ID } from '#test/support/orders.ts'
 
 const TOKEN = '4242:AAE-token-of-the-bot'

@@ -1,0 +1,124 @@
+/** Client cores that run outside with one entry of a connection list that the panel served, its text unchanged. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ListFormat } from '#src/domain/lists/formats.ts'
+import { findCore } from '#test/support/cores.ts'
+import type { Lab } from './lab.ts'
+import type { Client, Service } from './service.ts'
+
+export type ClientCore = 'xray' | 'sing-box' | 'mihomo' | 'hysteria'
+export type EntryKind = 'reality' | 'ws' | 'xhttp' | 'hysteria2'
+
+/** What each core speaks (sing-box and mihomo have no XHTTP, the hysteria client only its own protocol). */
+export const SPOKEN: [ClientCore, EntryKind][] = [
+  ['xray', 'reality'],
+  ['xray', 'ws'],
+  ['xray', 'xhttp'],
+  ['xray', 'hysteria2'],
+  ['sing-box', 'reality'],
+  ['sing-box', 'ws'],
+  ['sing-box', 'hysteria2'],
+  ['mihomo', 'reality'],
+  ['mihomo', 'ws'],
+  ['mihomo', 'hysteria2'],
+  ['hysteria', 'hysteria2'],
+]
+
+const SUFFIX: Record<EntryKind, string> = {
+  reality: '',
+  ws: ' · WS',
+  xhttp: ' · XHTTP',
+  hysteria2: ' · HY2',
+}
+
+let nextPort = 30_000
+
+interface Started {
+  file: string
+  args: string[]
+}
+
+interface Wanted {
+  lab: Lab
+  port: number
+  /** The name of the entry in the list. */
+  entry: string
+  list: string
+}
+
+function write(lab: Lab, name: string, text: string): string {
+  const file = join(lab.dir, name)
+  writeFileSync(file, text)
+  return file
+}
+
+/** The format of list that each core reads. */
+export const FORMATS: Record<ClientCore, ListFormat> = {
+  xray: 'xray',
+  'sing-box': 'singbox',
+  mihomo: 'mihomo',
+  hysteria: 'links',
+}
+
+const prepare: Record<ClientCore, (wanted: Wanted) => Started> = {
+  xray({ lab, port, entry, list }) {
+    const outbounds = JSON.parse(list).outbounds as { tag: string }[]
+    const chosen = outbounds.filter(({ tag }) => tag === `proxy ${entry}`)
+    const inbounds = [{ listen: '127.0.0.1', port, protocol: 'socks' }]
+    const config = { log: { loglevel: 'warning' }, inbounds, outbounds: chosen }
+    const file = write(lab, `client-${port}.json`, JSON.stringify(config))
+    return { file, args: ['run', '-c', file] }
+  },
+  'sing-box'({ lab, port, entry, list }) {
+    const outbounds = JSON.parse(list).outbounds as { tag: string }[]
+    const config = {
+      log: { level: 'warn' },
+      inbounds: [{ type: 'mixed', listen: '127.0.0.1', listen_port: port }],
+      outbounds: outbounds.filter(({ tag }) => tag === entry),
+      route: { final: entry },
+    }
+    const file = write(lab, `client-${port}.json`, JSON.stringify(config))
+    return { file, args: ['run', '-c', file, '-D', lab.dir] }
+  },
+  mihomo({ lab, port, entry, list }) {
+    const yaml = list
+      .replace(/^(mixed-port|external-controller):.*\n/gm, '')
+      .replace('MATCH,Proxy', `MATCH,${entry}`)
+    const file = write(lab, `client-${port}.yaml`, `${yaml}\nmixed-port: ${port}\n`)
+    return { file, args: ['-d', join(lab.dir, `mihomo-${port}`), '-f', file] }
+  },
+  hysteria({ lab, port, list }) {
+    const link = list.split('\n').find((line) => line.startsWith('hysteria2://'))
+    const yaml = `server: "${link}"\nsocks5:\n  listen: 127.0.0.1:${port}\n`
+    const file = write(lab, `client-${port}.yaml`, yaml)
+    return { file, args: ['client', '--disable-update-check', '-c', file] }
+  },
+}
+
+/** Fetches the user's list as the core reads it and starts the core with the entry of this node and kind. */
+export async function startListClient(
+  lab: Lab,
+  service: Service,
+  token: string,
+  label: string,
+  spoken: [ClientCore, EntryKind],
+): Promise<Client> {
+  const list = (await service.request(`/sub/${token}?format=${FORMATS[spoken[0]]}`)).text
+  return runListClient(lab, list, label, spoken)
+}
+
+/** Starts the core with the entry of this node and kind in a list of its format. */
+export function runListClient(
+  lab: Lab,
+  list: string,
+  label: string,
+  [core, kind]: [ClientCore, EntryKind],
+): Client {
+  const entry = label + SUFFIX[kind]
+  if (core !== 'hysteria' && !list.includes(entry)) throw new Error(`no "${entry}" in\n${list}`)
+  const port = nextPort++
+  const { args } = prepare[core]({ lab, port, entry, list })
+  const program = core === 'sing-box' ? findCore(core, '1.13.2') : findCore(core)
+  const process = lab.spawn(program, args, { outside: true })
+  return { name: `${core} by ${kind}`, socks: port, process }
+}

@@ -1,8 +1,0 @@
-import { addUser } from '#test/support/records.ts'
-import type { World } from '#test/support/world.ts'
-
-export const addOther = (w: World, tgId: number, more = {}) => {
-  const token = addUser(w, tgId, more)
-  w.change("insert or replace into sequences (name, last) values ('customers', ?)", -tgId)
-  return token
-}
