@@ -10,6 +10,7 @@ import {
   startFloodServer,
   startGroupServer,
   startPiecesServer,
+  startTalkativeServer,
 } from '#test/support/fakes/hostile-ssh.ts'
 import { startSoundServer } from '#test/support/fakes/sound-ssh.ts'
 
@@ -165,4 +166,16 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(seen.failure).toBe('garbage')
     expectUnimpressed(runtime, seen, 250)
   })
+
+  test.each(['before', 'behind'] as const)(
+    'a complaint after the end of all that is said, %s the answer, ends no thread',
+    async (when) => {
+      server = await startTalkativeServer(hostKey, when)
+      await begin(runtime)
+      const seen = await watch({ timeoutMs: 1000 })
+      expect(seen.failure).toMatch(/unreachable|timeout/)
+      expect(server.sent()).toBeGreaterThan(0)
+      expect((await node.state()).log).toEqual([])
+    },
+  )
 })

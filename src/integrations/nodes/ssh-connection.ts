@@ -1,7 +1,13 @@
 /** One SSH connection to a node: opened within 5 s, its host key proven and admitted before anything is asked. */
 import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
-import type { Client, CompressionAlgorithm, KexAlgorithm, ServerHostKeyAlgorithm } from 'ssh2'
+import type {
+  Channel,
+  Client,
+  CompressionAlgorithm,
+  KexAlgorithm,
+  ServerHostKeyAlgorithm,
+} from 'ssh2'
 import { ADDRESS_REFUSED, type Connect } from '#src/integrations/outbound-connect.ts'
 import { errorMessage, NodeError } from '#src/lib/errors.ts'
 import { fingerprintOf, hostKeyOf } from '#src/lib/host-key.ts'
@@ -110,6 +116,24 @@ const changedKey = (key: string) =>
     `the server presents another host key, ${fingerprintOf(key)}: nothing is sent to it until the key is trusted in the panel`,
   )
 
+/** What ssh2 keeps the channels of a connection in, which it tells nobody. */
+interface Channels {
+  update(id: number, channel: Channel): void
+}
+
+/**
+ * ssh2 gives a channel out when its command has begun, and of its stderr it never listens for errors. A server makes one of either by saying
+ * more after it has said that nothing more comes: unheard, that would end the thread, and all nodes' calls with it.
+ */
+function hearFaults(client: Client): void {
+  const { _chanMgr: channels } = client as unknown as { _chanMgr: Channels }
+  const update = channels.update.bind(channels)
+  channels.update = (id, channel) => {
+    for (const side of [channel, channel.stderr]) side.on('error', () => {})
+    update(id, channel)
+  }
+}
+
 /** Ends a connection, whatever the other side does. */
 export function endConnection({ client, socket }: Pick<SshConnection, 'client' | 'socket'>): void {
   client.end()
@@ -193,6 +217,7 @@ export async function openConnection(
             else void isAdmitted().then(verify)
           },
         })
+        hearFaults(client)
       } catch (error) {
         failWith(error as Error)
       }

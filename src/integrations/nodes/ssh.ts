@@ -142,7 +142,6 @@ function execute(
         socket.destroy()
         fail(new NodeError('garbage', `the answer is longer than ${limit} bytes`))
       })
-      opened.on('error', () => {})
       opened.on('close', () => {
         const answer = collected.answer()
         if (answer instanceof NodeError) fail(answer)

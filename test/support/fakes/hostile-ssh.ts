@@ -232,3 +232,47 @@ export async function startPiecesServer(
     },
   }
 }
+
+const number = (value: number) => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** SSH_MSG_CHANNEL_EOF, and SSH_MSG_CHANNEL_EXTENDED_DATA of stderr (RFC 4254, sections 5.2 and 5.3). */
+const end = (channel: number) => Buffer.concat([Buffer.from([96]), number(channel)])
+const complaint = (channel: number) =>
+  Buffer.concat([Buffer.from([95]), number(channel), number(1), text('more')])
+
+/** Lets everybody in, and says more of each command after its own word that nothing more comes: before it begins, or behind its answer. */
+export async function startTalkativeServer(
+  hostKey: string,
+  when: 'before' | 'behind',
+): Promise<HostileServer> {
+  let sent = 0
+  const server = new ssh2.Server({ hostKeys: [hostKey] }, (client) => {
+    client.on('error', () => {})
+    client.on('authentication', (context) => context.accept())
+    const { _protocol: protocol } = client as unknown as Inside
+    let channel = 0
+    const confirm = protocol.channelOpenConfirm.bind(protocol)
+    protocol.channelOpenConfirm = (...words) => {
+      channel = words[0]
+      confirm(...words)
+    }
+    const talk = () => {
+      send(client, end(channel))
+      send(client, complaint(channel))
+      sent++
+    }
+    client.on('session', (accept) => {
+      accept().on('exec', (begin) => {
+        if (when === 'behind') return begin().write('answer', talk)
+        talk()
+        setTimeout(begin, 100)
+      })
+    })
+  })
+  const port = await listening(server)
+  return { port, sent: () => sent, close: () => server.close() }
+}
