@@ -110,6 +110,8 @@ export type Call<D extends Declaration> = {
   query: () => OutputOf<D['query']>
   /** The JSON body, read when it is asked for. Throws 400 and 413. */
   body: () => Promise<OutputOf<D['body']>>
+  /** The same by a schema that only the path tells, narrower than the declared one. */
+  bodyAs: <T extends object>(schema: v.GenericSchema<unknown, T>) => Promise<T>
 } & (D extends { open: Open['open'] } ? unknown : { principal: Principal; actor: Actor }) &
   (D extends { scope: SessionScope } ? { login: SessionPrincipal } : unknown)
 
@@ -151,10 +153,15 @@ export const openOperations = (
 
 type Body = v.GenericSchema<unknown, object>
 
-function readBody(c: Context, { body, bodyOptional, changes }: Declaration): Promise<unknown> {
-  if (changes) return readChanges(c, body as Body)
-  return (bodyOptional ? readOptionalJson : readJson)(c, body as Body)
-}
+/** Reads bodies of an operation, and looks again at who asks after each: it may have come slowly. */
+const bodyReader =
+  (s: Http, c: Context, { open, bodyOptional, changes }: Declaration) =>
+  async (schema: Body): Promise<unknown> => {
+    const read = changes ? readChanges : bodyOptional ? readOptionalJson : readJson
+    const body = await read(c, schema)
+    if (!open) await requireSession(s, c)
+    return body
+  }
 
 const NAMED = /\{(\w+)\}(\.\w+)?/g
 
@@ -184,6 +191,7 @@ export function routesOf(s: Http, operations: readonly ServedOperation[]): Hono<
       const principal = one.open ? undefined : c.get('principal')
       if (principal) requireScope(principal, one.scope as Scope)
       if (one.confirmed) requireConfirmed(c)
+      const readBody = bodyReader(s, c, one)
       const answer = await one.handle({
         s,
         c,
@@ -192,11 +200,8 @@ export function routesOf(s: Http, operations: readonly ServedOperation[]): Hono<
         actor: principal?.actor,
         params: paramsOf(c, one.path),
         query: () => readQuery(c, one.query as NonNullable<Terms['query']>),
-        body: async () => {
-          const body = await readBody(c, one)
-          if (principal) await requireSession(s, c)
-          return body
-        },
+        body: () => readBody(one.body as Body),
+        bodyAs: readBody,
       } as never)
       return answer instanceof Response ? answer : c.json(answer as object)
     })

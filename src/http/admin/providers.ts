@@ -6,13 +6,12 @@ import { readSettings } from '#src/domain/settings.ts'
 import { flag } from '#src/lib/values.ts'
 import type { GatewayDescriptor, GatewaySetting } from '#src/ports/payment-gateway.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
-import { requireConfirmed, requireSession } from '../auth.ts'
+import { requireConfirmed } from '../auth.ts'
 import type { Http } from '../context.ts'
 import { adminOperations, operation, type ServedOperation } from '../operation.ts'
 import { providerId } from '../schemas/payment.ts'
 import { credentialsSaved, provider, providerSettings } from '../schemas/settings.ts'
 import { ownRouteView, providerSettingsView, providersView } from '../settings-views.ts'
-import { readChanges, readJson } from '../validate.ts'
 
 type Body = Record<string, unknown>
 
@@ -103,10 +102,9 @@ export const providerOperations = adminOperations('Payment settings', [
       changes: true,
       ok: provider,
     },
-    async ({ s, c, actor, params: { provider_id: id } }) => {
+    async ({ s, c, actor, bodyAs, params: { provider_id: id } }) => {
       const gateway = requireGateway(s, id)
-      const { enabled, ...body } = await readChanges(c, switchBody(gateway))
-      await requireSession(s, c)
+      const { enabled, ...body } = await bodyAs(switchBody(gateway))
       const values = valuesOf(gateway, body, false)
       if (Object.keys(values).length > 0) requireConfirmed(c)
       await saveProvider(s, actor, gateway, { enabled: enabled as boolean | undefined, values })
@@ -136,10 +134,9 @@ export const providerOperations = adminOperations('Payment settings', [
       body: v.record(v.string(), v.string()),
       ok: providerSettings,
     },
-    async ({ s, c, actor, params: { provider_id: id } }) => {
+    async ({ s, actor, bodyAs, params: { provider_id: id } }) => {
       const gateway = requireGateway(s, id)
-      const values = valuesOf(gateway, await readJson(c, wholeBody(gateway)), true)
-      await requireSession(s, c)
+      const values = valuesOf(gateway, await bodyAs(wholeBody(gateway)), true)
       if (Object.keys(values).length === 0) throw refusal('nothing-to-change')
       if (gateway.ownRoute) await saveCredentials(s, actor, gateway, values)
       else await saveProvider(s, actor, gateway, { values })
