@@ -157,6 +157,30 @@ describe('an answer', () => {
   })
 })
 
+test.each([
+  { bytes: 1, count: 100_000, complete: false },
+  { bytes: 1, count: 200, complete: true },
+  { bytes: 100, count: 1000, complete: true },
+])('an answer of $count pieces of $bytes bytes is read to its end: $complete', async (made) => {
+  const server = createServer((_request, response) => {
+    const piece = `${made.bytes.toString(16)}\r\n${' '.repeat(made.bytes)}\r\n`
+    const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+    response.socket?.end(`${head}${piece.repeat(made.count)}0\r\n\r\n`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const outbound = createOutbound({ denyPrivate: false })
+  const answer = await outbound({
+    method: 'GET',
+    url: `http://127.0.0.1:${port}/`,
+    signal: AbortSignal.timeout(5000),
+    maxBytes: 200_000,
+  })
+  server.close()
+  expect(answer.complete).toBe(made.complete)
+  if (made.complete) expect(answer.body.length).toBe(made.bytes * made.count)
+})
+
 test('what the answer says of the next request is handed on', async () => {
   const server = createServer((_request, response) => {
     response.writeHead(429, { 'retry-after': '17' }).end('{}')
