@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https'
 import { isAllowedAddress, literalAddress } from '#src/lib/address-policy.ts'
 import { errorCode } from '#src/lib/errors.ts'
 import { createGrowingBytes } from '#src/lib/growing-bytes.ts'
+import { orAborted } from '#src/lib/pause.ts'
 import type { Outbound, OutboundAnswer } from '#src/ports/outbound.ts'
 import {
   ADDRESS_REFUSED,
@@ -47,8 +48,8 @@ function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<Outbound
 /** A sender that keeps to the policy of lib/address-policy.ts. */
 export function createOutbound(policy: OutboundPolicy): Outbound {
   const lookup = allowedLookup(policy)
-  return ({ method, url: text, headers, body, signal, maxBytes }) =>
-    new Promise((done, fail) => {
+  return ({ method, url: text, headers, body, signal, maxBytes }) => {
+    const answered = new Promise<OutboundAnswer>((done, fail) => {
       const url = new URL(text)
       const literal = literalAddress(url)
       if (literal !== null && !isAllowedAddress(literal, policy.denyPrivate)) throw addressRefused()
@@ -56,9 +57,16 @@ export function createOutbound(policy: OutboundPolicy): Outbound {
       // No kept connection: the next request would reach it without a look-up.
       const sent = send(url, { method, headers: { ...headers }, lookup, agent: false, signal })
       sent.on('response', (answer) => readAnswer(answer, maxBytes).then(done, fail))
+      // Asked for by nobody; unheard, the request would end without a word.
+      sent.on('upgrade', (_answer, socket) => {
+        socket.destroy()
+        fail(new Error('the answer is of another protocol'))
+      })
       sent.on('error', fail)
       sent.end(body)
     })
+    return orAborted(answered, signal)
+  }
 }
 
 const FAILURES: Record<string, string> = {

@@ -157,6 +157,27 @@ describe('an answer', () => {
   })
 })
 
+test('an answer of another protocol is none', async () => {
+  const server = createServer((request) => {
+    request.socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const outbound = createOutbound({ denyPrivate: false })
+  const answer = outbound({
+    method: 'POST',
+    url: `http://127.0.0.1:${port}/`,
+    headers: {},
+    body: '{}',
+    signal: AbortSignal.timeout(5000),
+    maxBytes: 100,
+  })
+  await expect(answer).rejects.toThrow('another protocol')
+  server.close()
+})
+
 test.each([
   { bytes: 1, count: 100_000, complete: false },
   { bytes: 1, count: 200, complete: true },
