@@ -89,7 +89,7 @@ function beginsAlike(column: SQL, pattern: string): SQL | undefined {
 
 /** The entries of an admin, else those of like actions: from an index that has them together where they are few. */
 function* planOf(q: Reading, { action, admin }: AuditFilter): Steps<Listing> {
-  const order = { column: sql`${auditLog.at}`, rowid: sql<number>`${auditLog.id}` }
+  const order = { column: sql`${auditLog.at}`, key: sql<number>`${auditLog.id}` }
   const where = and(
     action === undefined ? undefined : like(auditLog.action, `${action}%`),
     admin === undefined ? undefined : eq(auditLog.admin, admin),
@@ -111,7 +111,7 @@ export function* listAudit(
   filter: AuditFilter,
   page: PageRequest,
 ): Steps<{ rows: AuditEntry[]; total: number }> {
-  const { rowids: ids, total } = yield* findRows(q, yield* planOf(q, filter), page)
+  const { keys: ids, total } = yield* findRows(q, yield* planOf(q, filter), page)
   const rows = yield* run(q.select().from(auditLog).where(inArray(auditLog.id, ids)))
   return { rows: inOrderOf(ids, rows, (row) => row.id), total }
 }

@@ -25,8 +25,6 @@ export function* insertEvent(_tx: Query, row: NewEvent & { attempts?: number }) 
 /** As the index events_open has it: SQLite takes a partial index only for the very same words. */
 const open = sql`${events.status} in ('ready', 'sending')`
 
-const rowid = sql<number>`events.rowid`
-
 const ready = written<Nothing, unknown>(
   "select 1 from events where status in ('ready', 'sending') and status = 'ready' limit 1",
 )
@@ -42,7 +40,7 @@ export function* claimEvents(tx: Query, count: number) {
     .select({ id: events.id })
     .from(events)
     .where(and(open, eq(events.status, 'ready')))
-    .orderBy(events.createdAt, rowid)
+    .orderBy(events.createdAt, events.seq)
     .limit(count)
   return yield* run(
     tx
@@ -132,14 +130,14 @@ export function* listEventsUnderWay(_q: Reading) {
 export function* listEvents(
   q: Reading,
   page: PageRequest,
-): Steps<{ rows: { row: Event; rowid: number }[]; total: number }> {
-  const column = sql`${events.createdAt}`
+): Steps<{ rows: Event[]; total: number }> {
+  const [column, key] = [sql`${events.createdAt}`, sql`${events.seq}`]
   const rows = yield* run(
     q
-      .select({ row: events, rowid })
+      .select()
       .from(events)
-      .where(afterCursor(column, rowid, page))
-      .orderBy(...pageOrder(column, rowid, page))
+      .where(afterCursor(column, key, page))
+      .orderBy(...pageOrder(column, key, page))
       .limit(page.limit),
   )
   const total = yield* countCapped(q, sql`select 1 from ${events} limit ${COUNT_CAP + 1}`)

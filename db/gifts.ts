@@ -1,7 +1,8 @@
 /** Gift codes: the admin's listing, and the conditional changes. */
-import { type Query, type Reading, run, type Steps } from './engine/database.ts'
-import { textsIn } from './engine/dialect.ts'
+import { ask, type Query, type Reading, run, type Steps } from './engine/database.ts'
+import { param, textsOf } from './engine/dialect.ts'
 import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from './engine/orm.ts'
+import { written } from './engine/question.ts'
 import { afterCursor, COUNT_CAP, countCapped, type PageRequest, pageOrder } from './paging.ts'
 import { type GiftCode, giftCodes, nodes, plans } from './schema/index.ts'
 import { isNamed, isOfFound, numberSearch, withOwnNumbers } from './users.ts'
@@ -45,12 +46,9 @@ function* search(q: Reading, text: string): Steps<SQL> {
 /** A gift code with what its view shows beside it. */
 export interface ListedGift {
   row: GiftCode
-  rowid: number
   nodeLabel: string | null
   planLabel: string | null
 }
-
-const rowid = sql<number>`gift_codes.rowid`
 
 /** One page of the admin's listing, and the count of all matches (capped at COUNT_CAP + 1). */
 export function* listGifts(
@@ -66,15 +64,15 @@ export function* listGifts(
     filter.plan === undefined ? undefined : eq(giftCodes.plan, filter.plan),
     text ? yield* search(q, text) : undefined,
   )
-  const column = sql`${giftCodes.createdAt}`
+  const [column, key] = [sql`${giftCodes.createdAt}`, sql`${giftCodes.seq}`]
   const rows = yield* run(
     q
-      .select({ row: giftCodes, rowid, nodeLabel: nodes.label, planLabel: plans.label })
+      .select({ row: giftCodes, nodeLabel: nodes.label, planLabel: plans.label })
       .from(giftCodes)
       .leftJoin(nodes, eq(nodes.code, giftCodes.node))
       .leftJoin(plans, eq(plans.code, giftCodes.plan))
-      .where(and(where, afterCursor(column, rowid, page)))
-      .orderBy(...pageOrder(column, rowid, page))
+      .where(and(where, afterCursor(column, key, page)))
+      .orderBy(...pageOrder(column, key, page))
       .limit(page.limit),
   )
   if (page.cursor === null && rows.length < page.limit) return { rows, total: rows.length }
@@ -85,15 +83,17 @@ export function* listGifts(
   return { rows, total }
 }
 
+type NewGifts = Pick<GiftCode, 'node' | 'plan' | 'createdAt' | 'expiresAt'>
+
+const add = written<NewGifts & { codes: string }, unknown>(
+  `insert into gift_codes (code, node, plan, created_at, expires_at)
+   select value, ${param('node')}, ${param('plan')}, ${param('createdAt')}, ${param('expiresAt')}
+   from (${textsOf('codes')}) as codes returning code`,
+)
+
 /** Many codes as one value, which SQLite takes apart: a statement with a place for each is long in building. */
-export function* insertGifts(
-  tx: Query,
-  gift: Pick<GiftCode, 'node' | 'plan' | 'createdAt' | 'expiresAt'> & { codes: string[] },
-) {
-  // Column by column, as the table has them.
-  const rows = sql`select value, ${gift.node}, ${gift.plan}, 0, ${gift.createdAt}, ${gift.expiresAt}, null, null, null
-    from (${textsIn(JSON.stringify(gift.codes))}) as codes`
-  yield* run(tx.insert(giftCodes).select(rows))
+export function* insertGifts(_tx: Query, { codes, ...gift }: NewGifts & { codes: string[] }) {
+  yield* ask(add, { ...gift, codes: JSON.stringify(codes) })
 }
 
 export function* readGift(tx: Reading, code: string) {

@@ -52,7 +52,7 @@ export function* fewOf(q: Reading, ways: Rows[]): Steps<Rows | undefined> {
 /** What a page is ordered by. */
 export interface Order {
   column: SQL
-  rowid: SQL<number>
+  key: SQL<number>
 }
 
 /** What a filter finds. */
@@ -72,37 +72,37 @@ export interface Listing extends Order {
 function* read(
   q: Reading,
   { from, where }: Rows,
-  { column, rowid }: Order,
+  { column, key }: Order,
   page: PageRequest,
 ): Steps<number[]> {
   const rows = yield* run(
     q
-      .select({ rowid })
+      .select({ key })
       .from(from)
-      .where(and(where, afterCursor(column, rowid, page)))
-      .orderBy(...pageOrder(column, rowid, page))
+      .where(and(where, afterCursor(column, key, page)))
+      .orderBy(...pageOrder(column, key, page))
       .limit(page.limit),
   )
-  return rows.map((row) => row.rowid)
+  return rows.map((row) => row.key)
 }
 
 /** The condition of the next REACH rows of a walk; undefined when there are no more than these. */
-function* nearby(q: Reading, walk: Rows, { column, rowid }: Order, page: PageRequest) {
+function* nearby(q: Reading, walk: Rows, { column, key }: Order, page: PageRequest) {
   const [last] = yield* run(
     q
-      .select({ value: sql<string>`${column}`, rowid })
+      .select({ value: sql<string>`${column}`, key })
       .from(walk.from)
-      .where(and(walk.where, afterCursor(column, rowid, page)))
-      .orderBy(...pageOrder(column, rowid, page))
+      .where(and(walk.where, afterCursor(column, key, page)))
+      .orderBy(...pageOrder(column, key, page))
       .limit(1)
       .offset(REACH),
   )
   if (!last) return undefined
   const side = page.order === 'desc' ? sql`>=` : sql`<=`
-  return sql`(${column}, ${rowid}) ${side} (${last.value}, ${last.rowid})`
+  return sql`(${column}, ${key}) ${side} (${last.value}, ${last.key})`
 }
 
-/** The rowids of a page, and the rows from which they were read. */
+/** The keys of a page, and the rows from which they were read. */
 function* findPage(q: Reading, listing: Listing, page: PageRequest): Steps<[number[], Rows]> {
   const { rows, walk, detour } = listing
   const near = walk && detour && (yield* nearby(q, walk, listing, page))
@@ -111,28 +111,24 @@ function* findPage(q: Reading, listing: Listing, page: PageRequest): Steps<[numb
   return met.length === page.limit ? [met, rows] : [yield* read(q, detour, listing, page), detour]
 }
 
-/** The rowids of a page, in its order, and the count of all matches (capped at COUNT_CAP + 1). */
+/** The keys of a page, in its order, and the count of all matches (capped at COUNT_CAP + 1). */
 export function* findRows(
   q: Reading,
   listing: Listing,
   page: PageRequest,
-): Steps<{ rowids: number[]; total: number }> {
-  const [rowids, from] = yield* findPage(q, listing, page)
-  if (page.cursor === null && rowids.length < page.limit) return { rowids, total: rowids.length }
-  if ((listing.known ?? 0) > COUNT_CAP) return { rowids, total: COUNT_CAP + 1 }
+): Steps<{ keys: number[]; total: number }> {
+  const [keys, from] = yield* findPage(q, listing, page)
+  if (page.cursor === null && keys.length < page.limit) return { keys, total: keys.length }
+  if ((listing.known ?? 0) > COUNT_CAP) return { keys, total: COUNT_CAP + 1 }
   // What was not met by walking is not dense: the way that was quick for the page is so for the count.
   const counted = from === listing.detour ? from : (listing.counted ?? from)
-  return { rowids, total: yield* countUpTo(q, counted, COUNT_CAP) }
+  return { keys, total: yield* countUpTo(q, counted, COUNT_CAP) }
 }
 
-/** Rows in the order in which their rowids are listed. */
-export function inOrderOf<Row>(
-  rowids: number[],
-  rows: Row[],
-  rowidOf: (row: Row) => number,
-): Row[] {
-  const byRowid = new Map(rows.map((row) => [rowidOf(row), row]))
-  return rowids.flatMap((rowid) => byRowid.get(rowid) ?? [])
+/** Rows in the order in which their keys are listed. */
+export function inOrderOf<Row>(keys: number[], rows: Row[], keyOf: (row: Row) => number): Row[] {
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]))
+  return keys.flatMap((key) => byKey.get(key) ?? [])
 }
 
 /** Beyond so many owners nearly everyone is found: what is walked in any order meets their rows soon. */

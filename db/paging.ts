@@ -1,11 +1,11 @@
-/** Lists paged by key: newest first by default, by a timestamp column and the row's number. */
+/** Lists paged by key: newest first by default, by a timestamp column and a number that only one row has. */
 import { type Reading, run, type Steps } from './engine/database.ts'
 import { and, type SQL, sql } from './engine/orm.ts'
 
-/** Where a page starts: after the row with this sort value and rowid. */
+/** Where a page starts: after the row with this sort value and this key. */
 export interface Cursor {
   value: string
-  rowid: number
+  key: number
 }
 
 export interface PageRequest {
@@ -17,19 +17,19 @@ export interface PageRequest {
 /** Counts above this are reported as this (counting all rows of a large table costs more than the page). */
 export const COUNT_CAP = 10_000
 
-/** The condition that skips the rows up to the cursor, for rows ordered by (column, rowid). */
-export function afterCursor(column: SQL, rowid: SQL, page: PageRequest): SQL | undefined {
+/** The condition that skips the rows up to the cursor, for rows ordered by (column, key). */
+export function afterCursor(column: SQL, key: SQL, page: PageRequest): SQL | undefined {
   if (!page.cursor) return undefined
-  const { value, rowid: row } = page.cursor
+  const { value, key: last } = page.cursor
   return page.order === 'desc'
-    ? sql`(${column}, ${rowid}) < (${value}, ${row})`
-    : sql`(${column}, ${rowid}) > (${value}, ${row})`
+    ? sql`(${column}, ${key}) < (${value}, ${last})`
+    : sql`(${column}, ${key}) > (${value}, ${last})`
 }
 
 /** The ORDER BY terms that belong to `afterCursor`. */
-export function pageOrder(column: SQL, rowid: SQL, page: PageRequest): SQL[] {
+export function pageOrder(column: SQL, key: SQL, page: PageRequest): SQL[] {
   const direction = page.order === 'desc' ? sql`desc` : sql`asc`
-  return [sql`${column} ${direction}`, sql`${rowid} ${direction}`]
+  return [sql`${column} ${direction}`, sql`${key} ${direction}`]
 }
 
 /** The number of rows of a subquery that selects at most COUNT_CAP + 1 rows. */

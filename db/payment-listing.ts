@@ -19,7 +19,6 @@ import { isNamed, isUuid, numberSearch, withOwnNumbers } from './users.ts'
 /** A payment with what its view shows beside it. */
 export interface ListedPayment {
   row: Payment
-  rowid: number
   username: string | null
   name: string | null
   nodeLabel: string | null
@@ -37,7 +36,7 @@ export interface PaymentFilter {
   text?: string
 }
 
-const rowid = sql<number>`payments.rowid`
+const { seq } = payments
 
 const by = (index: string) => indexed(payments, `payments_${index}`)
 const { tgId: owner } = payments
@@ -104,7 +103,7 @@ function waysTo(filter: PaymentFilter): Rows[] {
   return ways
 }
 
-const order = { column: sql`${payments.createdAt}`, rowid }
+const order = { column: sql`${payments.createdAt}`, key: sql<number>`${seq}` }
 
 /** Digits: a tg_id's beginning; a UUID: our id or the provider's; other text: the whole of the provider's id, or a username's beginning. */
 function* planSearch(
@@ -114,10 +113,10 @@ function* planSearch(
   few: Rows | undefined,
   walk: Rows,
 ): Steps<Listing> {
-  const external = yield* run(q.select({ rowid }).from(payments).where(withExternalId(text)))
+  const external = yield* run(q.select({ seq }).from(payments).where(withExternalId(text)))
   const known = inArray(
-    rowid,
-    external.map((row) => row.rowid),
+    seq,
+    external.map((row) => row.seq),
   )
   const anywhere = sql`${payments}`
   if (isUuid(text)) {
@@ -154,7 +153,6 @@ const listed = (q: Reading) =>
   q
     .select({
       row: payments,
-      rowid,
       username: users.username,
       name: users.name,
       nodeLabel: nodes.label,
@@ -173,9 +171,9 @@ export function* listPayments(
   page: PageRequest,
 ): Steps<{ rows: ListedPayment[]; total: number }> {
   const plan = yield* planOf(q, yield* withOwnNumbers(q, filter))
-  const { rowids, total } = yield* findRows(q, plan, page)
-  const rows = yield* run(listed(q).where(inArray(rowid, rowids)))
-  return { rows: inOrderOf(rowids, rows, (one) => one.rowid), total }
+  const { keys, total } = yield* findRows(q, plan, page)
+  const rows = yield* run(listed(q).where(inArray(seq, keys)))
+  return { rows: inOrderOf(keys, rows, ({ row }) => row.seq), total }
 }
 
 /** One payment as the listing has it. */

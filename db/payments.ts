@@ -239,7 +239,7 @@ export function* readReusable(
           or(and(ne(payments.externalId, ''), gt(payments.payUrlExpiresAt, linkUntil)), begun),
         ),
       )
-      .orderBy(sql`${payments.createdAt} desc`, sql`payments.rowid desc`)
+      .orderBy(sql`${payments.createdAt} desc`, sql`${payments.seq} desc`)
       .limit(1),
   )
   return found as Payment | undefined

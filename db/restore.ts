@@ -17,7 +17,7 @@ import {
 } from './own-settings.ts'
 import { STORED_TABLES } from './rows.ts'
 import { CUSTOMERS } from './sequences.ts'
-import { columnsOf, restoredTables } from './upload.ts'
+import { copiedColumns, restoredTables } from './upload.ts'
 import { ROOM_FROM } from './values.ts'
 
 interface Former {
@@ -210,9 +210,9 @@ const KEEP = `
     WHERE totp_last_step IS NOT NULL GROUP BY totp_secret;
 `
 
-/** The columns of a table for a statement, all but one where it is named. */
+/** The columns of a table that are copied for a statement, all but one where it is named. */
 const namesOf = (raw: Sqlite.Database, table: string, except?: string) =>
-  columnsOf(raw, table)
+  copiedColumns(raw, table)
     .filter(({ name }) => name !== except)
     .map(({ name }) => `"${name}"`)
     .join(', ')

@@ -133,6 +133,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   stored(schema.linkCodes, { tgId: is.storedTgId, code: is.digest, expiresAt: timestamp }),
   stored(schema.sequences, { name: is.recordId, last: is.steps }),
   stored(schema.subscriptions, {
+    seq: is.seq,
     uuid: is.uuid,
     tgId: is.storedTgId,
     node: code,
@@ -193,6 +194,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     archived: flag,
   }),
   stored(schema.payments, {
+    seq: is.seq,
     id: is.recordId,
     tgId: is.storedTgId,
     node: code,
@@ -221,6 +223,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     subscriptionUuid: is.uuid,
   }),
   stored(schema.giftCodes, {
+    seq: is.seq,
     code: is.giftCode,
     node: code,
     plan: is.planCode,
@@ -303,6 +306,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     botToken: secretText(4096),
   }),
   stored(schema.events, {
+    seq: is.seq,
     id: is.recordId,
     event: v.pipe(name, v.regex(/^[a-z_.]+$/)),
     data: jsonText,

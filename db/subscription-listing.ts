@@ -32,8 +32,7 @@ export interface SubscriptionFilter {
 export const SUBSCRIPTION_SORTS = ['created_at', 'expires_at'] as const
 export type SubscriptionSort = (typeof SUBSCRIPTION_SORTS)[number]
 
-const { tgId, node, plan, createdAt, expiresAt } = subscriptions
-const rowid = sql<number>`subscriptions.rowid`
+const { seq, tgId, node, plan, createdAt, expiresAt } = subscriptions
 
 const by = (index: string) => indexed(subscriptions, `subscriptions_${index}`)
 
@@ -158,7 +157,10 @@ function* planOf(
   sort: SubscriptionSort,
   now: string,
 ): Steps<Listing> {
-  const order = { column: sort === 'created_at' ? sql`${createdAt}` : sql`${expiresAt}`, rowid }
+  const order = {
+    column: sort === 'created_at' ? sql`${createdAt}` : sql`${expiresAt}`,
+    key: sql<number>`${seq}`,
+  }
   const others = filtered(filter, now)
   const { text, state } = filter
   if (text && isUuid(text)) {
@@ -203,7 +205,7 @@ export function* listSubscriptions(
   now: string,
 ): Steps<{ rows: ListedSubscription[]; total: number }> {
   const plan = yield* planOf(q, yield* withOwnNumbers(q, filter), sort, now)
-  const { rowids, total } = yield* findRows(q, plan, page)
-  const rows = yield* run(listed(q).where(inArray(rowid, rowids)))
-  return { rows: inOrderOf(rowids, rows, (one) => one.rowid), total }
+  const { keys, total } = yield* findRows(q, plan, page)
+  const rows = yield* run(listed(q).where(inArray(seq, keys)))
+  return { rows: inOrderOf(keys, rows, ({ row }) => row.seq), total }
 }

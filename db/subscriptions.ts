@@ -28,7 +28,7 @@ const ofOwner = built<{ tgId: number; now: string }, ActiveOfUser[]>((q) =>
     })
     .from(subscriptions)
     .where(and(eq(subscriptions.tgId, field('tgId')), whereActive(field('now'))))
-    .orderBy(subscriptions.createdAt, sql`subscriptions.rowid`),
+    .orderBy(subscriptions.createdAt, subscriptions.seq),
 )
 
 /** The active subscriptions of a user, oldest first: the order of the user's list. */
@@ -36,11 +36,10 @@ export function* listActiveOfUser(_q: Reading, tgId: number, now: string) {
   return yield* ask(ofOwner, { tgId, now })
 }
 
-const rowid = sql<number>`subscriptions.rowid`
+const { seq } = subscriptions
 
 const listedColumns = {
   row: subscriptions,
-  rowid,
   username: users.username,
   name: users.name,
   nodeLabel: nodes.label,
@@ -60,7 +59,6 @@ export const listed = (q: Reading) =>
 /** A subscription with what its one view shows beside it. */
 export interface ListedSubscription {
   row: Subscription
-  rowid: number
   username: string | null
   /** Of the owner, as their username is. */
   name: string | null
@@ -84,7 +82,7 @@ export function* readGiftSubscription(tx: Reading, tgId: number, code: string) {
 const listedOfUser = built<{ tgId: number }, ListedSubscription[]>((q) =>
   listed(q)
     .where(eq(subscriptions.tgId, field('tgId')))
-    .orderBy(desc(subscriptions.createdAt), desc(rowid)),
+    .orderBy(desc(subscriptions.createdAt), desc(seq)),
 )
 
 export function* listOfUser(_q: Reading, tgId: number) {
@@ -243,7 +241,7 @@ export function* readUnexpiredOfUser(tx: Query, tgId: number, now: string) {
       .select()
       .from(subscriptions)
       .where(unexpiredOfUser(tgId, now))
-      .orderBy(subscriptions.createdAt, rowid),
+      .orderBy(subscriptions.createdAt, seq),
   )
   return rows as Subscription[]
 }
@@ -281,10 +279,10 @@ export function* moveSubscription(tx: Query, uuid: string, to: string) {
 }
 
 /** Where a walk over the subscriptions of a node has got to. */
-export type Place = Pick<Subscription, 'createdAt'> & { rowid: number }
+export type Place = Pick<Subscription, 'createdAt' | 'seq'>
 
 const walked = {
-  rowid,
+  seq,
   createdAt: subscriptions.createdAt,
   uuid: subscriptions.uuid,
   active: subscriptions.active,
@@ -312,11 +310,11 @@ export function* moveSubscriptions(
         and(
           eq(subscriptions.node, from),
           after
-            ? sql`(${walked.createdAt}, ${rowid}) > (${after.createdAt}, ${after.rowid})`
+            ? sql`(${walked.createdAt}, ${seq}) > (${after.createdAt}, ${after.seq})`
             : undefined,
         ),
       )
-      .orderBy(walked.createdAt, rowid)
+      .orderBy(walked.createdAt, seq)
       .limit(limit),
   )) as Walked[]
   const moved = rows.filter((row) => row.active)

@@ -96,13 +96,13 @@ export function* resetTraffic(tx: Query, uuid: string, core: string, bases: stri
 export const RESET_EPOCH = 'reset'
 
 const total = sql<number>`(up_bytes + down_bytes)`
-const rowid = sql<number>`subscriptions.rowid`
+const { seq } = subscriptions
 
 /** The `most` subscriptions with the most traffic, as a table to select from. */
 const largest = (q: Reading, most: number) =>
   q
     .select({
-      rowid: rowid.as('traffic_rowid'),
+      seq,
       total: total.as('traffic_total'),
       uuid: subscriptions.uuid,
       tgId: subscriptions.tgId,
@@ -112,7 +112,7 @@ const largest = (q: Reading, most: number) =>
     })
     .from(subscriptions)
     .where(gt(total, 0))
-    .orderBy(desc(total), desc(rowid))
+    .orderBy(desc(total), desc(seq))
     .limit(most)
     .as('largest')
 
@@ -122,7 +122,7 @@ function* listTraffic(q: Reading, most: number, page: PageRequest) {
   return yield* run(
     q
       .select({
-        rowid: rows.rowid,
+        seq: rows.seq,
         uuid: rows.uuid,
         tgId: rows.tgId,
         username: users.username,
@@ -137,10 +137,10 @@ function* listTraffic(q: Reading, most: number, page: PageRequest) {
       .leftJoin(nodes, eq(nodes.code, rows.node))
       .where(
         page.cursor
-          ? sql`(${rows.total}, ${rows.rowid}) < (cast(${page.cursor.value} as integer), ${page.cursor.rowid})`
+          ? sql`(${rows.total}, ${rows.seq}) < (cast(${page.cursor.value} as integer), ${page.cursor.key})`
           : undefined,
       )
-      .orderBy(desc(rows.total), desc(rows.rowid))
+      .orderBy(desc(rows.total), desc(rows.seq))
       .limit(page.limit),
   )
 }

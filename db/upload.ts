@@ -276,9 +276,13 @@ function refuseLoose(raw: Sqlite.Database): void {
     throw new UploadRefused(DAMAGED)
 }
 
+/** The columns of a table that a copy of its rows has. Their `seq` is given anew, in their order: what an archive says of it harms nobody. */
+export const copiedColumns = (raw: Sqlite.Database, table: string): Column[] =>
+  columnsOf(raw, table).filter(({ name }) => name !== 'seq')
+
 /** In place of the rows that our own migrations made. */
 function copyRows(raw: Sqlite.Database, table: string): void {
-  const columns = listColumns(columnsOf(raw, table))
+  const columns = listColumns(copiedColumns(raw, table))
   raw.exec(`DELETE FROM main."${table}"`)
   raw.exec(
     `INSERT INTO main."${table}" (${columns}) SELECT ${columns} FROM up."${table}" NOT INDEXED`,

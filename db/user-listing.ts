@@ -175,7 +175,7 @@ export const userCursor = (
   sort: UserSort,
 ): Cursor => ({
   value: sort === 'created_at' ? user.createdAt : String(user.tgId),
-  rowid: user.tgId,
+  key: user.tgId,
 })
 
 /** The rows of these users; what is counted of each is read by `subscriptions_list`, which covers it. */
@@ -220,14 +220,14 @@ function* readPage(
 ): Steps<UserPage> {
   // The order alone would have SQLite walk all users by their ids.
   const column = isFound ? sql`+${sortColumn(sort)}` : sortColumn(sort)
-  const rowid = sql`${tgId}`
+  const key = sql`${tgId}`
   // First only who is on the page: what is counted of users is worth counting for these alone.
   const ids = yield* run(
     q
       .select({ tgId: sql<number>`${tgId}`, createdAt: sql<string>`${createdAt}` })
       .from(from)
-      .where(and(where, afterCursor(column, rowid, page)))
-      .orderBy(...pageOrder(column, rowid, page))
+      .where(and(where, afterCursor(column, key, page)))
+      .orderBy(...pageOrder(column, key, page))
       .limit(page.limit),
   )
   const numbers = ids.map((one) => one.tgId)

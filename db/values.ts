@@ -29,6 +29,9 @@ export const ROOM_FROM = 2 ** 47
 /** SQLite's numbers of rows. */
 export const rowId = integer(1, MOST_STEPS)
 
+/** Where a row stands in the order in which rows were written; whatever it is, a copy gives another one. */
+export const seq = v.number()
+
 /** What goes up by one: tries, changes. */
 export const steps = integer(0, MOST_STEPS)
 

@@ -1,5 +1,5 @@
 /** What people and the operator's webhook are told. */
-import { autoId, index, int, json, oneOf, table, text } from '../engine/columns.ts'
+import { autoId, index, insertionOrder, int, json, oneOf, table, text } from '../engine/columns.ts'
 import { sql } from '../engine/orm.ts'
 
 const SENDING = ['ready', 'sending', 'done', 'failed', 'skipped'] as const
@@ -34,7 +34,8 @@ export const outbox = table(
 export const events = table(
   'events',
   {
-    id: text('id').primaryKey(),
+    seq: insertionOrder('seq'),
+    id: text('id').notNull().unique(),
     event: text('event').notNull(),
     /** The JSON of `data`, as it is signed and sent. */
     data: text('data').notNull(),

@@ -3,6 +3,7 @@ import {
   autoId,
   bool,
   index,
+  insertionOrder,
   int,
   json,
   oneOf,
@@ -19,7 +20,8 @@ const LINKED = { onUpdate: 'cascade', onDelete: 'set null' } as const
 export const payments = table(
   'payments',
   {
-    id: text('id').primaryKey(),
+    seq: insertionOrder('seq'),
+    id: text('id').notNull().unique(),
     tgId: int('tg_id').notNull(),
     node: text('node').notNull(),
     plan: text('plan').notNull(),

@@ -1,5 +1,5 @@
 /** What is sold, and given away. */
-import { bool, index, int, table, text } from '../engine/columns.ts'
+import { bool, index, insertionOrder, int, table, text } from '../engine/columns.ts'
 
 export const plans = table('plans', {
   code: text('code').primaryKey(),
@@ -15,7 +15,8 @@ export const plans = table('plans', {
 export const giftCodes = table(
   'gift_codes',
   {
-    code: text('code').primaryKey(),
+    seq: insertionOrder('seq'),
+    code: text('code').notNull().unique(),
     node: text('node').notNull(),
     plan: text('plan').notNull(),
     createdBy: int('created_by').notNull().default(0),

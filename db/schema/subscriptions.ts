@@ -1,5 +1,5 @@
 /** Subscriptions. */
-import { bool, index, int, oneOf, table, text } from '../engine/columns.ts'
+import { bool, index, insertionOrder, int, oneOf, table, text } from '../engine/columns.ts'
 import { sql } from '../engine/orm.ts'
 import { isHeld, isOpen, isRevoked } from '../states.ts'
 import { users } from './customers.ts'
@@ -11,7 +11,8 @@ const REVOKED = sql.raw(isRevoked())
 export const subscriptions = table(
   'subscriptions',
   {
-    uuid: text('uuid').primaryKey(),
+    seq: insertionOrder('seq'),
+    uuid: text('uuid').notNull().unique(),
     tgId: int('tg_id')
       .notNull()
       .references(() => users.tgId, { onDelete: 'cascade' }),

@@ -19,9 +19,8 @@ export const pageQuery = {
 
 function parseCursor(text: string): Cursor {
   try {
-    const [value, rowid] = JSON.parse(fromUtf8(fromBase64(text))) as unknown[]
-    if (typeof value === 'string' && Number.isSafeInteger(rowid))
-      return { value, rowid: rowid as number }
+    const [value, key] = JSON.parse(fromUtf8(fromBase64(text))) as unknown[]
+    if (typeof value === 'string' && Number.isSafeInteger(key)) return { value, key: key as number }
   } catch {
     // Refused below, like every cursor that is not ours.
   }
@@ -67,7 +66,7 @@ export function pageHeaders(
   if (total > COUNT_CAP) c.header('X-Total-Capped', '1')
   if (last && items.length === page.limit) {
     const url = new URL(c.req.url)
-    url.searchParams.set('cursor', base64url(utf8(JSON.stringify([last.value, last.rowid]))))
+    url.searchParams.set('cursor', base64url(utf8(JSON.stringify([last.value, last.key]))))
     c.header('Link', `<${url.pathname}${url.search}>; rel="next"`)
   }
 }

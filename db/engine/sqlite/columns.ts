@@ -10,6 +10,8 @@ export const int = (name: string) => core.integer(name)
 export const real = (name: string) => core.real(name)
 export const bool = (name: string) => core.integer(name, { mode: 'boolean' })
 export const autoId = (name: string) => core.integer(name).primaryKey({ autoIncrement: true })
+/** Numbers the rows in the order in which they are written: SQLite's own number of a row, so that it costs nothing. */
+export const insertionOrder = (name: string) => core.integer(name).primaryKey()
 export const json = <T>(name: string) => core.text(name, { mode: 'json' }).$type<T>()
 export const oneOf = <const T extends readonly [string, ...string[]]>(name: string, values: T) =>
   core.text(name, { enum: values })

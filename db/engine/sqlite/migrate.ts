@@ -48,27 +48,32 @@ function apply(raw: Sqlite.Database, missing: ReturnType<typeof readMigrationFil
   }
 }
 
+function putTriggers(raw: Sqlite.Database): void {
+  for (const statement of TRIGGER_STATEMENTS) raw.exec(statement)
+  if (!areFactsKept(raw)) rebuildFacts(raw)
+}
+
 /**
  * Applies the missing migrations, to the one with the number `upTo` at most, and the triggers in one transaction; facts are made
  * anew after them, and wherever their triggers are not those of this version. Stopped before the newest migration it makes no
  * triggers: they name tables that are not there yet. Foreign keys are off meanwhile: drizzle-kit rebuilds tables, and with them on the rebuild of a parent
- * deletes its children (drizzle-team/drizzle-orm#4938).
+ * deletes its children (drizzle-team/drizzle-orm#4938). Gives whether there was a missing one.
  */
-export function migrate(raw: Sqlite.Database, upTo = Number.POSITIVE_INFINITY): void {
+export function migrate(raw: Sqlite.Database, upTo = Number.POSITIVE_INFINITY): boolean {
   const known = readMigrationFiles({ migrationsFolder: MIGRATIONS })
   const isWhole = upTo >= (known.at(-1)?.folderMillis ?? 0)
   raw.pragma('foreign_keys = OFF')
-  raw
+  const changed = raw
     .transaction(() => {
       const last = appliedMigration(raw)
       const missing = known.filter(
         ({ folderMillis }) => folderMillis > last && folderMillis <= upTo,
       )
       if (missing.length > 0) apply(raw, missing)
-      if (!isWhole) return
-      for (const statement of TRIGGER_STATEMENTS) raw.exec(statement)
-      if (!areFactsKept(raw)) rebuildFacts(raw)
+      if (isWhole) putTriggers(raw)
+      return missing.length > 0
     })
     .immediate()
   raw.pragma('foreign_keys = ON')
+  return changed
 }

@@ -130,6 +130,7 @@ export function openDatabase(
       examine(raw, path, options.now)
     }
     configure(raw)
-    migrate(raw)
+    // A table that is rebuilt leaves a log of its size, which would stay as long as the process.
+    if (migrate(raw)) raw.pragma('wal_checkpoint(TRUNCATE)')
   })
 }

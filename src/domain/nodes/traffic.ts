@@ -183,6 +183,6 @@ export async function trafficReport(s: Pick<Services, 'reads'>, page: PageReques
   // All at once they would keep requests waiting.
   for await (const slice of slices(rows, SLICE)) entries.push(...slice.map(entryOf))
   const last = rows.at(-1)
-  const next = last ? { value: String(last.up + last.down), rowid: last.rowid } : null
+  const next = last ? { value: String(last.up + last.down), key: last.seq } : null
   return { entries, count, up, down, totalFmt: formatBytes(up + down), next }
 }

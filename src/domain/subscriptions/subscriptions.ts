@@ -109,7 +109,7 @@ export function* giveSubscription(
     ...origin,
   })
   const labels = { username, name, nodeLabel: node.label, planLabel: plan.label }
-  return { row, rowid: 0, ...labels } as ListedSubscription
+  return { row, ...labels } as ListedSubscription
 }
 
 /** Grants what was read in the same transaction. */

@@ -24,10 +24,10 @@ export const eventOperations = adminOperations('Data', [
       const last = rows.at(-1)
       return onePage(
         c,
-        rows.map(({ row }) => eventView(row)),
+        rows.map(eventView),
         page,
         total,
-        last ? { value: last.row.createdAt, rowid: last.rowid } : null,
+        last ? { value: last.createdAt, key: last.seq } : null,
       )
     },
   ),

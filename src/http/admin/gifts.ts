@@ -59,7 +59,7 @@ export const giftOperations = adminOperations('Gift codes', [
         rows.map((found) => giftView(found, link(found.row.code))),
         page,
         total,
-        last ? { value: last.row.createdAt, rowid: last.rowid } : null,
+        last ? { value: last.row.createdAt, key: last.row.seq } : null,
       )
     },
   ),

@@ -94,7 +94,7 @@ export const paymentOperations = adminOperations('Payments', [
         rows.map((row) => paymentView(row, labelOf)),
         page,
         total,
-        last ? { value: last.row.createdAt, rowid: last.rowid } : null,
+        last ? { value: last.row.createdAt, key: last.row.seq } : null,
       )
     },
   ),

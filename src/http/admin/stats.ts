@@ -71,7 +71,7 @@ export const statsOperations = adminOperations('Data', [
         rows.map(auditView),
         page,
         total,
-        last ? { value: last.at, rowid: last.id } : null,
+        last ? { value: last.at, key: last.id } : null,
       )
     },
   ),

@@ -49,7 +49,7 @@ function nextCursor(last: ListedSubscription | undefined, sort: SubscriptionSort
   if (!last) return null
   return {
     value: sort === 'created_at' ? last.row.createdAt : last.row.expiresAt,
-    rowid: last.rowid,
+    key: last.row.seq,
   }
 }
 

@@ -20,6 +20,7 @@ scenarios('POST /admin/api/gift-codes', [
       expect(json).toEqual({ code: expect.stringMatching(CODE), link: linkOf(json.code) })
       expect(w.rows('select * from gift_codes')).toEqual([
         {
+          seq: 1,
           ...ORDER,
           code: json.code,
           created_by: 0,

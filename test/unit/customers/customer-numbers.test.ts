@@ -1,5 +1,5 @@
 /** Who a number means, whatever is written of customers; what a migration and a restore make of their numbers. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -95,6 +95,7 @@ test('a file of 100,000 users with 300,000 subscriptions is migrated within 30 s
     const seconds = (performance.now() - startedAt) / 1000
     console.log(`300,000 subscriptions migrated in ${seconds.toFixed(1)} s`)
     expect(seconds).toBeLessThan(30)
+    expect(statSync(`${path}-wal`).size).toBe(0)
     const wrong = db.raw.prepare(
       "select count(*) from users where telegram_id is not tg_id or name is not null or tags <> '[]'",
     )

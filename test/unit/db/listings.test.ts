@@ -123,14 +123,14 @@ const LIMIT = 60
 async function readPages<R>(
   list: (page: PageRequest) => Promise<{ rows: R[]; total: number }>,
   order: PageRequest['order'],
-  keyOf: (row: R) => { value: string; rowid: number },
+  keyOf: (row: R) => NonNullable<PageRequest['cursor']>,
 ) {
   const rowids: number[] = []
   const totals = new Set<number>()
   let cursor: PageRequest['cursor'] = null
   for (let i = 0; i < 2; i++) {
     const { rows, total } = await list({ limit: LIMIT, cursor, order })
-    rowids.push(...rows.map((row) => keyOf(row).rowid))
+    rowids.push(...rows.map((row) => keyOf(row).key))
     totals.add(total)
     const last = rows.at(-1)
     if (!last) break
@@ -194,7 +194,7 @@ describe.each(SUBSCRIPTION_SORTS)('subscriptions by %s', (sort) => {
         const found = await readPages(
           (page) => db.read((q) => listSubscriptions(q, filter, sort, page, NOW)),
           order,
-          ({ row, rowid }) => ({ value: row[property], rowid }),
+          ({ row }) => ({ value: row[property], key: row.seq }),
         )
         const fitting = subscriptions.filter((row) => fits(row, filter))
         expect([filter, found]).toEqual([filter, expected(fitting, sorted, order)])
@@ -231,7 +231,7 @@ describe.each(['asc', 'desc'] as const)('%s', (order) => {
       const found = await readPages(
         (page) => db.read((q) => listPayments(q, filter, page)),
         order,
-        ({ row, rowid }) => ({ value: row.createdAt, rowid }),
+        ({ row }) => ({ value: row.createdAt, key: row.seq }),
       )
       const { status, provider, plan } = more
       const matching = fitting.filter(
