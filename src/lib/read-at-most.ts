@@ -7,13 +7,14 @@ import { createGrowingBytes } from './growing-bytes.ts'
 const FREE_BYTES = 16 * 1024
 
 /**
- * All bytes of a body, or null as soon as there are more than `maxBytes`. Large ones that are under way at once share `budget`. Throws 503
- * where that is used up.
+ * All bytes of a body, or null as soon as there are more than `maxBytes`. Large ones that are under way at once share `budget`, until
+ * `ready`, called with the whole of one, lets it go. Throws 503 where that is used up, and what `ready` throws.
  */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
   budget?: ByteBudget,
+  ready: (bytes: Uint8Array) => Promise<void> = async () => {},
 ): Promise<Uint8Array | null> {
   let held = 0
   const bytes = createGrowingBytes(maxBytes, (room) => {
@@ -25,7 +26,9 @@ export async function readAtMost(
     for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
       if (!bytes.add(piece)) return null
     }
-    return bytes.taken()
+    const whole = bytes.taken()
+    await ready(whole)
+    return whole
   } finally {
     budget?.give(held)
   }

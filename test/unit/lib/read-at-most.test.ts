@@ -80,6 +80,22 @@ describe('large bodies share a budget', () => {
     expect(budget.take(1)).toBe(false)
   })
 
+  test('a whole one holds what it took until it is let go, and is read even then', async () => {
+    const budget = createByteBudget(100 * KB)
+    let letGo = () => {}
+    const read = readAtMost(bodyOf(60 * KB, KB), 256 * KB, budget, (bytes) => {
+      expect(isNumbers(bytes, 60 * KB)).toBe(true)
+      return new Promise((resolve) => {
+        letGo = resolve
+      })
+    })
+    await settled()
+    expect(budget.take(60 * KB)).toBe(false)
+    letGo()
+    expect(isNumbers(await read, 60 * KB)).toBe(true)
+    expect(budget.take(100 * KB)).toBe(true)
+  })
+
   test('a body that breaks off gives back what it held', async () => {
     const budget = createByteBudget(100 * KB)
     const broken = new ReadableStream<Uint8Array>({
