@@ -1,9 +1,9 @@
 /** The rows of a verified copy take the place of the live ones, in one transaction that other processes only see whole. */
 import Sqlite from 'better-sqlite3'
 import { isBusy } from './engine/failures.ts'
+import { configure } from './engine/sqlite/configure.ts'
 import { dropFactTriggers, rebuildFacts } from './engine/sqlite/facts.ts'
 import { guarded, neutral } from './engine/sqlite/failures.ts'
-import { configure } from './engine/sqlite/open.ts'
 import { peekInstanceId, peekSetting } from './engine/sqlite/peek.ts'
 import { snapshotInto, withConnection } from './engine/sqlite/snapshot.ts'
 import {

@@ -1,6 +1,5 @@
 /** HTTP to addresses that an admin may have set. `node:http`, because `fetch` can't be given the address to connect to. */
-import { type IncomingMessage, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { isAllowedAddress, literalAddress } from '#src/lib/address-policy.ts'
 import { errorCode } from '#src/lib/errors.ts'
 import { createGrowingBytes } from '#src/lib/growing-bytes.ts'
@@ -19,6 +18,15 @@ import {
  */
 const PIECES = 256
 const BYTES_PER_PIECE = 64
+
+/**
+ * Node's client of an address, loaded by the first request: an import of `node:http` reads all that it has, for its WebSocket the whole
+ * of undici, 30 ms for each thread that knows the gateways and asks nobody.
+ */
+const clientOf = ({ protocol }: URL) =>
+  protocol === 'https:'
+    ? process.getBuiltinModule('node:https')
+    : process.getBuiltinModule('node:http')
 
 function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<OutboundAnswer> {
   return new Promise((resolve, reject) => {
@@ -53,7 +61,7 @@ export function createOutbound(policy: OutboundPolicy): Outbound {
       const url = new URL(text)
       const literal = literalAddress(url)
       if (literal !== null && !isAllowedAddress(literal, policy.denyPrivate)) throw addressRefused()
-      const send = url.protocol === 'https:' ? requestHttps : requestHttp
+      const send = clientOf(url).request
       // No kept connection: the next request would reach it without a look-up.
       const sent = send(url, { method, headers: { ...headers }, lookup, agent: false, signal })
       sent.on('response', (answer) => readAnswer(answer, maxBytes).then(done, fail))

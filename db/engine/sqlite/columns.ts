@@ -1,5 +1,15 @@
-/** Column builders of the schema for SQLite. */
-import { core } from './orm.ts'
+/** Column builders of the schema for SQLite: of drizzle no more than they need, as in ../orm.ts. */
+import { createRequire } from 'node:module'
+
+const load = createRequire(import.meta.url)
+type Core = typeof import('drizzle-orm/sqlite-core')
+
+const core = {
+  ...(load('drizzle-orm/sqlite-core/table') as Pick<Core, 'sqliteTable'>),
+  ...(load('drizzle-orm/sqlite-core/indexes') as Pick<Core, 'index' | 'uniqueIndex'>),
+  ...(load('drizzle-orm/sqlite-core/primary-keys') as Pick<Core, 'primaryKey'>),
+  ...(load('drizzle-orm/sqlite-core/columns') as Pick<Core, 'text' | 'integer' | 'real'>),
+}
 
 export const table = core.sqliteTable
 export const index = core.index

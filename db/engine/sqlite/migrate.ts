@@ -1,9 +1,12 @@
 /** Brings a database to the form of this program: migrations, triggers, and what is kept by them. */
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import { areFactsKept, dropFactTriggers, rebuildFacts } from './facts.ts'
-import { readMigrationFiles } from './orm.ts'
 import { TRIGGER_STATEMENTS } from './triggers.ts'
+
+const load = createRequire(import.meta.url)
+const { readMigrationFiles } = load('drizzle-orm/migrator') as typeof import('drizzle-orm/migrator')
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { DatabaseRefused } from '../failures.ts'
+import { configure } from './configure.ts'
 import { damaged, guarded } from './failures.ts'
 import { type SqliteDatabase, wrap } from './handle.ts'
 import { appliedMigration, migrate, migrationNumbers } from './migrate.ts'
@@ -49,21 +50,6 @@ function examine(raw: Sqlite.Database, path: string, now: Date): void {
     )
   }
   if (applied > 0 && applied < newest) snapshotBefore(raw, path, applied, now)
-}
-
-/** Sets what every connection to the live database must have. */
-export function configure(raw: Sqlite.Database): void {
-  raw.pragma('journal_mode = WAL')
-  // better-sqlite3 re-opens WAL databases with synchronous=NORMAL, which loses acknowledged commits in a power cut.
-  raw.pragma('synchronous = FULL')
-  raw.pragma('foreign_keys = ON')
-  raw.pragma('trusted_schema = OFF')
-  raw.pragma('cell_size_check = ON')
-  raw.pragma('temp_store = MEMORY')
-  // Half of what SQLite would wait for: the commit that finds so many pages in the log takes them into the file, and the thread with it.
-  raw.pragma('wal_autocheckpoint = 500')
-  // 64 MB, taken as it is needed: what is not in it costs a list fetch 2 µs a page.
-  raw.pragma('cache_size = -65536')
 }
 
 /**

@@ -4,13 +4,9 @@ import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 
 const load = createRequire(import.meta.url)
 
-export const core = load('drizzle-orm/sqlite-core') as typeof import('drizzle-orm/sqlite-core')
 export const { drizzle } = load(
   'drizzle-orm/better-sqlite3',
 ) as typeof import('drizzle-orm/better-sqlite3')
-export const { readMigrationFiles } = load(
-  'drizzle-orm/migrator',
-) as typeof import('drizzle-orm/migrator')
 export type { BetterSQLite3Database as SyncBuilder } from 'drizzle-orm/better-sqlite3'
 /** The same as everyone else sees it: its results are awaited. */
 export type Builder = BaseSQLiteDatabase<'async', unknown>

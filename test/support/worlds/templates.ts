@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { openDatabase } from '#db/engine/open.ts'
+import { configure } from '#db/engine/sqlite/configure.ts'
 import { type SqliteDatabase, wrap } from '#db/engine/sqlite/handle.ts'
-import { configure } from '#db/engine/sqlite/open.ts'
 
 const images = new Map<string, Promise<Buffer>>()
 

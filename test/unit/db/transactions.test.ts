@@ -6,8 +6,8 @@ import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '#db/engine/database.ts'
 import { eq } from '#db/engine/orm.ts'
+import { configure } from '#db/engine/sqlite/configure.ts'
 import { type SqliteDatabase, wrap } from '#db/engine/sqlite/handle.ts'
-import { configure } from '#db/engine/sqlite/open.ts'
 import { settings } from '#db/schema/index.ts'
 
 let dir: string
