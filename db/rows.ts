@@ -90,7 +90,13 @@ const among = <const T extends readonly [string, ...string[]]>({ enumValues }: {
   v.picklist(enumValues)
 
 const code = is.nodeCode
-const json = v.custom<JsonObject>(isJsonObject)
+/** Ours have two levels. What has thousands can't be handed from one thread to another, nor written as JSON: it ended the thread that read it. */
+const MOST_LEVELS = 16
+const hasLevels = (value: unknown, most: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (most > 0 && Object.values(value).every((one) => hasLevels(one, most - 1)))
+const json = v.custom<JsonObject>((value) => isJsonObject(value) && hasLevels(value, MOST_LEVELS))
 const jsonText = v.pipe(
   v.string(),
   v.check((text) => v.is(json, decode('json', text))),

@@ -29,6 +29,7 @@ test('every table that a backup brings is declared', async () => {
 describe('a column holds', () => {
   const transport = (fields: object) =>
     JSON.stringify([{ type: 'ws', port: 8443, path: '/x', ...fields }])
+  const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
   const hash = `pbkdf2-sha256$200000$${'a'.repeat(22)}$${'b'.repeat(43)}`
 
   test.each<[table: string, column: string, yes: unknown[], no: unknown[]]>([
@@ -99,7 +100,9 @@ describe('a column holds', () => {
     ],
     ['outbox', 'id', [1, 2 ** 48], [0, 2 ** 48 + 1, 2 ** 53 - 1]],
     ['payments', 'pay_url', [null, 'https://x.test/a?b'], ['javascript:1', 'https://x.test/\n']],
-    ['events', 'data', ['{"a":1}'], ['', '[]', 'null', '{']],
+    ['events', 'data', ['{"a":1}', nested(16)], ['', '[]', 'null', '{', nested(17)]],
+    ['payments', 'order_json', [null, '{}', nested(16)], ['[]', nested(17), nested(200_000)]],
+    ['outbox', 'payload', ['{}', nested(16)], [null, nested(17), nested(200_000)]],
     [
       'management_key',
       'public_key',
