@@ -1,8 +1,8 @@
 /** The audit log: who changed what, what follows from it, and the panel's listing. */
 import { attemptKey, spansOf } from '#src/lib/ip.ts'
 import { ask, type Query, type Reading, run, type Steps } from './engine/database.ts'
-import { indexed } from './engine/dialect.ts'
-import { and, eq, gt, gte, inArray, like, lte, type SQL, sql } from './engine/orm.ts'
+import { indexed, isLike } from './engine/dialect.ts'
+import { and, eq, gt, gte, inArray, lte, type SQL, sql } from './engine/orm.ts'
 import { built, field } from './engine/question.ts'
 import { areFew, findRows, inOrderOf, type Listing } from './listing.ts'
 import type { PageRequest } from './paging.ts'
@@ -91,7 +91,7 @@ function beginsAlike(column: SQL, pattern: string): SQL | undefined {
 function* planOf(q: Reading, { action, admin }: AuditFilter): Steps<Listing> {
   const order = { column: sql`${auditLog.at}`, key: sql<number>`${auditLog.id}` }
   const where = and(
-    action === undefined ? undefined : like(auditLog.action, `${action}%`),
+    action === undefined ? undefined : isLike(auditLog.action, `${action}%`),
     admin === undefined ? undefined : eq(auditLog.admin, admin),
   )
   const span = action === undefined ? undefined : beginsAlike(sql`${auditLog.action}`, action)

@@ -35,7 +35,7 @@ function inState(state: GiftState | undefined, now: string): SQL | undefined {
 /** A code's beginning; digits also that of the redeemer's tg_id, a leading @ that of their username. */
 function* search(q: Reading, text: string): Steps<SQL> {
   if (text.startsWith('@')) {
-    return yield* isOfFound(q, sql`${giftCodes.usedBy}`, (mark) => isNamed(text, sql.raw(mark)))
+    return yield* isOfFound(q, sql`${giftCodes.usedBy}`, (mark) => isNamed(text, mark))
   }
   const prefix = text.toUpperCase()
   const byCode = sql`(${giftCodes.code} >= ${prefix} and ${giftCodes.code} < ${`${prefix}\u{10ffff}`})`

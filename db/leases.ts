@@ -22,7 +22,7 @@ export async function acquireLease(
         .onConflictDoUpdate({
           target: leases.name,
           set: {
-            fence: sql`${leases.fence} + (${leases.owner} <> ${owner})`,
+            fence: sql`${leases.fence} + case when ${leases.owner} <> ${owner} then 1 else 0 end`,
             owner,
             expiresAt: nowMs + ttlMs,
           },

@@ -34,7 +34,9 @@ export function* isFull(tx: Reading, table: keyof typeof MOST_ROWS) {
   const most = sql.raw(String(MOST_ROWS[table]))
   const from = sql.identifier(table)
   const [row] = yield* run(
-    tx.select({ n: sql<number>`count(*)` }).from(sql`(select 1 from ${from} limit ${most})`),
+    tx
+      .select({ n: sql<number>`count(*)` })
+      .from(sql`(select 1 from ${from} limit ${most}) as counted`),
   )
   return row?.n === MOST_ROWS[table]
 }

@@ -1,6 +1,6 @@
 /** Bot messages: rows of the transaction that causes them, taken for sending in each user's order, and what became of it. */
 import { ask, type Nothing, type Query, type Reading, run, type Steps } from './engine/database.ts'
-import { param } from './engine/dialect.ts'
+import { BARE, byIndex, param } from './engine/dialect.ts'
 import { and, eq, gt, inArray, isNotNull, isNull, lte, type SQL, sql } from './engine/orm.ts'
 import { built, field, written, writtenValues } from './engine/question.ts'
 import { outbox, users } from './schema/index.ts'
@@ -66,10 +66,10 @@ export function* hasDueMessages(_q: Reading, now: string, senders: Senders = 'al
 /** As the index outbox_ready has it: SQLite takes a partial index only for the very same words. */
 const isReady = eq(outbox.status, sql`'ready'`)
 
-const ofSameLine = sql`other.tg_id = outbox.tg_id and other.bot_token is outbox.bot_token`
+const ofSameLine = sql`other.tg_id = outbox.tg_id and other.bot_token is not distinct from outbox.bot_token`
 
 /** Whether an alert of the same user and bot is open: found among the alerts, which are few, and not among all that the user was ever sent. */
-const openAlert = sql`select 1 from outbox as other indexed by outbox_open
+const openAlert = sql`select 1 from outbox as other ${sql.raw(byIndex('outbox_open'))}
   where other.status in ('ready', 'sending') and other.kind = 'alert' and ${ofSameLine}`
 
 interface Line {
@@ -92,7 +92,7 @@ const ALERTS: Line = {
 
 const OTHERS: Line = {
   // Not by an index: nearly all are in this line.
-  members: sql`+kind <> 'alert'`,
+  members: sql`${BARE}kind <> 'alert'`,
   isNext:
     () => sql`not exists (select 1 from outbox as other where ${ofSameLine} and other.id < outbox.id
       and other.status in ('ready', 'sending'))

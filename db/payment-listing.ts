@@ -1,7 +1,7 @@
 /** The admin's listing of payments. */
 
 import { type Reading, run, type Steps } from './engine/database.ts'
-import { indexed } from './engine/dialect.ts'
+import { BARE, indexed, inOrder } from './engine/dialect.ts'
 import { and, eq, exists, inArray, or, type SQL, sql } from './engine/orm.ts'
 import {
   fewOf,
@@ -52,8 +52,8 @@ function search(q: Reading, text: string): Steps<OwnedRows> {
   const ofOwner = eq(users.tgId, owner)
   const named = { from: sql`${users}`, where: isNamed(text) }
   return ownedRows(q, named, {
-    rows: { from: sql`${users} cross join ${by('tg_id')} on ${ofOwner}`, where: isNamed(text) },
-    each: exists(sql`(select 1 from ${users} where ${ofOwner} and ${isNamed(text, sql`+`)})`),
+    rows: { from: inOrder(users, by('tg_id'), ofOwner), where: isNamed(text) },
+    each: exists(sql`(select 1 from ${users} where ${ofOwner} and ${isNamed(text, BARE)})`),
     all: sql`${owner} in (select ${users.tgId} from ${users} where ${isNamed(text)})`,
   })
 }

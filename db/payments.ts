@@ -89,7 +89,7 @@ const claim = built<{ id: string; now: string; failedToo: number }, { id: string
     .where(
       and(
         eq(payments.id, input('id')),
-        sql`(${payments.status} = 'pending' or (${payments.status} = 'failed' and ${field('failedToo')}))`,
+        sql`(${payments.status} = 'pending' or (${payments.status} = 'failed' and ${field('failedToo')} = 1))`,
       ),
     )
     .returning({ id: payments.id }),
@@ -342,7 +342,7 @@ export function* postponeCheck(
         and(
           eq(payments.id, id),
           eq(payments.status, 'pending'),
-          sql`${payments.nextCheckAt} is ${read}`,
+          sql`${payments.nextCheckAt} is not distinct from ${read}`,
         ),
       ),
   )
@@ -359,7 +359,7 @@ export function* checkSoon(tx: Query, id: string, now: string) {
         and(
           eq(payments.id, id),
           eq(payments.status, 'pending'),
-          sql`${payments.nextCheckAt} is not ${now}`,
+          sql`${payments.nextCheckAt} is distinct from ${now}`,
         ),
       ),
   )

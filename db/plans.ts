@@ -8,7 +8,7 @@ import {
   type Reading,
   run,
 } from './engine/database.ts'
-import { indexed } from './engine/dialect.ts'
+import { indexed, leastOf } from './engine/dialect.ts'
 import { and, asc, eq, type SQLWrapper, sql } from './engine/orm.ts'
 import { built, input } from './engine/question.ts'
 import { isRedeemable } from './gifts.ts'
@@ -54,7 +54,7 @@ export function* insertPlan(
   tx: Query,
   row: Omit<typeof plans.$inferInsert, 'sortOrder'> & { sortOrder?: number },
 ) {
-  const last = sql<number>`(select min(coalesce(max(sort_order), 0) + 1, ${MAX_SORT_ORDER}) from plans)`
+  const last = sql<number>`(select ${leastOf(sql`coalesce(max(sort_order), 0) + 1`, MAX_SORT_ORDER)} from plans)`
   const [inserted] = yield* run(
     tx
       .insert(plans)

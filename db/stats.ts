@@ -1,7 +1,7 @@
 /** Counts for the dashboard: each from an index that covers it, so that none visits the rows of a large table. */
 import type { DaySpan } from '#src/lib/time.ts'
 import { ask, type Reading, type Steps } from './engine/database.ts'
-import { byIndex, param } from './engine/dialect.ts'
+import { byIndex, cappedSum, least, param } from './engine/dialect.ts'
 import { written, writtenValues } from './engine/question.ts'
 import { REMINDED } from './reminders.ts'
 import { isOpen } from './states.ts'
@@ -35,7 +35,10 @@ const tallied = (name: string, slot: string) =>
 
 /** Bytes; beyond what JavaScript's numbers hold as many as they do. */
 const traffic = (slot: 'up' | 'down') =>
-  `min(${tallied('traffic', slot)} * (1 << 32) + ${tallied('traffic', `${slot} rest`)}, ${Number.MAX_SAFE_INTEGER})`
+  least(
+    `${tallied('traffic', slot)} * ${2 ** 32} + ${tallied('traffic', `${slot} rest`)}`,
+    String(Number.MAX_SAFE_INTEGER),
+  )
 
 /** Subscriptions that are neither revoked nor held and end in (from, to]: an index that reminders use covers them. */
 const ending = (after: string, until: string) =>
@@ -62,9 +65,6 @@ const counts = written<{ now: string; soon: string }, CountRow>(
        (select count(*) from payments where review_reason is not null) as inReview,
        (select count(*) from orphan_payments where resolved_at is null) as orphans`,
 )
-
-/** A sum of what nodes report, which may be too large for sum(), and for JavaScript. */
-const sumOf = (column: string) => `cast(min(total(${column}), ${Number.MAX_SAFE_INTEGER}) as int)`
 
 /** A stretch of time: [from, to). */
 export interface Span {
@@ -129,7 +129,7 @@ function* sumPaid(span: Span, currency: string) {
 
 /** Traffic of all nodes by UTC day, from a day on. */
 const samples = written<{ from: string }, { day: string; up: number; down: number }>(
-  `select day, ${sumOf('up')} as up, ${sumOf('down')} as down
+  `select day, ${cappedSum('up')} as up, ${cappedSum('down')} as down
      from traffic_samples where day >= ${param('from')} group by day`,
 )
 
@@ -169,8 +169,8 @@ const active = written<{ now: string }, { node: string; plan: string; active: nu
        select node, plan, n from ending_counts where day > substr(${NOW}, 1, 10)
        union all
        select node, plan, 1 from subscriptions ${byIndex('subscriptions_expires_at')}
-         where expires_at > ${NOW} and expires_at <= ${endOfDay(NOW)} and ${isOpen()})
-     group by node, plan having active > 0`,
+         where expires_at > ${NOW} and expires_at <= ${endOfDay(NOW)} and ${isOpen()}) as counted
+     group by node, plan having sum(n) > 0`,
 )
 
 const endings = writtenValues<Span, number>(

@@ -1,7 +1,7 @@
 /** The admin's listing of subscriptions: search, filters, pages by key. */
 
 import { type Reading, run, type Steps } from './engine/database.ts'
-import { indexed, unindexed } from './engine/dialect.ts'
+import { BARE, indexed, inOrder, unindexed } from './engine/dialect.ts'
 import { and, eq, exists, gt, inArray, lt, lte, type SQL, sql } from './engine/orm.ts'
 import {
   fewOf,
@@ -91,8 +91,8 @@ function search(
   }
   const ofOwner = eq(users.tgId, tgId)
   return ownedRows(q, owners, {
-    rows: { from: sql`${users} cross join ${by('list')} on ${ofOwner}`, where: found },
-    each: exists(sql`(select 1 from ${users} where ${ofOwner} and ${userSearch(text, '+')})`),
+    rows: { from: inOrder(users, by('list'), ofOwner), where: found },
+    each: exists(sql`(select 1 from ${users} where ${ofOwner} and ${userSearch(text, BARE)})`),
     all: sql`${tgId} in (${having(state, now, found)})`,
   })
 }

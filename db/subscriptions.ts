@@ -1,7 +1,7 @@
 /** Subscriptions: the owner's list, the clients of a node, and the conditional changes. */
 
 import { ask, type Query, type Reading, run, type Steps } from './engine/database.ts'
-import { byIndex, indexed, param, textsOf } from './engine/dialect.ts'
+import { byIndex, indexed, joinedBytes, param, textsOf } from './engine/dialect.ts'
 import { and, desc, eq, inArray, type SQL, sql } from './engine/orm.ts'
 import { built, field, writtenArrays, writtenValues } from './engine/question.ts'
 import {
@@ -176,7 +176,7 @@ const clientsOfNode = writtenValues<ClientsOfNode, string>(
 )
 
 const textOfClients = writtenValues<ClientsOfNode, Uint8Array>(
-  `select cast(coalesce(group_concat(uuid, ''), '') as blob) ${CLIENTS_OF_NODE}`,
+  `select ${joinedBytes('uuid')} ${CLIENTS_OF_NODE}`,
 )
 
 /** Client ids from `from` to below `to`. */

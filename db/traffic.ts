@@ -1,5 +1,6 @@
 /** Traffic: counted once from the cores' readings, read as stored totals. */
 import { type Query, type Reading, run } from './engine/database.ts'
+import { cappedSumOf, leastOf } from './engine/dialect.ts'
 import { and, desc, eq, gt, inArray, type SQLWrapper, sql } from './engine/orm.ts'
 import type { PageRequest } from './paging.ts'
 import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema/index.ts'
@@ -55,7 +56,7 @@ export function* putBase(tx: Query, core: string, epoch: string, reading: Counte
 
 /** A sum that stays a number of JavaScript, whatever nodes report. */
 const sum = (column: SQLWrapper, more: number) =>
-  sql`min(${column} + ${more}, ${Number.MAX_SAFE_INTEGER})`
+  leastOf(sql`${column} + ${more}`, Number.MAX_SAFE_INTEGER)
 
 const exact = (bytes: number) => Math.min(bytes, Number.MAX_SAFE_INTEGER)
 
@@ -148,12 +149,13 @@ function* listTraffic(q: Reading, most: number, page: PageRequest) {
 /** How many they are, and what they have in all. */
 function* sumTraffic(q: Reading, most: number) {
   const rows = largest(q, most)
-  // Not sum(), which refuses what is beyond 64 bits.
-  const capped = (column: SQLWrapper) =>
-    sql<number>`cast(min(total(${column}), ${Number.MAX_SAFE_INTEGER}) as integer)`
   const [sums] = yield* run(
     q
-      .select({ count: sql<number>`count(*)`, up: capped(rows.up), down: capped(rows.down) })
+      .select({
+        count: sql<number>`count(*)`,
+        up: cappedSumOf(rows.up),
+        down: cappedSumOf(rows.down),
+      })
       .from(rows),
   )
   return sums as { count: number; up: number; down: number }

@@ -1,7 +1,7 @@
 /** The admin's listing of users: search, filters, pages by key. Who is listed follows from `user_summaries`, without visiting rows. */
 
 import { type Reading, run, type Steps } from './engine/database.ts'
-import { indexed, unindexed } from './engine/dialect.ts'
+import { BARE, indexed, inOrder, unindexed } from './engine/dialect.ts'
 import { and, eq, inArray, type SQL, sql } from './engine/orm.ts'
 import type { Rows } from './listing.ts'
 import {
@@ -118,9 +118,9 @@ function searchFor(text: string): Search {
   const named = isNamed(text)
   return {
     ...ofUser(sql`select ${users.tgId} from ${users} where ${named}`),
-    each: sql`exists (select 1 from ${users} where ${users.tgId} = ${tgId} and ${isNamed(text, sql`+`)})`,
+    each: sql`exists (select 1 from ${users} where ${users.tgId} = ${tgId} and ${isNamed(text, BARE)})`,
     // One after another: the other way looks all of them up before the first is counted.
-    counted: { from: sql`${users} cross join ${byId} on ${tgId} = ${users.tgId}`, where: named },
+    counted: { from: inOrder(users, byId, eq(tgId, users.tgId)), where: named },
   }
 }
 
@@ -192,8 +192,8 @@ const rowsOf = (q: Reading, tgIds: number[], now: string) =>
       note: users.note,
       bannedAt: users.bannedAt,
       blockedAt: users.blockedAt,
-      active: sql<number>`coalesce(sum(${whereActive(now)}), 0)`,
-      held: sql<number>`coalesce(sum(${where(isHeld)}), 0)`,
+      active: sql<number>`count(case when ${whereActive(now)} then 1 end)`,
+      held: sql<number>`count(case when ${where(isHeld)} then 1 end)`,
       nextExpiry: sql<
         string | null
       >`min(case when ${whereActive(now)} then ${subscriptions.expiresAt} end)`,
@@ -219,7 +219,7 @@ function* readPage(
   now: string,
 ): Steps<UserPage> {
   // The order alone would have SQLite walk all users by their ids.
-  const column = isFound ? sql`+${sortColumn(sort)}` : sortColumn(sort)
+  const column = isFound ? sql`${BARE}${sortColumn(sort)}` : sortColumn(sort)
   const key = sql`${tgId}`
   // First only who is on the page: what is counted of users is worth counting for these alone.
   const ids = yield* run(

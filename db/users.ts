@@ -11,7 +11,7 @@ import {
   run,
   type Steps,
 } from './engine/database.ts'
-import { byIndex, indexed, param } from './engine/dialect.ts'
+import { BARE, byIndex, indexed, param } from './engine/dialect.ts'
 import { and, desc, eq, gt, ne, type SQL, sql } from './engine/orm.ts'
 import { built, field, input, written, writtenArrays } from './engine/question.ts'
 import { deleteLinkCode } from './link-codes.ts'
@@ -265,10 +265,9 @@ export function numberSearch(text: string): ((column: SQL) => SQL) | undefined {
 
 /**
  * The condition of a search: digits are a tg_id prefix, other text the beginning of a username, name or e-mail address, a whole token an
- * exact match. With `bare` = '+' no index serves it, for queries that walk the users in another order.
+ * exact match. With `mark` = BARE no index serves it, for queries that walk the users in another order.
  */
-export function userSearch(text: string, bare: '' | '+' = ''): SQL {
-  const mark = sql.raw(bare)
+export function userSearch(text: string, mark = sql``): SQL {
   const byNumber = numberSearch(text)
   if (byNumber) return byNumber(sql`${mark}${users.tgId}`)
   if (text.length === 43) return sql`${mark}${users.token} = ${text}`
@@ -282,11 +281,11 @@ const SOME_USERS = 20_000
  * The condition that the user in `column` is found by a search, `found(mark)` with `mark` as in `userSearch`: in the form that is
  * quick for as many users as it finds.
  */
-export function* isOfFound(q: Reading, column: SQL, found: (mark: '' | '+') => SQL): Steps<SQL> {
-  const all = sql`select ${users.tgId} from ${users} where ${found('')}`
-  const n = yield* countUpTo(q, { from: sql`${users}`, where: found('') }, SOME_USERS)
+export function* isOfFound(q: Reading, column: SQL, found: (mark?: SQL) => SQL): Steps<SQL> {
+  const all = sql`select ${users.tgId} from ${users} where ${found()}`
+  const n = yield* countUpTo(q, { from: sql`${users}`, where: found() }, SOME_USERS)
   if (n <= SOME_USERS) return sql`${column} in (${all})`
-  return sql`(select 1 from ${users} where ${users.tgId} = ${column} and ${found('+')}) is not null`
+  return sql`(select 1 from ${users} where ${users.tgId} = ${column} and ${found(BARE)}) is not null`
 }
 
 /** Changes fields of a user; nothing for an unknown one. */

@@ -18,6 +18,7 @@ export const primaryKey = core.primaryKey
 export const text = (name: string) => core.text(name)
 export const int = (name: string) => core.integer(name)
 export const real = (name: string) => core.real(name)
+/** 0 and 1 in every engine: SQL compares with these. */
 export const bool = (name: string) => core.integer(name, { mode: 'boolean' })
 export const autoId = (name: string) => core.integer(name).primaryKey({ autoIncrement: true })
 /** Numbers the rows in the order in which they are written: SQLite's own number of a row, so that it costs nothing. */

@@ -32,6 +32,43 @@ test.each([
   expect(faultsOf({ 'src/low/c.ts': text })).toContain(`src/low/c.ts ${fault}`)
 })
 
+/** `#{…}` stands for a value in a template. */
+const code = (text: string) => text.replaceAll('#', '$')
+
+test.each([
+  'sql`select 1 from users indexed by users_list`',
+  'sql`select rowid from users`',
+  'sql`#{a} cross join #{b}`',
+  'sql`+#{column}`',
+  'sql`min(#{column}, #{most})`',
+  '`max(total(#{column}), 5)`',
+  '`select cast(total(#{column}) as integer)`',
+  'sql`#{column} is #{value}`',
+  'sql`#{column} is not #{value}`',
+  'sql`#{fence} + (#{owner} <> #{mine})`',
+  '`select sum(n) as active from t group by day having active > 0`',
+  '`select value from json_each(#{list})`',
+])('%s is SQL of one engine', (said) => {
+  const text = code(said)
+  const layers = [{ name: 'all', paths: ['db/', 'src/'], may: [] }]
+  const at = (path: string) => checkLayers(new Map([[path, `const a = ${text}`]]), layers)
+  expect(at('db/a.ts')).toEqual([expect.stringContaining('db/a.ts writes SQL that only SQLite')])
+  expect(at('db/engine/dialect.ts')).toEqual([])
+})
+
+test.each([
+  'sql`min(case when #{a} then #{b} end)`',
+  'sql`#{column} is not distinct from #{value}`',
+  '`select sum(n) from t group by day having sum(n) > 0`',
+  'Math.min(Math.max(a, b), c)',
+  'db.total(a)',
+  'integer(1, 5) // is.rowId',
+])('%s is not', (said) => {
+  const text = code(said)
+  const layers = [{ name: 'all', paths: ['db/'], may: [] }]
+  expect(checkLayers(new Map([['db/a.ts', `const a = ${text}`]]), layers)).toEqual([])
+})
+
 test('types of a layer are allowed without its values', () => {
   const text = "import { type S, s } from '#src/side/s.ts'"
   expect(faultsOf({ 'src/high/c.ts': text })).toEqual([
