@@ -47,11 +47,11 @@ export function fewAtATime(call: Call): NodeShell {
   }
 }
 
-/** That the program ended with something else than 0; with what it wrote to stderr. */
+/** That the program ended with something else than 0; with what it wrote to stderr. A server names whatever signal it likes. */
 export const endedWith = (code: number | string | null, complaint: string) =>
   new NodeError(
     'garbage',
-    `the node program ended with ${code}: ${asciiLine(complaint.trim(), 300)}`,
+    `the node program ended with ${asciiLine(String(code), 30)}: ${asciiLine(complaint.trim(), 300)}`,
   )
 
 /** Where the program of this machine has its state, its settings, and the tools that it calls. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { nodeProgram } from '#src/integrations/nodes/program.ts'
-import { localShell } from '#src/integrations/nodes/shell.ts'
+import { endedWith, localShell } from '#src/integrations/nodes/shell.ts'
 import { createWorld } from '#test/support/worlds/world.ts'
 
 let directory: string
@@ -53,6 +53,12 @@ test('who has waited for as long as a call may take is not run any more', async 
   }
   // A few have a moment left when those before them are killed.
   expect(countTurns(turns).all).toBeLessThan(30)
+})
+
+test('of what a program ended with and complained of a line of ASCII is told', () => {
+  expect(endedWith(1, 'no\nbash').message).toBe('the node program ended with 1: no bash')
+  const signal = `SIG\u202e\n\u001b[31m<b>${'я!'.repeat(10_000)}`
+  expect(endedWith(signal, signal.repeat(10)).message).toMatch(/^[ -~]{1,400}$/)
 })
 
 test('a server is measured once for all who look at it meanwhile', async () => {
