@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
+import { getPath } from 'hono/utils/url'
 import { createCatalogue } from '#src/domain/lists/catalogue.ts'
 import type { ApiError } from '#src/lib/errors.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -26,6 +27,21 @@ type HostKind = 'sub' | 'site' | 'panel'
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 
+/** No path of ours is longer, but for that of the panel, which the operator chooses. */
+const LONGEST_PATH = 512
+
+/**
+ * The path of a request as its routes have it; of a longer one its beginning as it was sent, which is nobody's as well: to decode 14 KB of
+ * what is no UTF-8, again for each part that has a name, took Node 60 ms.
+ */
+const pathWithin = (most: number) => (request: Request) => {
+  const { url } = request
+  const start = url.indexOf('/', 'https://'.length)
+  const length = url.slice(start).search(/[?#]/)
+  const isLong = (length < 0 ? url.length - start : length) > most
+  return isLong ? url.slice(start, start + most) : getPath(request)
+}
+
 /** The methods that some route has for a path; what serves all methods is middleware and does not count. */
 function allowedMethods(app: Hono<AppEnv>, path: string): string[] {
   return METHODS.filter((method) =>
@@ -44,7 +60,7 @@ function groupsOf(kinds: Set<HostKind>, strict: boolean) {
 
 /** The app of a host with one role or more: its own `GET /`, then the routes it shares with the others. */
 export function hostApp(s: Http, kinds: Set<HostKind>, origins: string[]): Hono<AppEnv> {
-  const app = new Hono<AppEnv>()
+  const app = new Hono<AppEnv>({ getPath: pathWithin(LONGEST_PATH + s.config.adminPath.length) })
   const groups = groupsOf(kinds, s.config.hostIsolation)
   const transport = transportHeaders(s.config.publicScheme)
   // Where names coincide PANEL wins over SITE over SUB.

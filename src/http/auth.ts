@@ -1,6 +1,6 @@
 /** The session cookie, and the check that every admin route stands behind. */
 import type { MiddlewareHandler } from 'hono'
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { deleteCookie, setCookie } from 'hono/cookie'
 import { DEVICE_TTL_SECONDS } from '#src/domain/accounts/admin-devices.ts'
 import { needsConfirmation } from '#src/domain/accounts/confirmation.ts'
 import { isSecondFactorRequired } from '#src/domain/accounts/rules.ts'
@@ -28,13 +28,19 @@ export function setLoginCookies(c: Context, { session, device }: Cookies): void 
   setCookie(c, DEVICE_COOKIE, device, { ...DEVICE_FLAGS, maxAge: DEVICE_TTL_SECONDS })
 }
 
-export const deviceToken = (c: Context): string | undefined => getCookie(c, DEVICE_COOKIE)
+/** A cookie of ours as it was sent: nothing that we put there is encoded, and to decode what a stranger did took Node 30 ms. */
+export function cookieOf(c: Context, name: string): string | undefined {
+  const pairs = (c.req.header('cookie') ?? '').split(';').map((pair) => pair.trim())
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+}
+
+export const deviceToken = (c: Context): string | undefined => cookieOf(c, DEVICE_COOKIE)
 
 export function removeSessionCookie(c: Context): void {
   deleteCookie(c, COOKIE, FLAGS)
 }
 
-export const sessionToken = (c: Context): string | undefined => getCookie(c, COOKIE)
+export const sessionToken = (c: Context): string | undefined => cookieOf(c, COOKIE)
 
 /** The admin of the request's session, or undefined. */
 export async function currentAdmin(s: Http, c: Context) {

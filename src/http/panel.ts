@@ -1,7 +1,6 @@
 /** The admin page with its assets, and the JSON API under /admin/api. */
 
 import { Hono } from 'hono'
-import { getCookie } from 'hono/cookie'
 import * as v from 'valibot'
 import { subLink } from '#src/lib/sub-link.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -15,6 +14,7 @@ import { allOperations } from './admin/operations.ts'
 import { asset, page } from './answers.ts'
 import {
   ADMIN_API,
+  cookieOf,
   currentAdmin,
   refuseCrossSite,
   refuseUnsafeCrossSite,
@@ -41,10 +41,10 @@ async function pageInput(s: Http, c: Context) {
   )
   return {
     brandHue: settings.int('BRAND_HUE'),
-    theme: THEMES.find((theme) => theme === getCookie(c, 'panel_theme')) ?? null,
+    theme: THEMES.find((theme) => theme === cookieOf(c, 'panel_theme')) ?? null,
     boot: {
       brandName: settings.text('BRAND_NAME'),
-      lang: findLang(PANEL_LANGS, getCookie(c, 'panel_lang')) ?? accepted,
+      lang: findLang(PANEL_LANGS, cookieOf(c, 'panel_lang')) ?? accepted,
       authenticated,
       basePath: `/${config.adminPath}`,
       subUrlBase: subLink(config),
