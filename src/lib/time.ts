@@ -61,18 +61,30 @@ export const daysLeft = (expiresAt: string, reference: Date): number =>
 export const daysToGo = (expiresAt: string, reference: Date): number =>
   Math.ceil(daysBetween(expiresAt, reference))
 
-/** Making one takes 30 µs; a process has one time zone. */
+/** Making one takes up to a millisecond; a process has one time zone. */
 const dayFormats = new Map<string, Intl.DateTimeFormat>()
 
-/** The calendar day of an instant in a time zone, as `YYYY-MM-DD`. */
-export function dayIn(timeZone: string, date: Date): string {
+function dayFormatOf(timeZone: string): Intl.DateTimeFormat {
   let format = dayFormats.get(timeZone)
   if (!format) {
     format = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
     dayFormats.set(timeZone, format)
   }
-  return format.format(date)
+  return format
 }
+
+/** Whether the runtime knows a time zone of this name (IANA's database). */
+export function isTimeZone(name: string): boolean {
+  try {
+    dayFormatOf(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The calendar day of an instant in a time zone, as `YYYY-MM-DD`. */
+export const dayIn = (timeZone: string, date: Date): string => dayFormatOf(timeZone).format(date)
 
 /** dd.mm.yyyy, as messages and pages show dates. */
 export function formatDay(timeZone: string, date: Date): string {

@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { type Network, parseIp, parseNetwork } from '#src/lib/ip.ts'
 import { LOG_LEVELS } from '#src/lib/log.ts'
 import { isTarget } from '#src/lib/target.ts'
+import { isTimeZone } from '#src/lib/time.ts'
 import { httpAddress } from '#src/lib/values.ts'
 import { isTrue, switchText, textLike } from './kinds.ts'
 import type { Setting } from './setting.ts'
@@ -57,15 +58,6 @@ export const baseUrl = v.pipe(
   httpAddress,
   v.transform((text) => text.replace(/\/+$/, '')),
 )
-
-function isTimezone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
-    return true
-  } catch {
-    return false
-  }
-}
 
 const RESERVED_SEGMENTS = new Set(
   'sub api install nodes payments pay offer privacy healthz assets robots.txt favicon.ico cabinet.html mgmt-pubkey.txt'.split(
@@ -230,7 +222,7 @@ export const START = startSettings([
   },
   {
     key: 'TIMEZONE',
-    start: fitting(isTimezone, 'a zone of the IANA database, such as Europe/Berlin'),
+    start: fitting(isTimeZone, 'a zone of the IANA database, such as Europe/Berlin'),
     fallback: 'UTC',
     restored: true,
     docs: 'for dates shown to people, such as `Europe/Berlin`',
