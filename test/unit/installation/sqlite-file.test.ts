@@ -11,8 +11,10 @@ import { seeded } from '#test/support/drivers/torture.ts'
 const RULE = { maxBytes: 128 * 1024, accepts: (sql: string) => sql.startsWith('CREATE ') }
 
 let dir: string
+let sound: Buffer
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'subpanel-sqlite-file-'))
+  sound = readFileSync(makeFile('pragma page_size = 4096;'))
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
@@ -57,18 +59,18 @@ test.each([
 
 test.each(LOOPING_DATABASES)('refused within 2 s: %s', (_name, make) => {
   const path = join(dir, 'looping.db')
-  writeFileSync(path, make(readFileSync(makeFile('pragma page_size = 4096;'))))
+  writeFileSync(path, make(sound))
   const startedAt = performance.now()
   expect(() => checkSqliteFile(path, RULE)).toThrow(DamagedFile)
   expect(performance.now() - startedAt).toBeLessThan(2000)
 })
 
 test('whatever bytes of a file are others, it is refused or read to its end', () => {
-  const sound = readFileSync(makeFile('pragma page_size = 512;')).subarray(0, 512 * 200)
+  const whole = readFileSync(makeFile('pragma page_size = 512;')).subarray(0, 512 * 200)
   const any = seeded(7)
   const path = join(dir, 'bytes.db')
   for (let i = 0; i < 300; i++) {
-    const bytes = Buffer.from(sound)
+    const bytes = Buffer.from(whole)
     for (let j = 0; j < 20; j++)
       bytes[Math.floor(any() ** 2 * bytes.length)] = Math.floor(any() * 256)
     writeFileSync(path, bytes.subarray(0, Math.floor((1 - any() ** 9) * bytes.length)))

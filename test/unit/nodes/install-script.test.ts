@@ -27,12 +27,13 @@ const TOOLS = [
 
 const pathOf = (tool: string) =>
   spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).stdout.trim()
+const toolPaths = TOOLS.map((tool) => [tool, pathOf(tool)] as const)
 
 let dir: string
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'install-script-'))
   for (const folder of ['bin', 'lib', 'work']) mkdirSync(join(dir, folder))
-  for (const tool of TOOLS) symlinkSync(pathOf(tool), join(dir, 'bin', tool))
+  for (const [tool, path] of toolPaths) symlinkSync(path, join(dir, 'bin', tool))
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
