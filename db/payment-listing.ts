@@ -172,7 +172,7 @@ export function* listPayments(
 ): Steps<{ rows: ListedPayment[]; total: number }> {
   const plan = yield* planOf(q, yield* withOwnNumbers(q, filter))
   const { keys, total } = yield* findRows(q, plan, page)
-  const rows = yield* run(listed(q).where(inArray(seq, keys)))
+  const rows = yield* run(listed(q).where(inArray(sql`${seq}`, keys)))
   return { rows: inOrderOf(keys, rows, ({ row }) => row.seq), total }
 }
 

@@ -206,6 +206,6 @@ export function* listSubscriptions(
 ): Steps<{ rows: ListedSubscription[]; total: number }> {
   const plan = yield* planOf(q, yield* withOwnNumbers(q, filter), sort, now)
   const { keys, total } = yield* findRows(q, plan, page)
-  const rows = yield* run(listed(q).where(inArray(seq, keys)))
+  const rows = yield* run(listed(q).where(inArray(sql`${seq}`, keys)))
   return { rows: inOrderOf(keys, rows, ({ row }) => row.seq), total }
 }
