@@ -161,7 +161,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       data: { admin: null, ip: 'local' },
     })
     expect(
-      a.query("select status from events where event = 'backup.restored' order by rowid"),
+      a.query("select status from events where event = 'backup.restored' order by seq"),
     ).toEqual([{ status: 'ready' }, { status: 'done' }])
     await receiver.close()
 

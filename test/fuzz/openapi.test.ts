@@ -68,7 +68,7 @@ function seedPayments(a: Area) {
     `${REFUSED}/pay`,
     at,
   )
-  a.write("update payments set review_reason = 'paid with another amount' where rowid % 4 = 0")
+  a.write("update payments set review_reason = 'paid with another amount' where seq % 4 = 0")
   const orphan = 'provider, external_id, amount, currency, found_at'
   const event = 'id, event, data, status, created_at'
   for (const n of numbers(40)) {
@@ -101,7 +101,7 @@ async function seed(a: Area, server: Server) {
     await post('/users/bulk', { tg_ids: users, action: 'grant', node, plan: '1m' })
   }
   // Every second one, so that both hold and resume have what they take.
-  a.write('update subscriptions set held_at = created_at where rowid % 2 = 0')
+  a.write('update subscriptions set held_at = created_at where seq % 2 = 0')
   const gifts = await post('/gift-codes', { node: 'de1', plan: '1m', count: 40 })
   for (const user of users) {
     const columns = 'tg_id, hwid, created_at, last_seen_at'
@@ -113,7 +113,7 @@ async function seed(a: Area, server: Server) {
   const listing = await server.admin('/subscriptions?limit=1')
   const cursor = /cursor=([^&>]+)/.exec(listing.headers.get('link') ?? '')?.[1] ?? ''
   const column = <T>(sql: string) => a.query<{ value: T }>(sql).map(({ value }) => value)
-  const payments = column<string>('select id as value from payments order by rowid limit 40')
+  const payments = column<string>('select id as value from payments order by seq limit 40')
   return {
     paths: {
       tg_id: users,

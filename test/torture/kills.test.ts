@@ -95,7 +95,7 @@ test(`${KILLS} kills of two processes under ${WORKERS} writers lose nothing`, as
     "select object, action, at from audit_log where action like 'subscription.%' order by id",
   )
   const events = a.query<{ event: string; data: string }>(
-    "select event, data from events where event like 'subscription.%' order by rowid",
+    "select event, data from events where event like 'subscription.%' order by seq",
   )
   const EVENT: Record<string, string> = {
     'subscription.grant': 'subscription.granted_by_admin',

@@ -67,11 +67,11 @@ describe('POST /admin/api/users/{tg_id}/rotate-token', () => {
     addPayment(w, { id: 'p1', subscription_uuid: running, status: 'paid' })
     addPayment(w, { id: 'p2', renews_uuid: held })
     const rest = () =>
-      w.rows('select * from subscriptions order by rowid').map(({ uuid: _, ...row }) => row)
+      w.rows('select * from subscriptions order by seq').map(({ uuid: _, ...row }) => row)
     const before = rest()
     await w.admin(`${USERS}/7/rotate-token`, { method: 'POST' })
     expect(rest()).toEqual(before)
-    const uuids = w.rows('select uuid from subscriptions order by rowid').map(({ uuid }) => uuid)
+    const uuids = w.rows('select uuid from subscriptions order by seq').map(({ uuid }) => uuid)
     expect(uuids[3]).toBe(revoked)
     for (const old of [running, held, expired]) expect(uuids).not.toContain(old)
     expect(
@@ -90,7 +90,7 @@ describe('POST /admin/api/users/{tg_id}/rotate-token', () => {
     await w.admin(`${USERS}/7/rotate-token`, { method: 'POST' })
     expect(w.node.calls.slice(calls)).toEqual([])
     const [first, second, third] = w
-      .rows('select uuid from subscriptions order by rowid')
+      .rows('select uuid from subscriptions order by seq')
       .map(({ uuid }) => uuid)
     await w.admin(`/admin/api/subscriptions/${first}/extend`, { method: 'POST', body: { days: 1 } })
     const until = { expires_at: inSeconds(w, DAY) }

@@ -57,7 +57,7 @@ const rowsOf = (w: World, tgId: number) =>
       table === 'counters'
         ? 'uuid in (select uuid from subscriptions where tg_id = ?)'
         : 'tg_id = ?'
-    return w.rows(`select * from ${table} where ${own} order by rowid`, tgId)
+    return w.rows(`select * from ${table} where ${own} order by 1, 2`, tgId)
   })
 
 scenarios('DELETE /admin/api/users/{tg_id}', [

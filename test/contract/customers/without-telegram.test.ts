@@ -1,6 +1,5 @@
 /** What a customer without Telegram has, buys and never gets. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { meetUser } from '#src/domain/customers/contacts.ts'
 import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
 import { addOther } from '#test/support/rows/other-customers.ts'
@@ -26,7 +25,7 @@ describe('a customer without Telegram', () => {
     w = await createWorld()
   })
   afterEach(() => {
-    expect(findFaults(w.s.db.raw, '2020-01-01T00:00:00')).toEqual([])
+    expect(w.faults('2020-01-01T00:00:00')).toEqual([])
     w.close()
   })
   const made = async (body: unknown = {}) => (await w.admin(USERS, { body })).json
@@ -209,12 +208,12 @@ describe('what a customer without Telegram pays for', () => {
     for (const tgId of [-1, -2]) addPayment(w, { id: `p${tgId}`, tg_id: tgId })
     for (const tgId of [-1, -2]) await w.admin(`/admin/api/payments/p${tgId}/grant`, { body: {} })
     expect(w.rows("select tg_id from outbox where kind = 'granted'")).toEqual([{ tg_id: 70 }])
-    const [{ data }] = w.rows("select data from events where event = 'payment.paid' order by rowid")
+    const [{ data }] = w.rows("select data from events where event = 'payment.paid' order by seq")
     expect(JSON.parse(data)).toMatchObject({ tg_id: -1, username: null, payment_id: 'p-1' })
-    expect(findFaults(w.s.db.raw, '2020-01-01T00:00:00')).toEqual([])
+    expect(w.faults('2020-01-01T00:00:00')).toEqual([])
     // Who connects later is not owed the message of then.
     w.change('update users set telegram_id = 71 where tg_id = -1')
-    expect(findFaults(w.s.db.raw, '2020-01-01T00:00:00')).toEqual([])
+    expect(w.faults('2020-01-01T00:00:00')).toEqual([])
     const order = { tg_id: -9, node: 'de1', plan: '1m', provider: 'provider_a' }
     const refused = await w.admin('/admin/api/payments', { body: order })
     expect([refused.status, refused.json]).toEqual([404, { error: 'user not found' }])

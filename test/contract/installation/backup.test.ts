@@ -130,7 +130,7 @@ describe('POST /admin/api/backup/restore', () => {
     expect(w.rows('select status from outbox order by id').map((row) => row.status)).toEqual([
       ...['skipped', 'skipped', 'done', 'failed'],
     ])
-    expect(w.rows('select id, status from events order by rowid')).toEqual([
+    expect(w.rows('select id, status from events order by seq')).toEqual([
       { id: 'ready', status: 'skipped' },
       { id: 'sending', status: 'skipped' },
       { id: 'done', status: 'done' },

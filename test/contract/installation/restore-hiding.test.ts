@@ -97,7 +97,7 @@ describe('the webhook of before', () => {
     const archive = await evilArchive(settings)
     putSettings(w, before)
     await restoreInto(w, archive)
-    const rows = w.rows('select event, status from events order by rowid')
+    const rows = w.rows('select event, status from events order by seq')
     return { sent: receiver.asked.map(({ path }) => path), rows }
   }
   const DONE = { event: 'backup.restored', status: 'done' }

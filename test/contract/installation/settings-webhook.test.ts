@@ -72,7 +72,7 @@ scenarios('settings/webhook', [
     effects: async (w) => {
       await w.admin('/admin/api/users/7/grant', { body: { node: 'de1', plan: '1m' } })
       await w.s.background.idle()
-      expect(w.rows('select status, error from events order by rowid')).toEqual([
+      expect(w.rows('select status, error from events order by seq')).toEqual([
         { status: 'skipped', error: null },
         { status: 'failed', error: 'connection refused' },
       ])

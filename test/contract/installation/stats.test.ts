@@ -125,12 +125,10 @@ scenarios('GET /admin/api/traffic', [
     name: '200 with the 5000 largest of more',
     given: (w) => {
       for (let i = 0; i < 100; i++) addUser(w, 1000 + i)
-      const insert = w.s.db.raw.prepare(
+      w.changeMany(
         "insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at, up_bytes) values (?, ?, 'de1', '1m', '2027-01-01T00:00:00', 'admin', '2026-01-01T00:00:00', ?)",
+        Array.from({ length: 5010 }, (_, i) => [`row-${i + 1}`, 1000 + ((i + 1) % 100), i + 1]),
       )
-      w.s.db.raw.transaction(() => {
-        for (let i = 1; i <= 5010; i++) insert.run(`row-${i}`, 1000 + (i % 100), i)
-      })()
     },
     request: { path: TRAFFIC },
     status: 200,

@@ -92,7 +92,7 @@ scenarios('settings/webhook: the optional events', [
 
 const eventsOf = (w: World) =>
   w
-    .rows('select event, data, status from events order by rowid')
+    .rows('select event, data, status from events order by seq')
     .map(({ event, data, status }) => [event, JSON.parse(data), status])
 
 const FROM = { 'x-real-ip': '203.0.113.7' }

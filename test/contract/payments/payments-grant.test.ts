@@ -24,7 +24,7 @@ afterEach(() => closeShop(shop))
 
 const PAID = { state: 'paid' } as const
 const confirm = (id: string) => confirmPayment(shop.w.s, id, PAID)
-const all = (table: string) => shop.w.rows(`select * from ${table} order by rowid`)
+const all = (table: string) => shop.w.rows(`select * from ${table} order by 1, 2`)
 
 describe('a grant', () => {
   test('happens once, whoever brings the news how often at the same time', async () => {

@@ -23,7 +23,7 @@ afterEach(() => closeShop(shop))
 
 const PAID = { state: 'paid' } as const
 const confirm = (id: string) => confirmPayment(shop.w.s, id, PAID)
-const all = (table: string) => shop.w.rows(`select * from ${table} order by rowid`)
+const all = (table: string) => shop.w.rows(`select * from ${table} order by seq`)
 
 describe('a renewal', () => {
   const renew = async (renews: string, order: Record<string, unknown> = {}) => {

@@ -19,7 +19,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const run = () => reconcilePayments(shop.w.s)
 const called = (method: string) => shop.a.calls.filter((call) => call.method === method)
-const payments = () => shop.w.rows('select * from payments order by rowid')
+const payments = () => shop.w.rows('select * from payments order by seq')
 
 const tap = (token = shop.token, order: object = {}) =>
   shop.w.call(`/api/cabinet/${token}/payments`, {

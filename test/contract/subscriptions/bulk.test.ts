@@ -28,9 +28,7 @@ scenarios('POST /admin/api/users/bulk', [
     status: 200,
     body: done(9, 7, 8),
     effects: (w) => {
-      const rows = w.rows(
-        'select uuid, tg_id, source, expires_at from subscriptions order by rowid',
-      )
+      const rows = w.rows('select uuid, tg_id, source, expires_at from subscriptions order by seq')
       expect(rows.map(({ uuid: _, ...row }) => row)).toEqual(
         [9, 7, 8].map((tg_id) => ({ tg_id, source: 'admin', expires_at: '2026-03-31T12:00:00' })),
       )
@@ -79,7 +77,7 @@ scenarios('POST /admin/api/users/bulk', [
       { tg_id: 5, ok: false, error: 'user not found' },
     ],
     effects: (w) => {
-      const rows = w.rows('select expires_at as e, held_at as h from subscriptions order by rowid')
+      const rows = w.rows('select expires_at as e, held_at as h from subscriptions order by seq')
       expect(rows.map(({ e }) => e)).toEqual([
         inSeconds(w, 4 * DAY),
         inSeconds(w, 0),

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { describeGift, redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import {
   addNode,
@@ -21,7 +20,7 @@ beforeEach(async () => {
   w.change('delete from audit_log')
 })
 afterEach(() => {
-  expect(findFaults(w.s.db.raw, '2000-01-01T00:00:00')).toEqual([])
+  expect(w.faults()).toEqual([])
   w.close()
 })
 

@@ -20,7 +20,7 @@ const renewal = (w: World, uuid: string, more = {}) =>
   addPayment(w, { tg_id: 7, node: 'a', renews_uuid: uuid, ...more })
 
 const nodesOfPayments = (w: World) =>
-  w.rows('select node from payments order by rowid').map((row) => row.node)
+  w.rows('select node from payments order by seq').map((row) => row.node)
 
 const move = (body: unknown, code = 'a') => ({ path: `${NODES}/${code}/move`, body })
 

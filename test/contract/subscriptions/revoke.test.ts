@@ -65,7 +65,7 @@ scenarios('POST /admin/api/subscriptions/{uuid}/revoke', [
     request: post('revoke'),
     status: 200,
     effects: (w) =>
-      expect(w.rows('select active from subscriptions order by rowid')).toEqual([
+      expect(w.rows('select active from subscriptions order by seq')).toEqual([
         { active: 0 },
         { active: 1 },
       ]),

@@ -15,4 +15,4 @@ export async function orderIn(shop: Shop, body: object, token = shop.token): Pro
 /** The calls that asked the provider for a payment. */
 export const creationsOf = (shop: Shop) => shop.a.calls.filter(({ method }) => method === 'create')
 
-export const paymentsOf = (shop: Shop) => shop.w.rows('select * from payments order by rowid')
+export const paymentsOf = (shop: Shop) => shop.w.rows('select * from payments order by seq')

@@ -1,6 +1,5 @@
 /** What an admin asks of payments. */
 import { expect } from 'vitest'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { ask, expectDecent } from '#test/support/worlds/scenario.ts'
 import type { Shop } from '#test/support/worlds/shop.ts'
 
@@ -10,7 +9,7 @@ const BASE = '/admin/api/payments'
 export function closeDesk({ w }: Shop): void {
   expect(w.fatal).toEqual([])
   expect(w.log.filter((line) => line.includes('request failed'))).toEqual([])
-  expect(findFaults(w.s.db.raw, '2000-01-01T00:00:00')).toEqual([])
+  expect(w.faults()).toEqual([])
   w.close()
 }
 

@@ -23,20 +23,19 @@ export function addClients(
   uuids: string[],
   change: (index: number) => Record<string, unknown> = () => ({}),
 ): void {
-  const insert = w.s.db.raw.prepare(
+  w.changeMany(
+    'insert into users (tg_id, token, created_at) values (?, ?, ?)',
+    uuids.map((uuid, i) => [1000 + i, uuid, nowOf(w)]),
+  )
+  w.changeMany(
     `insert into subscriptions (uuid, tg_id, node, plan, expires_at, active, held_at, source, created_at)
      values (?, ?, ?, '1m', ?, ?, ?, 'admin', ?)`,
-  )
-  const user = w.s.db.raw.prepare('insert into users (tg_id, token, created_at) values (?, ?, ?)')
-  const insertAll = w.s.db.raw.transaction(() => {
-    for (const [i, uuid] of uuids.entries()) {
-      user.run(1000 + i, uuid, nowOf(w))
+    uuids.map((uuid, i) => {
       const row = { tg: 1000 + i, node: 'nl', expires: inSeconds(w, 60), active: 1, held: null }
       const { tg, node, expires, active, held } = { ...row, ...change(i) }
-      insert.run(uuid, tg, node, expires, active, held, nowOf(w))
-    }
-  })
-  insertAll()
+      return [uuid, tg, node, expires, active, held, nowOf(w)]
+    }),
+  )
 }
 
 export const newUuids = (count: number) => Array.from({ length: count }, () => crypto.randomUUID())

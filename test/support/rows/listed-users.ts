@@ -45,17 +45,13 @@ export async function walk(w: World, first: string): Promise<number[]> {
 
 /** `count` users, three of each second; every seventh has an active subscription. */
 export function crowd(w: World, count: number): void {
-  const user = w.s.db.raw.prepare(
+  const numbers = Array.from({ length: count }, (_, i) => i)
+  w.changeMany(
     'insert into users (tg_id, username, token, created_at) values (?, ?, ?, ?)',
+    numbers.map((i) => [1000 + i, `user_${i}`, `t${i}`, inSeconds(w, -Math.floor(i / 3))]),
   )
-  const subscription = w.s.db.raw.prepare(
+  w.changeMany(
     "insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at) values (?, ?, 'de1', '1m', '2027-01-01T00:00:00', 'admin', '2026-01-01T00:00:00')",
+    numbers.filter((i) => i % 7 === 0).map((i) => [`s${i}`, 1000 + i]),
   )
-  w.s.db.raw.transaction(() => {
-    for (let i = 0; i < count; i++) {
-      const at = inSeconds(w, -Math.floor(i / 3))
-      user.run(1000 + i, `user_${i}`, `t${i}`, at)
-      if (i % 7 === 0) subscription.run(`s${i}`, 1000 + i)
-    }
-  })()
 }

@@ -102,6 +102,6 @@ export const auditOf = (w: World): string[] =>
 /** The outbound events, oldest first. */
 export function eventsOf(w: World) {
   return w
-    .rows('select event, status, data from events order by rowid')
+    .rows('select event, status, data from events order by seq')
     .map((row) => ({ event: row.event, status: row.status, data: JSON.parse(row.data) }))
 }

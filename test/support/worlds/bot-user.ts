@@ -114,7 +114,7 @@ export async function createBotShop(options: WorldOptions = {}): Promise<BotShop
     async order(user) {
       await user.say('/buy')
       await user.tap(monthIn(user.person.language_code))
-      return w.rows('select * from payments order by rowid desc')[0]
+      return w.rows('select * from payments order by seq desc')[0]
     },
     async close() {
       await w.s.background.idle()

@@ -1,7 +1,6 @@
 /** A world that sells: four providers in memory, a customer, and what tests ask of their payments. */
 import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { createFakeGateways, type FakeGateways } from '#test/support/fakes/gateway.ts'
 import { addUser } from '#test/support/rows/records.ts'
 import type { Answer } from './answer.ts'
@@ -61,7 +60,7 @@ export async function createShop(options: WorldOptions = {}): Promise<Shop> {
     w,
     token,
     payment,
-    sold: () => w.rows("select * from subscriptions where source = 'payment' order by rowid"),
+    sold: () => w.rows("select * from subscriptions where source = 'payment' order by seq"),
     async buy(order = {}) {
       const body = { node: 'de1', plan: '1m', provider: 'provider_a', ...order }
       const answer = await w.call(`/api/cabinet/${token}/payments`, { body })
@@ -93,6 +92,6 @@ export async function createShop(options: WorldOptions = {}): Promise<Shop> {
 export function closeShop({ w }: Shop): void {
   expect(w.fatal).toEqual([])
   expect(w.log.filter((line) => / error /.test(line))).toEqual([])
-  expect(findFaults(w.s.db.raw, '2000-01-01T00:00:00')).toEqual([])
+  expect(w.faults()).toEqual([])
   w.close()
 }

@@ -3,6 +3,7 @@ import { pbkdf2Sync } from 'node:crypto'
 import { join } from 'node:path'
 import { insertAdmin } from '#db/admins.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
+import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { insertSession } from '#db/logins.ts'
 import { read } from '#db/reads.ts'
 import { putInstanceId } from '#db/settings.ts'
@@ -121,6 +122,10 @@ export interface World {
   rows(sql: string, ...values: unknown[]): any[]
   /** Changes the database behind the service's back. */
   change(sql: string, ...values: unknown[]): void
+  /** The same once for each row of values, in one transaction. */
+  changeMany(sql: string, rows: unknown[][]): void
+  /** What `npm run verify` would say of the database; `since`: from when on all messages and events are kept. */
+  faults(since?: string): string[]
   /** All tables as text, but those named. */
   dump(...except: string[]): string
   close(): void
@@ -299,6 +304,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     change: (sql, ...values) => {
       db.raw.prepare(sql).run(...values)
     },
+    changeMany: db.raw.transaction((sql, rows) => {
+      const statement = db.raw.prepare(sql)
+      for (const row of rows) statement.run(...row)
+    }),
+    faults: (since = '2000-01-01T00:00:00') => findFaults(db.raw, since),
     dump: (...except) => dumpTables(db.raw, except),
     close: () => {
       void s.reads.close()

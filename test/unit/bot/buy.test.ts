@@ -26,7 +26,7 @@ async function open(environment: Record<string, string> = ONE_PROVIDER): Promise
   return shop.user({ id: 1, username: 'ada' })
 }
 
-const payments = () => shop.w.rows('select * from payments order by rowid')
+const payments = () => shop.w.rows('select * from payments order by seq')
 
 const sold = () => shop.w.rows("select * from subscriptions where source = 'payment'")
 

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { findListOwner, type ListOwner } from '#db/users.ts'
 import { textsOf } from '#src/bot/texts.ts'
 import { admit } from '#src/domain/customers/devices.ts'
@@ -28,7 +27,7 @@ beforeEach(async () => {
 afterEach(async () => {
   // What was read last has shared its transaction with the rest of its turn.
   await setImmediate()
-  expect(findFaults(shop.w.s.db.raw, '2000-01-01T00:00:00')).toEqual([])
+  expect(shop.w.faults()).toEqual([])
   await shop.close()
 })
 

@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => shop.close())
 
-const payments = () => shop.w.rows('select * from payments order by rowid')
+const payments = () => shop.w.rows('select * from payments order by seq')
 const sold = () => shop.w.rows("select * from subscriptions where source = 'payment'")
 
 describe.each(['en', 'ru'] as const)('in %s', (lang) => {

@@ -7,7 +7,6 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '#db/engine/open.ts'
 import { migrate, migrationNumbers } from '#db/engine/sqlite/migrate.ts'
 import { snapshotInto } from '#db/engine/sqlite/snapshot.ts'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { readUser } from '#db/users.ts'
 import { gnuTar } from '#test/support/archives/archives.ts'
 import { logInTo, restoreInto } from '#test/support/calls/restores.ts'
@@ -71,7 +70,7 @@ test.each([1, 2, 3, 4, 5])(
       for (const n of [1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -4, -5, -6])
         expect([n, (await w.s.db.read((q) => readUser(q, n)))?.tgId]).toEqual([n, meant(model, n)])
     }
-    expect(findFaults(w.s.db.raw, AT)).toEqual([])
+    expect(w.faults(AT)).toEqual([])
     w.close()
   },
 )
@@ -124,7 +123,7 @@ test('customers come back with a backup, and the numbers of those after it are n
     200,
   )
   expect((await w.call(USERS, { cookie, body: {} })).json.tg_id).toBe(-3)
-  expect(findFaults(w.s.db.raw, AT)).toEqual([])
+  expect(w.faults(AT)).toEqual([])
   w.close()
 })
 

@@ -28,7 +28,7 @@ const at = (hours: number) =>
   new Date(Date.UTC(2026, 0, 1) + hours * 3_600_000).toISOString().slice(0, 19)
 
 interface Row {
-  rowid: number
+  seq: number
   tg_id: number
   node: string
   plan: string
@@ -67,7 +67,7 @@ function addAll(raw: SqliteDatabase['raw']): void {
     'insert into users (tg_id, username, token, created_at) values (?, ?, ?, ?)',
   )
   const subscription = raw.prepare(
-    `insert into subscriptions (rowid, uuid, tg_id, node, plan, created_at, expires_at, active, held_at, source)
+    `insert into subscriptions (seq, uuid, tg_id, node, plan, created_at, expires_at, active, held_at, source)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'admin')`,
   )
   const payment = raw.prepare(
@@ -79,7 +79,7 @@ function addAll(raw: SqliteDatabase['raw']): void {
   subscriptions = Array.from({ length: 2 * USERS }, (_, i) => {
     const expiresAt = at(mixed(i * 31, 3000))
     return {
-      rowid: i + 1,
+      seq: i + 1,
       tg_id: idOf(ownerOf(i)),
       node: i % 9 === 0 ? 'fi1' : 'de1',
       plan: i % 4 === 0 ? '3m' : '1m',
@@ -89,11 +89,11 @@ function addAll(raw: SqliteDatabase['raw']): void {
     }
   })
   for (const row of subscriptions) {
-    const { rowid, state } = row
+    const { seq, state } = row
     const held = state === 'held' ? NOW : null
     const active = state === 'revoked' ? 0 : 1
     const { tg_id, node, plan, created_at, expires_at } = row
-    subscription.run(rowid, `u${rowid}`, tg_id, node, plan, created_at, expires_at, active, held)
+    subscription.run(seq, `u${seq}`, tg_id, node, plan, created_at, expires_at, active, held)
   }
   for (let i = 0; i < 2 * USERS; i++) {
     const { plan, provider } = orderOf(i)
@@ -125,22 +125,22 @@ async function readPages<R>(
   order: PageRequest['order'],
   keyOf: (row: R) => NonNullable<PageRequest['cursor']>,
 ) {
-  const rowids: number[] = []
+  const keys: number[] = []
   const totals = new Set<number>()
   let cursor: PageRequest['cursor'] = null
   for (let i = 0; i < 2; i++) {
     const { rows, total } = await list({ limit: LIMIT, cursor, order })
-    rowids.push(...rows.map((row) => keyOf(row).key))
+    keys.push(...rows.map((row) => keyOf(row).key))
     totals.add(total)
     const last = rows.at(-1)
     if (!last) break
     cursor = keyOf(last)
   }
-  return { rowids, totals: [...totals] }
+  return { keys, totals: [...totals] }
 }
 
 /** What must be found: all are looked at. */
-function expected<R extends { rowid: number }>(
+function expected<R extends { seq: number }>(
   rows: R[],
   sortedBy: (row: R) => string,
   order: PageRequest['order'],
@@ -148,10 +148,10 @@ function expected<R extends { rowid: number }>(
   const sign = order === 'asc' ? 1 : -1
   const sorted = rows.toSorted((a, b) => {
     const [x, y] = [sortedBy(a), sortedBy(b)]
-    return sign * (x === y ? a.rowid - b.rowid : x < y ? -1 : 1)
+    return sign * (x === y ? a.seq - b.seq : x < y ? -1 : 1)
   })
   return {
-    rowids: sorted.slice(0, 2 * LIMIT).map((row) => row.rowid),
+    keys: sorted.slice(0, 2 * LIMIT).map((row) => row.seq),
     totals: [Math.min(rows.length, CAP)],
   }
 }
@@ -216,7 +216,7 @@ const PAYMENT_FILTERS: PaymentFilter[] = [
 describe.each(['asc', 'desc'] as const)('%s', (order) => {
   test.each([...TEXTS, 'ext 77'])('payments found by %s', async (text) => {
     const payments = Array.from({ length: 2 * USERS }, (_, i) => ({
-      rowid: i + 1,
+      seq: i + 1,
       tgId: idOf(ownerOf(i)),
       externalId: `ext ${i}`,
       status: statusOf(i),

@@ -4,7 +4,7 @@ import { DAY_MS, formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 const count = (w: World, table: string, where = '1 = 1') =>
-  w.s.db.raw.prepare(`SELECT count(*) FROM ${table} WHERE ${where}`).pluck().get()
+  w.rows(`SELECT count(*) AS n FROM ${table} WHERE ${where}`)[0].n
 
 /** Not the session of the world's own admin, which has no end. */
 const LIMITED = "expires_at < '9999'"
@@ -28,9 +28,7 @@ test.each([
   ['login_attempts', 1, "INSERT INTO login_attempts (ip, kind, at) VALUES ('x', 'password', ?)"],
 ])('%s older than %i days go, younger ones stay', async (table, days, insert) => {
   const w = await createWorld()
-  const statement = w.s.db.raw.prepare(insert)
-  statement.run(ago(w, days, 1))
-  statement.run(ago(w, days, -1))
+  w.changeMany(insert, [[ago(w, days, 1)], [ago(w, days, -1)]])
   await cleanUp(w.s)
   expect(count(w, table)).toBe(1)
   w.close()
@@ -38,11 +36,10 @@ test.each([
 
 test('traffic samples are kept for 400 days', async () => {
   const w = await createWorld()
-  const statement = w.s.db.raw.prepare(
-    "INSERT INTO traffic_samples (node, day, up, down) VALUES ('de1', ?, 1, 1)",
-  )
-  statement.run(ago(w, 400).slice(0, 10))
-  statement.run(ago(w, 399).slice(0, 10))
+  w.changeMany("INSERT INTO traffic_samples (node, day, up, down) VALUES ('de1', ?, 1, 1)", [
+    [ago(w, 400).slice(0, 10)],
+    [ago(w, 399).slice(0, 10)],
+  ])
   await cleanUp(w.s)
   expect(count(w, 'traffic_samples')).toBe(1)
   w.close()
@@ -50,11 +47,10 @@ test('traffic samples are kept for 400 days', async () => {
 
 test('unsent messages stay, however old', async () => {
   const w = await createWorld()
-  w.s.db.raw
-    .prepare(
-      "INSERT INTO outbox (tg_id, kind, payload, next_try_at, created_at) VALUES (1, 'x', '{}', '', ?)",
-    )
-    .run(ago(w, 1000))
+  w.change(
+    "INSERT INTO outbox (tg_id, kind, payload, next_try_at, created_at) VALUES (1, 'x', '{}', '', ?)",
+    ago(w, 1000),
+  )
   await cleanUp(w.s)
   expect(count(w, 'outbox')).toBe(1)
   w.close()
@@ -62,9 +58,8 @@ test('unsent messages stay, however old', async () => {
 
 test('thousands of old rows go in batches until none is left', async () => {
   const w = await createWorld()
-  const statement = w.s.db.raw.prepare("INSERT INTO audit_log (at, ip, action) VALUES (?, '', 'x')")
-  const old = ago(w, 366)
-  for (let i = 0; i < 1500; i++) statement.run(old)
+  const old = Array.from({ length: 1500 }, () => [ago(w, 366)])
+  w.changeMany("INSERT INTO audit_log (at, ip, action) VALUES (?, '', 'x')", old)
   await cleanUp(w.s)
   expect(count(w, 'audit_log')).toBe(0)
   w.close()
@@ -73,11 +68,10 @@ test('thousands of old rows go in batches until none is left', async () => {
 test('sessions and pending logins end at their time', async () => {
   const w = await createWorld()
   await w.call('/admin/api/login', { body: { username: 'admin', password: PASSWORD } })
-  const pending = w.s.db.raw.prepare(
-    'INSERT INTO pending_logins (token, admin_id, expires_at) VALUES (?, 1, ?)',
-  )
-  pending.run('a', formatTimestamp(w.clock.now()))
-  pending.run('b', formatTimestamp(new Date(w.clock.now().getTime() + MINUTE_MS)))
+  w.changeMany('INSERT INTO pending_logins (token, admin_id, expires_at) VALUES (?, 1, ?)', [
+    ['a', formatTimestamp(w.clock.now())],
+    ['b', formatTimestamp(new Date(w.clock.now().getTime() + MINUTE_MS))],
+  ])
   await cleanUp(w.s)
   expect([count(w, 'admin_sessions', LIMITED), count(w, 'pending_logins')]).toEqual([1, 1])
   w.clock.advance(7 * DAY_MS)

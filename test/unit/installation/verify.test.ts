@@ -1,6 +1,5 @@
 /** What `npm run verify` asks of a database: each invariant, broken once, is named. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { addPayment, addSubscription, addUser } from '#test/support/rows/records.ts'
@@ -31,7 +30,7 @@ beforeEach(async () => {
 })
 afterEach(() => shop.w.close())
 
-const faults = () => findFaults(shop.w.s.db.raw, SINCE)
+const faults = () => shop.w.faults(SINCE)
 
 test('a shop that is as it must be has no fault', () => {
   expect(faults()).toEqual([])

@@ -85,7 +85,7 @@ describe('counting', () => {
     for (const uuid of w.node.clients.keys()) w.node.counters.set(uuid, [1, 2])
     const { json } = await w.admin('/admin/api/traffic')
     expect([json.up, json.down, json.total_fmt]).toEqual([500, 1000, '1.5 KB'])
-    const sample = w.s.db.raw.prepare('SELECT * FROM traffic_samples').all()
+    const sample = w.rows('SELECT * FROM traffic_samples')
     expect(sample).toEqual([{ node: 'de1', day: '2026-03-01', up: 500, down: 1000 }])
   })
 
@@ -120,7 +120,7 @@ describe('counting', () => {
     const { subscription } = await grantUser(w, 1)
     w.node.counters.set(subscription.uuid, [10, 10])
     await totals()
-    w.s.db.raw.prepare("UPDATE counters SET core = 'other'").run()
+    w.change("UPDATE counters SET core = 'other'")
     w.node.counters.set(subscription.uuid, [3, 3])
     expect(await totals()).toEqual([[13, 13]])
   })
