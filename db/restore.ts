@@ -4,17 +4,8 @@ import { isBusy } from './engine/failures.ts'
 import { configure } from './engine/sqlite/configure.ts'
 import { dropFactTriggers, rebuildFacts } from './engine/sqlite/facts.ts'
 import { guarded, neutral } from './engine/sqlite/failures.ts'
-import { peekInstanceId, peekSetting } from './engine/sqlite/peek.ts'
+import { peekInstance, peekSetting } from './engine/sqlite/peek.ts'
 import { snapshotInto, withConnection } from './engine/sqlite/snapshot.ts'
-import {
-  ADD_ONLY_NODES,
-  BACKUP_KEY,
-  ENV_GENERATION,
-  INSTANCE_ID,
-  PAYMENTS_GENERATION,
-  PENDING_ENV,
-  PREVIOUS_CREDENTIALS,
-} from './own-settings.ts'
 import { STORED_TABLES } from './rows.ts'
 import { CUSTOMERS } from './sequences.ts'
 import { copiedColumns, restoredTables } from './upload.ts'
@@ -27,12 +18,27 @@ interface Former {
   receiver: { url: string; secret: string } | null
 }
 
+/** A row of `former_credentials`, with what may be anything. */
+export interface FormerShop {
+  provider: string
+  shopId: string
+  secret: string
+  preset: string | null
+  apiUrl: string | null
+  replacedAt: string
+}
+
+/** As answers name the former shops that were not taken. */
+const FORMER_SHOPS = 'PREVIOUS_CREDENTIALS'
+
 export interface RestoreFacts {
   /** The timestamp of the restore. */
   at: string
   generation: string
   /** The keys of the rows of `settings` that come back. */
   accepted(rows: { key: string; value: string }[]): Set<string>
+  /** Whether the credentials of a former shop come back. */
+  isFormerShop(shop: FormerShop): boolean
   reviewReason: string
   refundedReason: string
   audit: { admin: string | null; ip: string }
@@ -40,8 +46,6 @@ export interface RestoreFacts {
   former(row: (key: string) => string | undefined): Former
   /** What they are told of it; `passphraseTaken`: backups are encrypted from now on, to the archive's passphrase. */
   message(passphraseTaken: boolean): { kind: string; payload: object }
-  /** Until when former credentials count at most. */
-  credentialsUntil: string
   /** The session that asks; null for the operator's script. */
   sessionId: number | null
   /** The key of the archive: that of backups from now on where this machine has none. Null for none, and for one that is too weak. */
@@ -50,18 +54,6 @@ export interface RestoreFacts {
 
 /** The restore was asked for by a session that has ended since. */
 export class SessionEnded extends Error {}
-
-/** Forgets the env file's text when it is written. */
-export function deletePendingEnv(raw: Sqlite.Database, text: string): void {
-  raw.prepare('DELETE FROM settings WHERE key = ? AND value = ?').run(PENDING_ENV, text)
-}
-
-const put = (raw: Sqlite.Database, key: string, value: string) =>
-  raw
-    .prepare(
-      'INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-    )
-    .run(key, value)
 
 interface Reference {
   table: string
@@ -119,6 +111,22 @@ function countCustomers(raw: Sqlite.Database): void {
     .run(CUSTOMERS, ROOM_FROM)
 }
 
+/** Drops the former shops that don't come back, and says whether there are any. The others count as if they had been replaced now at the latest. */
+function dropFormerShops(raw: Sqlite.Database, { at, isFormerShop }: RestoreFacts): boolean {
+  const rows = raw.prepare(
+    'SELECT id, provider, shop_id AS shopId, secret, preset, api_url AS apiUrl, replaced_at AS replacedAt FROM former_credentials',
+  )
+  const dropped: number[] = []
+  // One by one: their texts may be long.
+  for (const { id, ...shop } of rows.iterate() as IterableIterator<FormerShop & { id: number }>) {
+    if (!isFormerShop(shop)) dropped.push(id)
+  }
+  const drop = raw.prepare('DELETE FROM former_credentials WHERE id = ?')
+  for (const id of dropped) drop.run(id)
+  raw.prepare('UPDATE former_credentials SET replaced_at = min(replaced_at, ?)').run(at)
+  return dropped.length > 0
+}
+
 /**
  * Makes the copy's rows what they shall be when they are live: sessions ended, nothing unsent of back then, pending payments due,
  * no settings but those that are named. Gives the INSTANCE_ID of the copy, and the names of the settings that were taken and
@@ -134,25 +142,18 @@ export function prepareRows(
     raw.pragma('synchronous = OFF')
     raw.pragma('foreign_keys = OFF')
     const { at } = facts
-    const id = raw.prepare('SELECT value FROM settings WHERE key = ?').pluck().get(INSTANCE_ID)
     const settings = raw.prepare('SELECT key, value FROM settings').all() as {
       key: string
       value: string
     }[]
     const taken = facts.accepted(settings)
     const dropped = settings.filter(({ key }) => !taken.has(key))
-    const internal = new Set([
-      INSTANCE_ID,
-      PENDING_ENV,
-      ENV_GENERATION,
-      ADD_ONLY_NODES,
-      PAYMENTS_GENERATION,
-      BACKUP_KEY,
-    ])
+    const names = dropped.map(({ key }) => key)
     raw.transaction(() => {
       makeRoom(raw)
       countCustomers(raw)
       for (const { key } of dropped) raw.prepare('DELETE FROM settings WHERE key = ?').run(key)
+      if (dropFormerShops(raw, facts)) names.push(FORMER_SHOPS)
       raw.exec(
         'DELETE FROM admin_sessions; DELETE FROM pending_logins; DELETE FROM link_codes; DELETE FROM open_alerts',
       )
@@ -168,25 +169,19 @@ export function prepareRows(
           "UPDATE outbox SET status = 'skipped', done_at = ?, bot_token = NULL WHERE status IN ('ready', 'sending')",
         )
         .run(at)
-      raw
-        .prepare(
-          `UPDATE settings SET value = (SELECT json_group_array(json_set(value, '$.until', min(value ->> 'until', ?)))
-           FROM json_each(settings.value)) WHERE key = ?`,
-        )
-        .run(facts.credentialsUntil, PREVIOUS_CREDENTIALS)
       raw.exec("UPDATE events SET status = 'skipped' WHERE status IN ('ready', 'sending')")
       raw.prepare("UPDATE payments SET next_check_at = ? WHERE status = 'pending'").run(at)
       raw.exec("UPDATE nodes SET sync_blocked = (kind <> 'external')")
-      const codes = raw.prepare("SELECT code FROM nodes WHERE kind <> 'external' ORDER BY code")
-      put(raw, ADD_ONLY_NODES, [facts.generation, ...codes.pluck().all()].join(' '))
-      put(raw, ENV_GENERATION, facts.generation)
+      raw.exec(
+        "DELETE FROM add_only_nodes; INSERT INTO add_only_nodes SELECT code FROM nodes WHERE kind <> 'external'",
+      )
       // By this a portion of its entries is found without going through all of them.
       raw.exec('CREATE INDEX IF NOT EXISTS audit_log_at ON audit_log (at)')
     })()
     return {
-      instanceId: typeof id === 'string' ? id : null,
+      instanceId: peekInstance(raw, 'instance_id') ?? null,
       taken: [...taken],
-      dropped: dropped.map(({ key }) => key).filter((key) => !internal.has(key)),
+      dropped: names,
     }
   } catch (error) {
     throw neutral(error)
@@ -391,6 +386,8 @@ function replaceAll(
   dropFactTriggers(raw)
   const tables = restoredTables(raw)
   for (const table of tables) {
+    // What this machine says of itself stays.
+    if (table === 'instance') continue
     if (table === 'audit_log') addAudit(raw, facts.at)
     else replaceTable(raw, table)
     steps.step(`rows of ${table}`)
@@ -409,7 +406,7 @@ function replaceAll(
 /**
  * Copies the rows of `clean` over those of the live database: all or nothing, other processes only wait with their writes. A copy
  * of the live database is at `safety` first. Gives how many payments came up for review, who was told of the restore, who is still to
- * be, and the env file's text that is to be written now: it is kept in the database until `deletePendingEnv`. `passphraseTaken`: backups are
+ * be, and the env file's text that is to be written now: it is kept in `instance` until somebody takes it out. `passphraseTaken`: backups are
  * encrypted from now on.
  */
 export function replaceRows(
@@ -435,17 +432,19 @@ export function replaceRows(
     steps.step('locked')
     snapshotInto(files.database, files.safety)
     const { instanceId, envText, detail } = steps.decide(
-      peekSetting(raw, PENDING_ENV),
-      peekInstanceId(raw) ?? '',
+      peekInstance(raw, 'pending_env'),
+      peekInstance(raw, 'instance_id') ?? '',
     )
     steps.step('safety copies made')
-    const ownKey = peekSetting(raw, BACKUP_KEY)
+    const ownKey = peekInstance(raw, 'backup_key')
     const backupKey = ownKey ?? facts.adoptable
     const passphraseTaken = backupKey !== (ownKey ?? null)
     const done = replaceAll(raw, facts, steps, passphraseTaken)
-    put(raw, INSTANCE_ID, instanceId)
-    put(raw, PENDING_ENV, envText)
-    if (backupKey !== null) put(raw, BACKUP_KEY, backupKey)
+    raw
+      .prepare(
+        'UPDATE instance SET instance_id = ?, generation = ?, pending_env = ?, backup_key = ?',
+      )
+      .run(instanceId, facts.generation, envText, backupKey)
     raw
       .prepare(
         "INSERT INTO audit_log (at, admin, ip, action, detail) VALUES (?, ?, ?, 'backup.restore', ?)",

@@ -31,6 +31,8 @@ export interface StoredColumn {
   name: string
   /** Whether it goes up by one: numbers of rows, steps, places. */
   climbs: boolean
+  /** Whether it names the payment provider that is to be asked. */
+  isProvider: boolean
   /** Whether the column may hold a value as SQLite gives it. */
   accepts(value: unknown): boolean
 }
@@ -65,6 +67,7 @@ function decode(dataType: string, value: unknown): unknown {
 }
 
 const CLIMBING = new Set<unknown>([is.rowId, is.steps, is.place])
+const PROVIDERS = new Set<unknown>([is.providerId])
 
 function stored<T extends Declared>(table: T, schemas: Schemas<T>): [string, StoredTable] {
   const fields = Object.entries(getTableColumns(table)).map(([key, { name, ...column }]) => {
@@ -78,7 +81,8 @@ function stored<T extends Declared>(table: T, schemas: Schemas<T>): [string, Sto
       last = value
       return true
     }
-    return { key, name, climbs: CLIMBING.has(schema), holds, accepts }
+    const [climbs, isProvider] = [CLIMBING.has(schema), PROVIDERS.has(schema)]
+    return { key, name, climbs, isProvider, holds, accepts }
   })
   const faultOf = (row: Record<string, unknown>) =>
     fields.find(({ key, holds }) => !holds(row[key]))?.key ?? null
@@ -297,6 +301,27 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   }),
   // None comes back. As its migration takes them.
   stored(schema.openAlerts, { name: v.pipe(v.string(), v.regex(/^[\w:-]{1,64}$/)) }),
+  // None comes back: what it says is this machine's own, and of its id a restore decides.
+  stored(schema.instance, {
+    id: integer(1, 1),
+    instanceId: is.instanceId,
+    generation: is.recordId,
+    paymentsGeneration: is.recordId,
+    pendingEnv: v.string(),
+    backupKey: is.passphraseKey,
+  }),
+  // Written anew by each restore.
+  stored(schema.addOnlyNodes, { code }),
+  stored(schema.formerCredentials, {
+    id: is.rowId,
+    // As of settings: a restore decides row by row. Of a provider that is no more some may be left.
+    provider: v.string(),
+    shopId: v.string(),
+    secret: v.string(),
+    preset: v.string(),
+    apiUrl: v.string(),
+    replacedAt: v.string(),
+  }),
   stored(schema.installation, { id: integer(1, 1), secret: is.digest }),
   stored(schema.outbox, {
     id: is.rowId,

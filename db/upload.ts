@@ -81,9 +81,9 @@ function dropWalMark(path: string): void {
 }
 
 /** More rows than forms write of what the service goes through all the time. */
-const MOST = { ...MOST_ROWS, settings: 1000 }
+const MOST = { ...MOST_ROWS, settings: 1000, former_credentials: 1000 }
 
-/** Of all values of `settings` together; ours are below 2 MB, nearly all of it the text of an env file. */
+/** Of all values of `settings` together; ours are below 1 MB. */
 const MAX_SETTINGS_BYTES = 16 * 1024 ** 2
 
 /** Tables that SQLite, or the first look at the upload, reads before any form is compared: only as they always are. */
@@ -226,8 +226,8 @@ function* wrongValuesOf(
   const rows = raw.prepare(`SELECT ${listColumns(columns)}, rowid FROM main."${table}" NOT INDEXED`)
   for (const row of rows.raw().iterate() as IterableIterator<unknown[]>) {
     const wrong = columns.find(
-      ({ name, accepts }, i) =>
-        !accepts(row[i]) || (name === 'provider' && !providers.includes(row[i] as string)),
+      ({ isProvider, accepts }, i) =>
+        !accepts(row[i]) || (isProvider && !providers.includes(row[i] as string)),
     )
     if (wrong) yield { table, column: wrong.name, rowid: Number(row.at(-1)) }
   }

@@ -247,5 +247,9 @@ export const storedAdminName = v.pipe(plainText(18 * 256), v.minLength(1), v.reg
 /** As lib/crypto.ts writes it: no other number of iterations, which would be an hour's work at each login. */
 export const passwordHash = formed(/^pbkdf2-sha256\$200000\$[\w-]{22}\$[\w-]{43}$/)
 export const totpSecret = formed(TOTP_SECRET)
+/** Also a part of env files, and what nodes are told. */
+export const instanceId = formed(/^[A-Za-z0-9-]{1,64}$/)
+/** As lib/passphrase-key.ts writes it. */
+export const passphraseKey = formed(/^scrypt(?:\$\d{1,9}){3}(?:\$[\w-]{1,128}){2}$/)
 /** SHA-256 in hex. */
 export const digest = formed(/^[0-9a-f]{64}$/)

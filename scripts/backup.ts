@@ -2,9 +2,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import * as v from 'valibot'
-import { peekSetting } from '#db/engine/sqlite/peek.ts'
+import { peekInstance } from '#db/engine/sqlite/peek.ts'
 import { withConnection } from '#db/engine/sqlite/snapshot.ts'
-import { BACKUP_KEY } from '#db/own-settings.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { backupName } from '#src/domain/installation/backup.ts'
 import { createDataFiles } from '#src/integrations/files/data-files.ts'
@@ -38,7 +37,7 @@ async function keyFor(config: Config, given: Set<string>): Promise<PassphraseKey
     if (!passphrase.success) throw new ConfigError(`the passphrase ${passphrase.issues[0].message}`)
     return derivePassphraseKey(passphrase.output)
   }
-  const own = withConnection(config.databasePath, (raw) => peekSetting(raw, BACKUP_KEY))
+  const own = withConnection(config.databasePath, (raw) => peekInstance(raw, 'backup_key'))
   return own === undefined ? null : parsePassphraseKey(own)
 }
 

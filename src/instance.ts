@@ -4,11 +4,9 @@ import { dirname } from 'node:path'
 import type { Database } from '#db/engine/database.ts'
 import { DatabaseRefused, isBusy, isDamage, isFull, isOfDatabase } from '#db/engine/failures.ts'
 import { openDatabase, withStartLock } from '#db/engine/open.ts'
-import { peekSetting } from '#db/engine/sqlite/peek.ts'
+import { forgetInstance, peekInstance } from '#db/engine/sqlite/peek.ts'
 import { withConnection } from '#db/engine/sqlite/snapshot.ts'
-import { PENDING_ENV } from '#db/own-settings.ts'
-import { deletePendingEnv } from '#db/restore.ts'
-import { findInstanceId, putInstanceId } from '#db/settings.ts'
+import { getInstance, updateInstance } from '#db/instance.ts'
 import { type Config, ConfigError } from './config.ts'
 import { writeFileAtomic } from './lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
@@ -82,10 +80,10 @@ export async function completeRestore(
   return withStartLock(databasePath, async () => {
     if (!existsSync(databasePath) || isEmpty(databasePath)) return false
     return withConnection(databasePath, (raw) => {
-      const text = peekSetting(raw, PENDING_ENV)
+      const text = peekInstance(raw, 'pending_env')
       if (text === undefined) return false
       writeFileAtomic(envFile, text)
-      deletePendingEnv(raw, text)
+      forgetInstance(raw, 'pending_env', text)
       return true
     })
   })
@@ -114,10 +112,10 @@ export async function openInstance(
     },
   })
   try {
-    const known = findInstanceId(db)
+    const known = getInstance(db).instanceId
     const instanceId = known ?? randomUuid()
-    if (known === undefined) await db.tx((tx) => putInstanceId(tx, instanceId))
-    const rebuiltEnvFile = known !== undefined && !existsSync(config.envFile)
+    if (known === null) await db.tx((tx) => updateInstance(tx, { instanceId }))
+    const rebuiltEnvFile = known !== null && !existsSync(config.envFile)
     if (envInstanceId !== instanceId) writeEnvFile(config, instanceId)
     return { db, rebuiltEnvFile }
   } catch (error) {

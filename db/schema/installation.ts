@@ -1,10 +1,28 @@
 /** What there is once: settings, and the state that processes share. */
 import { int, table, text } from '../engine/columns.ts'
 
-/** Live settings, and INSTANCE_ID: a key without a row takes its value from the environment. */
+/** Live settings: a key without a row takes its value from the environment. */
 export const settings = table('settings', {
   key: text('key').primaryKey(),
   value: text('value').notNull(),
+})
+
+/**
+ * One row, made by its migration: what this installation knows of itself. A restore leaves it as it is and adopts the id alone: it is apart
+ * from `installation`, which comes with the backup.
+ */
+export const instance = table('instance', {
+  id: int('id').primaryKey(),
+  /** INSTANCE_ID, by which nodes know whom they obey. Null until the first start. */
+  instanceId: text('instance_id'),
+  /** Another value after each restore: the env file's live values have changed, and processes read them anew. Null before the first. */
+  generation: text('generation'),
+  /** The generation of the last restore after which all pending payments were asked about. */
+  paymentsGeneration: text('payments_generation'),
+  /** The text of the env file that a restore has decided on and may not have written yet. */
+  pendingEnv: text('pending_env'),
+  /** What backups are encrypted with, as lib/passphrase-key.ts writes it. No copy of the database has it. */
+  backupKey: text('backup_key'),
 })
 
 /** One row, made by its migration: 32 random bytes in hex, the key of every HMAC of ours. Goes nowhere but into backups. */

@@ -42,6 +42,12 @@ export const nodes = table('nodes', {
   createdAt: text('created_at').notNull(),
 })
 
+/**
+ * The codes of the nodes from which nothing is removed since the last restore until an admin sends `force`; a node that gets one of
+ * them later is spared as well.
+ */
+export const addOnlyNodes = table('add_only_nodes', { code: text('code').primaryKey() })
+
 /** Deleted nodes whose server is still to be cleaned. A server is one address with one port of its sshd. */
 export const retiredNodes = table(
   'retired_nodes',

@@ -82,4 +82,15 @@ export const orphanPayments = table(
   (t) => [uniqueIndex('orphan_payments_external_id').on(t.provider, t.externalId)],
 )
 
+/** What the shops of providers were asked with until they were exchanged for others, oldest first. */
+export const formerCredentials = table('former_credentials', {
+  id: autoId('id'),
+  provider: text('provider').notNull(),
+  shopId: text('shop_id').notNull(),
+  secret: text('secret').notNull(),
+  preset: text('preset'),
+  apiUrl: text('api_url'),
+  replacedAt: text('replaced_at').notNull(),
+})
+
 export type Payment = typeof payments.$inferSelect

@@ -58,7 +58,7 @@ const LAYERS: Layer[] = [
   layer(
     'payments',
     'src/domain/payments/',
-    `${DOMAIN}, type ports, settings, notify, customers, subscriptions, type lists, valibot`,
+    `${DOMAIN}, type ports, settings, notify, customers, subscriptions, type lists`,
   ),
   layer(
     'installation',

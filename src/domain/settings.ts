@@ -1,6 +1,6 @@
 /** Live settings: a row wins over the environment, the environment over the default. Read at call time. */
-import type { Database, Query } from '#db/engine/database.ts'
-import { ENV_GENERATION, PENDING_ENV } from '#db/own-settings.ts'
+import type { Query } from '#db/engine/database.ts'
+import { getInstance, readInstance } from '#db/instance.ts'
 import { deleteSetting, listSettings, putSetting, readAllSettings } from '#db/settings.ts'
 import type { Config, LiveTexts } from '#src/config.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -26,28 +26,33 @@ export interface Settings {
 }
 
 interface Environment {
-  generation: string | undefined
+  generation: string | null
   live: LiveTexts
 }
+
+/** What the database says of the last restore. */
+type Restored = Pick<ReturnType<typeof getInstance>, 'generation' | 'pendingEnv'>
 
 /** What of the env file counts in this process since it was read last. */
 const environments = new WeakMap<Config, Environment>()
 
 /**
- * What the environment has. The env file is read anew when `generation` is another than the last time, as a restore has changed it;
- * `pending`: what it is about to hold, where that is not written yet.
+ * What the environment has. The env file is read anew when the generation is another than the last time, as a restore has changed it;
+ * `pendingEnv`: what it is about to hold, where that is not written yet.
  */
-function environmentOf(config: Config, generation: string | undefined, pending?: string) {
-  const kept = environments.get(config) ?? { generation: undefined, live: config.live }
+function environmentOf(config: Config, { generation, pendingEnv }: Restored) {
+  const kept = environments.get(config) ?? { generation: null, live: config.live }
   if (kept.generation === generation) return kept.live
-  const live = config.readLive(pending)
+  const live = config.readLive(pendingEnv ?? undefined)
   environments.set(config, { generation, live })
   return live
 }
 
-function settingsOf(config: Config, stored: readonly { key: string; value: string }[]): Settings {
+type Rows = ReturnType<typeof listSettings>
+
+function settingsOf(config: Config, stored: Rows, restored: Restored): Settings {
   const rows = new Map(stored.map((row) => [row.key, row.value]))
-  const live = environmentOf(config, rows.get(ENV_GENERATION), rows.get(PENDING_ENV))
+  const live = environmentOf(config, restored)
   const { all } = config.settings
   const fallbackOf = (key: string) => all.get(key)?.fallback ?? ''
   const text = (key: string) => rows.get(key) ?? live[key] ?? fallbackOf(key)
@@ -61,32 +66,25 @@ function settingsOf(config: Config, stored: readonly { key: string; value: strin
   }
 }
 
-interface Snapshot {
-  config: Config
-  revision: number
-  settings: Settings
-}
-
-/** The last snapshot of each database. */
-const snapshots = new WeakMap<Database, Snapshot>()
+/** What was made of the rows that the database keeps in memory. */
+const made = new WeakMap<Rows, { config: Config; settings: Settings }>()
 
 /**
  * All live settings as they are now: from memory, while the revision of the database stands, of which alone the database is asked.
  * Not for the bodies of transactions, which may be undone: `readSettingsIn`.
  */
 export function readSettings({ db, config }: Deps): Settings {
-  // First: rows can only be newer, and are then read again at the next call.
-  const revision = db.revision()
-  const kept = snapshots.get(db)
-  if (kept?.revision === revision && kept.config === config) return kept.settings
-  const settings = settingsOf(config, listSettings(db))
-  snapshots.set(db, { config, revision, settings })
+  const rows = listSettings(db)
+  const known = made.get(rows)
+  if (known?.config === config) return known.settings
+  const settings = settingsOf(config, rows, getInstance(db))
+  made.set(rows, { config, settings })
   return settings
 }
 
 /** The same inside a transaction, for what is decided by them there. */
 export function* readSettingsIn(tx: Query, s: Pick<Services, 'config'>) {
-  return settingsOf(s.config, yield* readAllSettings(tx))
+  return settingsOf(s.config, yield* readAllSettings(tx), yield* readInstance(tx))
 }
 
 /** New values; null takes the row away, so that the environment's value or the default counts again. */

@@ -7,9 +7,8 @@ import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { tellingOf } from '#db/engine/failures.ts'
-import { peekSetting } from '#db/engine/sqlite/peek.ts'
+import { peekInstance } from '#db/engine/sqlite/peek.ts'
 import { snapshotInto, withConnection } from '#db/engine/sqlite/snapshot.ts'
-import { PENDING_ENV } from '#db/own-settings.ts'
 import { packArchive } from '../integrations/files/archive.ts'
 import type { DataMessage, DataTask, DataWord, TaskOf } from '../integrations/files/data-files.ts'
 import { presentEnv } from '../integrations/files/env-text.ts'
@@ -26,7 +25,7 @@ function packNow(task: TaskOf<'pack' | 'pack-into'>): Generator<Uint8Array> {
   snapshotInto(task.databasePath, database)
   const env = presentEnv(
     task.envFile,
-    withConnection(database, (raw) => peekSetting(raw, PENDING_ENV)),
+    withConnection(database, (raw) => peekInstance(raw, 'pending_env')),
   )
   return packArchive({ database, env }, task.at, task.key)
 }

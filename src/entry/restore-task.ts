@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { forgetInstance } from '#db/engine/sqlite/peek.ts'
 import { withConnection } from '#db/engine/sqlite/snapshot.ts'
 import {
-  deletePendingEnv,
   prepareRows,
   type RestoreFacts,
   replaceRows,
@@ -22,7 +22,6 @@ import { rebuild, UploadRefused } from '#db/upload.ts'
 import { GATEWAY_IDS, GATEWAYS } from '#src/integrations/payments/index.ts'
 import {
   acceptedRows,
-  credentialsUntil,
   isInstanceId,
   mergeEnv,
   nameKeys,
@@ -33,6 +32,7 @@ import {
   type SafetyCopy,
   safetyCopyName,
 } from '../domain/installation/safety-copies.ts'
+import { isFormerShop } from '../domain/installation/setting-values.ts'
 import { ArchiveRefused, unpackArchive } from '../integrations/files/archive.ts'
 import type { DataMessage, TaskOf } from '../integrations/files/data-files.ts'
 import { presentEnv } from '../integrations/files/env-text.ts'
@@ -107,6 +107,7 @@ function factsOf(
     at,
     generation: randomHex(8),
     accepted: (rows) => acceptedRows(KNOWN, rows),
+    isFormerShop: (shop) => isFormerShop(KNOWN, shop),
     reviewReason: `paid, but unknown to the backup restored at ${at}`,
     refundedReason: `paid and refunded, but unknown to the backup restored at ${at}`,
     audit: { admin: request.admin, ip: request.ip },
@@ -114,7 +115,6 @@ function factsOf(
       const { kind, payload } = request.message
       return { kind, payload: { ...payload, ...(passphraseTaken ? { passphraseTaken } : {}) } }
     },
-    credentialsUntil: credentialsUntil(request.at),
     former(row) {
       const text = (key: AudienceKey) => row(key) ?? live[key] ?? ''
       const url = text('WEBHOOK_URL')
@@ -207,7 +207,7 @@ async function replaceUnderLock(task: TaskOf<'replace'>, step: Step): Promise<Re
   })
   writeFileAtomic(envFile, envText)
   step('env file written')
-  withConnection(databasePath, (raw) => deletePendingEnv(raw, envText))
+  withConnection(databasePath, (raw) => forgetInstance(raw, 'pending_env', envText))
   removeCopies(safetyFolder, outdated)
   step('done')
   return { ...(outcome as NonNullable<typeof outcome>), ...done }

@@ -1,6 +1,6 @@
 /** What servers fetch on their way to being nodes, and their report: authorised by the token of the install command. */
 import * as v from 'valibot'
-import { readManagementKey } from '#db/settings.ts'
+import { readManagementKey } from '#db/management-key.ts'
 import { certificate, port, TRANSPORT_TYPES, token } from '#db/values.ts'
 import { certificateOf, type Report, registerNode } from '#src/domain/nodes/install/registration.ts'
 import { installScript, requireToken } from '#src/domain/nodes/install/script.ts'

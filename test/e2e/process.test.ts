@@ -52,7 +52,7 @@ describe.each(RUNTIMES)('first start on %s', (runtime) => {
     const files = readdirSync(data).filter((name) => name.startsWith('panel.db'))
     expect(files.sort()).toEqual(['panel.db', 'panel.db-shm', 'panel.db-wal', 'panel.db.lock'])
     for (const name of files) expect([name, mode(join(data, name))]).toEqual([name, '600'])
-    const [row] = a.query<{ value: string }>("select value from settings where key='INSTANCE_ID'")
+    const [row] = a.query<{ value: string }>('select instance_id value from instance')
     expect(readFileSync(a.envFile, 'utf8')).toContain(`INSTANCE_ID=${row?.value}\n`)
     const login = await server.call('/admin/api/login', { body: { username: 'admin', password } })
     expect([login.status, login.json]).toEqual([200, { ok: true }])

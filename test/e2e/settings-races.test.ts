@@ -81,10 +81,9 @@ test('settings that many requests write at two processes are all kept', async ()
     "select value from settings where key = 'PROVIDER_B_SECRET'",
   )
   expect(secret).toBe(merchant.replace('m', 'secret-'))
-  const [{ value: previous } = { value: '' }] = area.query<{ value: string }>(
-    "select value from settings where key = 'PREVIOUS_CREDENTIALS'",
+  const kept = area.query<{ shopId: string; secret: string }>(
+    'select shop_id "shopId", secret from former_credentials',
   )
-  const kept = JSON.parse(previous) as { shopId: string; secret: string }[]
   expect(new Set(kept.map((one) => one.shopId)).size).toBe(19)
   for (const one of kept) expect(one.secret).toBe(one.shopId.replace('m', 'secret-'))
   expect(area.query('select wanted_generation n from bot_state')).toEqual([{ n: 20 }])

@@ -71,7 +71,7 @@ test('a first start killed anywhere is completed by the next one', async () => {
       1,
       1,
     ])
-    const [row] = a.query<{ value: string }>("select value from settings where key = 'INSTANCE_ID'")
+    const [row] = a.query<{ value: string }>('select instance_id value from instance')
     expect(readFileSync(a.envFile, 'utf8')).toContain(`INSTANCE_ID=${row?.value}\n`)
     expect(verdict(a.database)).toBe('ok')
     await a.close()

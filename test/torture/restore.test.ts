@@ -52,7 +52,7 @@ async function makeArchive(a: Area, state: State): Promise<Buffer> {
   await server.stop()
   fillUsers(made.database, USERS)
   made.write('update users set note = ?', state)
-  made.write("update settings set value = (select value from settings where key = 'INSTANCE_ID')")
+  made.write('update settings set value = (select instance_id from instance)')
   const env = readFileSync(made.envFile, 'utf8')
   writeFileSync(made.envFile, `${env}BRAND_NAME=Brand-${state}\n`)
   const again = await made.startServer()
@@ -178,7 +178,7 @@ async function prepareStates() {
 async function expectWhole(a: Area, state: State, servers: Server[]): Promise<void> {
   expect(stateOf(a)).toBe(state)
   expect(readFileSync(a.envFile, 'utf8')).toContain(`BRAND_NAME=Brand-${state}\n`)
-  expect(a.query("select 1 from settings where key = 'PENDING_ENV'")).toEqual([])
+  expect(a.query('select 1 from instance where pending_env is not null')).toEqual([])
   for (const server of servers) expect(await brandOf(server)).toBe(state)
   expectSafetyCopies(a)
 }

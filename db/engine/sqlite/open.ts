@@ -8,7 +8,7 @@ import { configure } from './configure.ts'
 import { damaged, guarded } from './failures.ts'
 import { type SqliteDatabase, wrap } from './handle.ts'
 import { appliedMigration, migrate, migrationNumbers } from './migrate.ts'
-import { peekInstanceId } from './peek.ts'
+import { peekInstance } from './peek.ts'
 
 /** Copies the database beside itself. One copy per migration: a start that fails again and again must not fill the disk. */
 function snapshotBefore(raw: Sqlite.Database, path: string, applied: number, now: Date): void {
@@ -112,7 +112,7 @@ export function openDatabase(
   return open(path, { timeout: options.busyTimeoutMs ?? 2000 }, (raw) => {
     if (existed) {
       checkPages(raw)
-      options.accept?.(peekInstanceId(raw))
+      options.accept?.(peekInstance(raw, 'instance_id'))
       examine(raw, path, options.now)
     }
     configure(raw)

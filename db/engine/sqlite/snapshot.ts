@@ -1,9 +1,8 @@
 /** Copies of the whole database while others write to it. */
 import { closeSync, openSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { BACKUP_KEY } from '../../own-settings.ts'
 import { guarded } from './failures.ts'
-import { peekSetting } from './peek.ts'
+import { forgetInstance, peekInstance } from './peek.ts'
 
 /** How long copies and restores wait for other processes' transactions; requests wait less (open.ts). */
 export const PATIENCE_MS = 5000
@@ -21,10 +20,11 @@ export function snapshotInto(database: string, target: string): void {
 
 /** Takes the key out so that no page of the file has it any more. */
 function forgetBackupKey(raw: Sqlite.Database): void {
-  if (peekSetting(raw, BACKUP_KEY) === undefined) return
+  const key = peekInstance(raw, 'backup_key')
+  if (key === undefined) return
   raw.pragma('journal_mode = MEMORY')
   raw.pragma('secure_delete = ON')
-  raw.prepare('DELETE FROM settings WHERE key = ?').run(BACKUP_KEY)
+  forgetInstance(raw, 'backup_key', key)
 }
 
 /** Makes the empty file that SQLite then fills. Throws EEXIST. */

@@ -23,6 +23,10 @@ const TRIGGERS: Record<string, string> = {
   installation_insert: `AFTER INSERT ON installation BEGIN ${LISTS}; END`,
   installation_delete: `AFTER DELETE ON installation BEGIN ${LISTS}; END`,
   installation_update: `AFTER UPDATE ON installation BEGIN ${LISTS}; END`,
+  // So is this, but for what was done with payments.
+  instance_insert: `AFTER INSERT ON instance BEGIN ${LISTS}; END`,
+  instance_delete: `AFTER DELETE ON instance BEGIN ${LISTS}; END`,
+  instance_update: `AFTER UPDATE OF instance_id, generation, pending_env, backup_key ON instance BEGIN ${LISTS}; END`,
 }
 
 /** The statements that put every trigger in its present form. */

@@ -1,5 +1,5 @@
 /** The passphrase that backups are encrypted to. It is stored nowhere: what is made of it encrypts, and it alone decrypts. */
-import { findBackupKey, putBackupKey } from '#db/settings.ts'
+import { getInstance, updateInstance } from '#db/instance.ts'
 import type { Login } from '#src/domain/accounts/principals.ts'
 import { requireLogin } from '#src/domain/accounts/sessions.ts'
 import { audit } from '#src/domain/audit.ts'
@@ -15,8 +15,8 @@ import type { Services } from '#src/services.ts'
 
 /** What backups are encrypted with; null where they are not. */
 export function backupKey(s: Pick<Services, 'db'>): PassphraseKey | null {
-  const text = findBackupKey(s.db)
-  return text === undefined ? null : parsePassphraseKey(text)
+  const text = getInstance(s.db).backupKey
+  return text === null ? null : parsePassphraseKey(text)
 }
 
 /**
@@ -33,7 +33,7 @@ export async function setBackupPassphrase(
   const isSet = key !== null
   await s.db.tx(function* (tx) {
     yield* requireLogin(tx, login, at)
-    yield* putBackupKey(tx, key && formatPassphraseKey(key))
+    yield* updateInstance(tx, { backupKey: key && formatPassphraseKey(key) })
     const detail = isSet ? 'set' : 'removed'
     yield* audit(tx, login.actor, at, { action: 'backup.passphrase', detail })
     yield* alert(tx, s, at, { about: 'backup-passphrase', isSet, ...login.actor })

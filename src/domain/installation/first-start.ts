@@ -1,8 +1,9 @@
 /** What a new database holds: one admin, four plans, the local node, the management key. Done once, under the start lock. */
 import { countAdmins, insertAdmin } from '#db/admins.ts'
+import { putManagementKey, readManagementKey } from '#db/management-key.ts'
 import { insertNode, readNode, updateNode } from '#db/nodes.ts'
 import { countPlans, insertPlans } from '#db/plans.ts'
-import { putManagementKey, putSetting, readManagementKey } from '#db/settings.ts'
+import { putSetting } from '#db/settings.ts'
 import { generatePassword } from '#src/domain/accounts/admins.ts'
 import { isWeakPassword } from '#src/domain/accounts/new-password.ts'
 import { generateRealityKeys } from '#src/domain/nodes/install/keys.ts'

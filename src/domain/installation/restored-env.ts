@@ -1,8 +1,7 @@
 /** What a restore takes over from the env file of a backup: live settings and a few named ones, never this machine's own. */
 import * as v from 'valibot'
-import { KEPT_DAYS } from '#src/domain/payments/previous-credentials.ts'
+import { instanceId } from '#db/values.ts'
 import { listEnvLines, parseEnvFile, removeEnvLines, setEnvLine } from '#src/lib/env-file.ts'
-import { addDays, formatTimestamp } from '#src/lib/time.ts'
 import type { LiveSetting } from '#src/settings/setting.ts'
 import { RESTORED } from '#src/settings/start.ts'
 import { leadingOf, type SettingsTable } from '#src/settings/table.ts'
@@ -13,10 +12,8 @@ const MAX_NAMED = 100
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROL = /[\0-\x1f\x7f]/
 
-const INSTANCE_ID = /^[A-Za-z0-9-]{1,64}$/
-
 /** Whether a text can be the id of an instance: it goes into env files and to nodes. */
-export const isInstanceId = (text: string): boolean => INSTANCE_ID.test(text)
+export const isInstanceId = (text: string): boolean => v.is(instanceId, text)
 
 /** The rows of `settings` that come back with a restore: live ones, with values that the panel would have taken. */
 export function acceptedRows(known: Known, rows: { key: string; value: string }[]): Set<string> {
@@ -26,9 +23,6 @@ export function acceptedRows(known: Known, rows: { key: string; value: string }[
   for (const [key, secret] of leadingOf(known.settings)) if (!sound.has(secret)) sound.delete(key)
   return sound
 }
-
-/** Until when shops that an archive calls former ones count at most: as if they had been replaced at the restore. */
-export const credentialsUntil = (at: Date): string => formatTimestamp(addDays(at, KEPT_DAYS))
 
 /** What a restore knows beside the two env files. */
 export interface Surroundings {

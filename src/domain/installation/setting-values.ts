@@ -1,10 +1,7 @@
-/** What the rows of `settings` hold that a backup brings. */
+/** What the rows of `settings` and of former shops hold that a backup brings. */
 import * as v from 'valibot'
-import { PREVIOUS_CREDENTIALS } from '#db/own-settings.ts'
-import { previousShop } from '#src/domain/payments/previous-credentials.ts'
 import { addressText, plainLine, secretText, timestamp } from '#src/lib/values.ts'
 import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
-import { readAs } from '#src/settings/kinds.ts'
 import type { SettingsTable } from '#src/settings/table.ts'
 
 /** What a service knows of settings. */
@@ -14,27 +11,22 @@ export interface Known {
 }
 
 /** What leads a secret somewhere, and the secret: nothing that the present shop's settings could not be. */
-const restoredShops = (gateways: readonly GatewayDescriptor[]) =>
-  v.array(
-    v.object({
-      ...previousShop.entries,
-      provider: v.picklist(gateways.map(({ id }) => id)),
-      until: timestamp,
-      shopId: plainLine(256),
-      secret: secretText(512),
-      preset: v.optional(v.picklist(gateways.flatMap(({ presets = [] }) => presets))),
-      apiUrl: v.optional(addressText(['https:'])),
-    }),
-  )
+const formerShop = (gateways: readonly GatewayDescriptor[]) =>
+  v.object({
+    provider: v.picklist(gateways.map(({ id }) => id)),
+    shopId: plainLine(256),
+    secret: secretText(512),
+    preset: v.nullable(v.picklist(gateways.flatMap(({ presets = [] }) => presets))),
+    apiUrl: v.nullable(addressText(['https:'])),
+    replacedAt: timestamp,
+  })
 
-/** What the row of a setting may hold; undefined for a key that is no row that comes back. */
-const rowSchemaOf = ({ gateways, settings }: Known, key: string) =>
-  key === PREVIOUS_CREDENTIALS
-    ? readAs(JSON.parse, restoredShops(gateways))
-    : settings.all.get(key)?.value
+/** Whether a row of `former_credentials` may come back. */
+export const isFormerShop = ({ gateways }: Known, shop: object): boolean =>
+  v.is(formerShop(gateways), shop)
 
-/** Whether a setting's row may hold this text. */
-export function isSettingValue(known: Known, key: string, text: string): boolean {
-  const schema = rowSchemaOf(known, key)
+/** Whether a setting's row may hold this text; no row that is none of a live setting comes back. */
+export function isSettingValue({ settings }: Known, key: string, text: string): boolean {
+  const schema = settings.all.get(key)?.value
   return schema !== undefined && v.is(schema, text)
 }

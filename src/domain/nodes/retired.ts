@@ -1,4 +1,6 @@
 /** Servers of deleted nodes: nobody is to get in there any more, so each is cleaned as soon as it can be reached. */
+
+import { findAddOnlyNodes } from '#db/add-only-nodes.ts'
 import type { Query } from '#db/engine/database.ts'
 import {
   deleteRetired,
@@ -8,7 +10,6 @@ import {
   readManaged,
 } from '#db/retired-nodes.ts'
 import type { Node, RetiredNode } from '#db/schema/index.ts'
-import { findAddOnlyNodes } from '#db/settings.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { alert } from '#src/domain/notify/alerts.ts'
 import { NodeError } from '#src/lib/errors.ts'

@@ -50,7 +50,7 @@ async function auditShop(s: CheckDeps, provider: string, shop: ShopCredentials):
 
 /** The same of all shops of a provider that payments may still come from; of a former one, which may never give an answer again, true. */
 async function auditProvider(s: CheckDeps, provider: string): Promise<boolean> {
-  const { current, former } = listShops(s, provider)
+  const { current, former } = await listShops(s, provider)
   const complete = current === null || (await auditShop(s, provider, current))
   for (const shop of former) await auditShop(s, provider, shop)
   return complete

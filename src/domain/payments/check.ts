@@ -25,7 +25,7 @@ export async function askProvider(
   limited: Limiter,
 ): Promise<PaymentState> {
   const { id, externalId, provider } = payment
-  const shop = findShop(s, payment)
+  const shop = await findShop(s, payment)
   const gateway = gatewayOf(s, provider)
   if (!shop || !gateway) {
     const reason = 'nobody has the credentials of its shop'

@@ -117,7 +117,8 @@ export async function confirmPayment(
   const at = s.clock.now()
   const settings = readSettings(s)
   const { actor = PROVIDER_ACTOR, externalId } = by
-  const testShop = found.state === 'paid' && found.test === true && isTestShop(findShop(s, known))
+  const testShop =
+    found.state === 'paid' && found.test === true && isTestShop(await findShop(s, known))
   const context: GrantContext = { s, settings, actor, at, failedToo: false }
   paymentStep(s, id, 'begun')
   const outcome = await s.db.tx(function* (tx) {

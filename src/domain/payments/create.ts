@@ -216,7 +216,7 @@ export async function createPayment(
   const begun = await s.db.tx((tx) => begin(tx, s, actor, request, at))
   paymentStep(s, begun.id, 'row written')
   if (begun.payUrl !== null) return { id: begun.id, payUrl: begun.payUrl }
-  const shop = findShop(s, begun)
+  const shop = await findShop(s, begun)
   if (!shop) throw refusal('provider-not-available')
   const done = await completeCreation(s, begun, shop)
   if ('payment' in done && done.payment.status !== 'failed' && done.payment.payUrl !== null) {

@@ -51,7 +51,7 @@ export async function lookUpUnknown(
   externalId: string,
 ): Promise<void> {
   const shopId = currentShopId(readSettings(s), provider)
-  const shop = findShop(s, { provider, shopId })
+  const shop = await findShop(s, { provider, shopId })
   if (!shop) return
   const found = await gatewayOf(s, provider)?.check({ id: '', externalId }, shop)
   if (found?.state !== 'paid' || found.refunded) return

@@ -1,9 +1,8 @@
 /** Asks about pending payments by itself: what no webhook told, what a crash left half made, what waits for its node or plan. */
 
-import { ENV_GENERATION, PAYMENTS_GENERATION } from '#db/own-settings.ts'
+import { notePaymentsAsked } from '#db/instance.ts'
 import { listDuePayments, listReturnedPayments, makeAllDue, postponeCheck } from '#db/payments.ts'
 import type { Payment } from '#db/schema/index.ts'
-import { putSetting, readSetting } from '#db/settings.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { noteFault } from '#src/lib/note-fault.ts'
@@ -30,11 +29,7 @@ const ASK_EVERY_MS = 10 * SECOND_MS
 /** Makes every pending payment due after a restore: what it knew may be old. */
 async function followRestore(s: ReconcilerDeps, now: string): Promise<void> {
   await s.db.tx(function* (tx) {
-    const generation = yield* readSetting(tx, ENV_GENERATION)
-    if (generation === undefined || generation === (yield* readSetting(tx, PAYMENTS_GENERATION)))
-      return
-    yield* makeAllDue(tx, now)
-    yield* putSetting(tx, PAYMENTS_GENERATION, generation)
+    if (yield* notePaymentsAsked(tx)) yield* makeAllDue(tx, now)
   })
 }
 
@@ -52,7 +47,7 @@ const NO_REST: Answer = { retryAfterMs: null }
 /** Asks once more for a payment whose creation a crash or an unclear answer interrupted, while the same question gets the same payment. */
 async function complete(s: ReconcilerDeps, payment: Payment, now: Date): Promise<Answer> {
   const age = now.getTime() - parseTimestamp(payment.createdAt).getTime()
-  const shop = findShop(s, payment)
+  const shop = await findShop(s, payment)
   const askable = s.gateways[payment.provider]?.idempotent && age < ASK_AGAIN_MS
   if (!askable || !payment.order || !shop) return { over: true, retryAfterMs: null }
   const done = await completeCreation(s, payment, shop)

@@ -1,14 +1,11 @@
 /** Which shop a payment belongs to, and the credentials that its provider is asked with: replaced ones are kept for 30 days. */
-import * as v from 'valibot'
 import type { Query } from '#db/engine/database.ts'
-import { PREVIOUS_CREDENTIALS } from '#db/own-settings.ts'
+import { addFormerCredentials, listFormerCredentials } from '#db/former-credentials.ts'
 import type { Payment } from '#db/schema/index.ts'
-import { listSettings, putSetting, readSetting } from '#db/settings.ts'
 import { readSettings, readSettingsIn, type Settings } from '#src/domain/settings.ts'
-import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { DAY_MS, formatTimestamp, timestampBefore } from '#src/lib/time.ts'
 import type { ShopCredentials } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
-import { KEPT_DAYS, previousCredentials } from './previous-credentials.ts'
 import { findGateway } from './providers.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
@@ -16,15 +13,8 @@ type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 /** Of one that is changed again and again. */
 const MOST_KEPT = 100
 
-type Previous = v.InferOutput<typeof previousCredentials>[number]
-
-function parsePrevious(text = '[]'): Previous[] {
-  try {
-    return v.parse(previousCredentials, JSON.parse(text))
-  } catch {
-    return []
-  }
-}
+/** What was replaced later than this still counts. */
+const keptSince = (now: Date): string => timestampBefore(now, 30 * DAY_MS)
 
 /** What new payments of a provider are made with; empty where nothing is set. */
 export const currentCredentials = (settings: Settings, provider: string): ShopCredentials =>
@@ -38,11 +28,19 @@ const isSameShop = (one: ShopCredentials, other: ShopCredentials) =>
 export const isSameAccess = (one: ShopCredentials, other: ShopCredentials) =>
   isSameShop(one, other) && one.secret === other.secret
 
+type Previous = ShopCredentials & { replacedAt: string }
+
 /** Those of a provider that were replaced within 30 days, oldest first. */
-function listPrevious(s: Deps, provider: string): Previous[] {
-  const now = formatTimestamp(s.clock.now())
-  const row = listSettings(s.db).find(({ key }) => key === PREVIOUS_CREDENTIALS)
-  return parsePrevious(row?.value).filter((one) => one.provider === provider && one.until > now)
+async function listPrevious(s: Deps, provider: string): Promise<Previous[]> {
+  const since = keptSince(s.clock.now())
+  const rows = await s.db.read((q) => listFormerCredentials(q, provider, since))
+  return rows.map(({ shopId, secret, preset, apiUrl, replacedAt }) => ({
+    shopId,
+    secret,
+    preset: preset ?? undefined,
+    apiUrl: apiUrl ?? undefined,
+    replacedAt,
+  }))
 }
 
 const toCredentials = ({ shopId, secret, preset, apiUrl }: ShopCredentials): ShopCredentials => ({
@@ -53,12 +51,12 @@ const toCredentials = ({ shopId, secret, preset, apiUrl }: ShopCredentials): Sho
 })
 
 /** The present shop of a provider, null where none is set, and those replaced within 30 days, each once. */
-export function listShops(
+export async function listShops(
   s: Deps,
   provider: string,
-): { current: ShopCredentials | null; former: ShopCredentials[] } {
+): Promise<{ current: ShopCredentials | null; former: ShopCredentials[] }> {
   const current = currentCredentials(readSettings(s), provider)
-  const previous = listPrevious(s, provider).reverse()
+  const previous = (await listPrevious(s, provider)).reverse()
   const former = previous.filter(
     (one, i) =>
       !isSameShop(one, current) && previous.findIndex((other) => isSameShop(other, one)) === i,
@@ -70,19 +68,19 @@ export function listShops(
  * What a payment is asked about with: the current credentials of its shop, or those replaced within 30 days; undefined when nobody
  * has them. Where a shop id was taken to another gateway or address, those that counted when the payment was made.
  */
-export function findShop(
+export async function findShop(
   s: Deps,
   payment: Pick<Payment, 'provider' | 'shopId'> & Partial<Pick<Payment, 'createdAt'>>,
-): ShopCredentials | undefined {
+): Promise<ShopCredentials | undefined> {
   const { provider, createdAt } = payment
+  // First: what is replaced meanwhile is then among the former ones too.
   const current = currentCredentials(readSettings(s), provider)
   const shopId = payment.shopId ?? current.shopId
-  const previous = listPrevious(s, provider).filter((one) => one.shopId === shopId)
+  const previous = (await listPrevious(s, provider)).filter((one) => one.shopId === shopId)
   const known: ShopCredentials[] =
     current.shopId === shopId && current.secret !== '' ? [...previous, current] : previous
-  const keptUntil =
-    createdAt === undefined ? null : formatTimestamp(addDays(parseTimestamp(createdAt), KEPT_DAYS))
-  const then = keptUntil === null ? undefined : previous.find(({ until }) => until > keptUntil)
+  const then =
+    createdAt === undefined ? undefined : previous.find(({ replacedAt }) => replacedAt > createdAt)
   const shop = then ?? known.at(-1)
   const newest = shop && known.findLast((one) => isSameShop(one, shop))
   return newest && toCredentials(newest)
@@ -98,13 +96,10 @@ export function* keepPrevious(
 ) {
   const replaced = currentCredentials(before, provider)
   const next = currentCredentials(yield* readSettingsIn(tx, s), provider)
-  const at = formatTimestamp(now)
   if (replaced.secret === '' || isSameShop(replaced, next)) return
-  const kept = parsePrevious(yield* readSetting(tx, PREVIOUS_CREDENTIALS)).filter(
-    ({ until }) => until > at,
-  )
-  kept.push({ provider, until: formatTimestamp(addDays(now, KEPT_DAYS)), ...replaced })
-  yield* putSetting(tx, PREVIOUS_CREDENTIALS, JSON.stringify(kept.slice(-MOST_KEPT)))
+  const { shopId, secret, preset, apiUrl } = replaced
+  const values = { provider, shopId, secret, preset, apiUrl, replacedAt: formatTimestamp(now) }
+  yield* addFormerCredentials(tx, values, { since: keptSince(now), most: MOST_KEPT })
 }
 
 /** The shop to which new payments of a provider go, as the payment's row keeps it. */

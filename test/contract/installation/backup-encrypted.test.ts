@@ -125,7 +125,7 @@ describe('a download', () => {
     const other = await look(w, one.bytes, OTHER)
     for (const { bytes } of [encrypted, plain, other]) {
       expect(bytes.includes(secret)).toBe(false)
-      expect(bytes.includes('BACKUP_KEY')).toBe(false)
+      expect(bytes.includes('scrypt$')).toBe(false)
     }
   })
 

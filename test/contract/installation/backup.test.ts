@@ -215,7 +215,7 @@ describe('POST /admin/api/backup/restore', () => {
   test('the id of the backup is adopted, in the database, the env file and the running sync', async () => {
     const id = 'aaaaaaaa-2222-3333-4444-555555555555'
     const archive = await archiveOf((other) => {
-      other.change("update settings set value = ? where key = 'INSTANCE_ID'", id)
+      other.change('update instance set instance_id = ?', id)
       writeFileSync(other.envFile, `INSTANCE_ID=${id}\n`)
     })
     const { dropped } = await restore(archive)

@@ -204,7 +204,7 @@ describe('a restore', () => {
 
   test('a key that somebody put into an archive is dropped', async () => {
     const { 'panel.db': database } = gnuUntar(await download(w))
-    const evil = "insert into settings values ('BACKUP_KEY', 'scrypt$14$1$1$AA$AA')"
+    const evil = "update instance set backup_key = 'scrypt$14$1$1$AA$AA'"
     const archive = gnuTar({ 'panel.db': changedDatabase(database as Buffer, evil) })
     expect((await restoreInto(w, archive)).passphrase_taken).toBe(undefined)
     expect(storedPassphrases(w)).toEqual([])

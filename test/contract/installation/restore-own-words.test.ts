@@ -5,7 +5,7 @@ import { upload } from '#test/support/archives/archives.ts'
 import { codeNow, codeStep, pendingToken, turnTotpOn } from '#test/support/calls/admins.ts'
 import { archiveOf, logInTo, restoreInto } from '#test/support/calls/restores.ts'
 import { fillEveryTable } from '#test/support/rows/full-rows.ts'
-import { inSeconds, putSettings } from '#test/support/rows/records.ts'
+import { addFormerCredentials, inSeconds, nowOf, putSettings } from '#test/support/rows/records.ts'
 import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
 import { PASSWORD } from '#test/support/worlds/world.ts'
 
@@ -153,40 +153,40 @@ describe('a recovery code', () => {
 describe('credentials of former shops in an archive', () => {
   const FORMER = {
     provider: 'provider_b',
-    shopId: 'm1',
+    shop_id: 'm1',
     secret: 's1',
     preset: 'generic',
-    apiUrl: 'https://b.test/api',
+    api_url: 'https://b.test/api',
   }
-  const withRow = (rows: object[]) =>
-    archiveOf((other) => putSettings(other, { PREVIOUS_CREDENTIALS: JSON.stringify(rows) }))
+  const archiveWith = (...rows: Record<string, string>[]) =>
+    archiveOf((other) => {
+      for (const row of rows) addFormerCredentials(other, row)
+    })
   const stored = () =>
-    w
-      .rows("select value from settings where key = 'PREVIOUS_CREDENTIALS'")
-      .map(({ value }) => JSON.parse(value))
+    w.rows(
+      'select provider, shop_id, secret, preset, api_url, replaced_at from former_credentials order by id',
+    )
 
   test('count for 30 days at most', async () => {
-    const soon = { ...FORMER, until: inSeconds(w, 3600) }
-    const { dropped } = await restoreInto(
-      w,
-      await withRow([soon, { ...FORMER, shopId: 'm2', until: '9999-12-31T23:59:59' }]),
-    )
+    const before = { ...FORMER, replaced_at: inSeconds(w, -29 * 86_400) }
+    const later = { ...FORMER, shop_id: 'm2', replaced_at: '9999-12-31T23:59:59' }
+    const { dropped } = await restoreInto(w, await archiveWith(before, later))
     expect(dropped).toEqual([])
-    expect(stored()).toEqual([
-      [soon, { ...FORMER, shopId: 'm2', until: inSeconds(w, 30 * 86_400) }],
-    ])
+    expect(stored()).toEqual([before, { ...later, replaced_at: nowOf(w) }])
   })
 
   test.each([
-    ['an address that is not encrypted', { apiUrl: 'http://169.254.169.254/' }],
-    ['an address that is none', { apiUrl: 'x' }],
+    ['an address that is not encrypted', { api_url: 'http://169.254.169.254/' }],
+    ['an address that is none', { api_url: 'x' }],
     ['a secret of two lines', { secret: 'a\r\nx-evil: 1' }],
-    ['a shop id of two lines', { shopId: 'a\nb' }],
-    ['a time that is none', { until: 'zzzz' }],
+    ['a shop id of two lines', { shop_id: 'a\nb' }],
+    ['a time that is none', { replaced_at: 'zzzz' }],
+    ['a provider that is none', { provider: 'provider_z' }],
+    ['another kind of gateway', { preset: 'x' }],
   ])('are dropped with %s', async (_what, change) => {
-    const row = { ...FORMER, until: inSeconds(w, 60), ...change }
-    const { dropped } = await restoreInto(w, await withRow([row]))
+    const sound = { ...FORMER, replaced_at: nowOf(w) }
+    const { dropped } = await restoreInto(w, await archiveWith(sound, { ...sound, ...change }))
     expect(dropped).toEqual(['PREVIOUS_CREDENTIALS'])
-    expect(stored()).toEqual([])
+    expect(stored()).toEqual([sound])
   })
 })

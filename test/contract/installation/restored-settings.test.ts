@@ -63,7 +63,8 @@ describe('settings of a restored backup', () => {
     const { json } = await w.admin('/admin/api/hwid-settings', { cookie: await logInTo(w) })
     expect(json.fallback_limit).toBe(9)
     expect(w.rows("select key, value from settings where key = 'SUPPORT_CONTACT'")).toHaveLength(1)
-    expect(w.rows("select key from settings where key in ('PLANTED', 'PENDING_ENV')")).toEqual([])
+    expect(w.rows("select key from settings where key = 'PLANTED'")).toEqual([])
+    expect(w.rows('select pending_env from instance')).toEqual([{ pending_env: null }])
     expect(
       w.rows("select detail from audit_log where action = 'backup.restore'")[0].detail,
     ).toContain('NODE_OPTIONS')

@@ -1,6 +1,6 @@
 /** The key of node management that an installation keeps: GET /mgmt-pubkey.txt. */
 import { expect, test } from 'vitest'
-import { putManagementKey } from '#db/settings.ts'
+import { putManagementKey } from '#db/management-key.ts'
 import { seedManagementKey } from '#src/domain/installation/first-start.ts'
 import { generateManagementKey } from '#src/integrations/nodes/management-key.ts'
 import { createWorld } from '#test/support/worlds/world.ts'

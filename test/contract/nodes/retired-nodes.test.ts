@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cleanRetiredNodes } from '#src/domain/nodes/retired.ts'
 import { DAY_MS, HOUR_MS } from '#src/lib/time.ts'
-import { addNode, auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import { addNode, auditOf, markRestored, nowOf } from '#test/support/rows/records.ts'
 import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const NODES = '/admin/api/nodes'
@@ -221,7 +221,7 @@ test('two deleted nodes of one name with two servers are both cleaned', async ()
 test('after a restore nothing is cleaned until an admin sends force', async () => {
   const node = await serving()
   await remove()
-  putSettings(w, { ADD_ONLY_NODES: 'generation de1' })
+  markRestored(w, 'generation', 'de1')
   await clean()
   expect(verbs(node)).toEqual([])
   await w.admin('/admin/api/sync', { body: { force: true } })

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { findShop } from '#src/domain/payments/shops.ts'
-import { DAY, putSettings } from '#test/support/rows/records.ts'
+import { addFormerCredentials, DAY } from '#test/support/rows/records.ts'
 import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
@@ -17,7 +17,7 @@ const set = async (path: string, body: object) => {
   shop.w.clock.advance(60_000)
 }
 const provider = (name: string, body: object) => set(`payments/${name}`, body)
-const kept = () => shop.w.rows("select value from settings where key = 'PREVIOUS_CREDENTIALS'")
+const kept = () => shop.w.rows('select * from former_credentials')
 const check = async (id: string) => {
   await shop.w.admin(`/admin/api/payments/${id}/check`, { method: 'POST' })
 }
@@ -118,15 +118,16 @@ describe('provider B at another gateway, with the same merchant id', () => {
 })
 
 test('no more than 100 are kept', async () => {
-  const former = Array.from({ length: 100 }, (_, i) => ({
-    ...{ provider: 'provider_b', until: '2026-03-20T00:00:00' },
-    ...{ shopId: `m${i}`, secret: 'x', preset: 'cispay', apiUrl: 'https://x.test' },
-  }))
-  putSettings(shop.w, { PREVIOUS_CREDENTIALS: JSON.stringify(former) })
+  for (let i = 0; i < 100; i++) {
+    addFormerCredentials(shop.w, {
+      ...{ provider: 'provider_b', replaced_at: '2026-02-18T00:00:00' },
+      ...{ shop_id: `m${i}`, secret: 'x', preset: 'cispay', api_url: 'https://x.test' },
+    })
+  }
   await provider('provider-b-settings', { merchant_id: 'next', secret: 'y' })
-  const secretOf = (shopId: string) =>
-    findShop(shop.w.s, { provider: 'provider_b', shopId })?.secret
-  expect(['m0', 'm1', 'merchant', 'next'].map(secretOf)).toEqual([
+  const secretOf = async (shopId: string) =>
+    (await findShop(shop.w.s, { provider: 'provider_b', shopId }))?.secret
+  expect(await Promise.all(['m0', 'm1', 'merchant', 'next'].map(secretOf))).toEqual([
     ...[undefined, 'x', 'secret of provider b', 'y'],
   ])
 })

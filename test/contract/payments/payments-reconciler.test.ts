@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { askAgainSoon } from '#src/domain/payments/check.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { REVIEW } from '#src/domain/payments/rules.ts'
-import { addPayment, DAY, inSeconds, nowOf, putSettings } from '#test/support/rows/records.ts'
+import {
+  addPayment,
+  DAY,
+  inSeconds,
+  markRestored,
+  nowOf,
+  putSettings,
+} from '#test/support/rows/records.ts'
 import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
@@ -171,12 +178,12 @@ describe('the reconciler', () => {
     addPayment(shop.w, { ...row, external_id: 'x2', next_check_at: null })
     await run()
     expect(checks()).toBe(0)
-    putSettings(shop.w, { ENV_GENERATION: 'after a restore' })
+    markRestored(shop.w, 'after a restore')
     await run()
     expect(checks()).toBe(2)
     await run()
     expect(checks()).toBe(2)
-    putSettings(shop.w, { ENV_GENERATION: 'after another one' })
+    markRestored(shop.w, 'after another one')
     await run()
     expect(checks()).toBe(4)
   })

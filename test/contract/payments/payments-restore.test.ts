@@ -3,15 +3,7 @@ import { expect, test } from 'vitest'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { archiveOf, logInTo, restoreInto } from '#test/support/calls/restores.ts'
 import { createFakeGateways } from '#test/support/fakes/gateway.ts'
-import {
-  addPayment,
-  addUser,
-  auditOf,
-  DAY,
-  inSeconds,
-  nowOf,
-  putSettings,
-} from '#test/support/rows/records.ts'
+import { addPayment, addUser, auditOf, DAY, inSeconds, nowOf } from '#test/support/rows/records.ts'
 import { createFileWorld } from '#test/support/worlds/file-world.ts'
 import { SHOP_ENVIRONMENT } from '#test/support/worlds/shop.ts'
 
@@ -61,7 +53,7 @@ test('all that are pending are asked about once after it, and the mark of an ear
   const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
   const archive = await archiveOf((other) => {
     addPayment(other, { external_id: 'yoo-1', shop_id: '100500' })
-    putSettings(other, { ENV_GENERATION: 'earlier', PAYMENTS_GENERATION: 'earlier' })
+    other.change("update instance set generation = 'earlier', payments_generation = 'earlier'")
   })
   expect((await restoreInto(w, archive)).dropped).toEqual([])
   for (let i = 0; i < 2; i++) {

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { auditOf, eventsOf, nowOf, putSettings } from '#test/support/rows/records.ts'
+import {
+  addFormerCredentials,
+  auditOf,
+  eventsOf,
+  nowOf,
+  putSettings,
+} from '#test/support/rows/records.ts'
 import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 import type { CallOptions } from '#test/support/worlds/world.ts'
 
@@ -209,18 +215,9 @@ describe('provider A', () => {
   test('a payment of the shop before the last change of credentials is asked about with the old ones', async () => {
     const { id, externalId } = await shop.buy()
     shop.a.pay(externalId)
-    putSettings(shop.w, {
-      PROVIDER_A_SHOP_ID: 'new-shop',
-      PROVIDER_A_SECRET_KEY: 'live_new',
-      PREVIOUS_CREDENTIALS: JSON.stringify([
-        {
-          provider: 'provider_a',
-          until: '2026-03-20T00:00:00',
-          shopId: '100500',
-          secret: 'live_a',
-        },
-      ]),
-    })
+    putSettings(shop.w, { PROVIDER_A_SHOP_ID: 'new-shop', PROVIDER_A_SECRET_KEY: 'live_new' })
+    const former = { provider: 'provider_a', shop_id: '100500', secret: 'live_a' }
+    addFormerCredentials(shop.w, { ...former, replaced_at: '2026-02-18T00:00:00' })
     await shop.noticeA(id)
     expect(shop.a.calls.at(-1)?.shop).toMatchObject({ shopId: '100500', secret: 'live_a' })
     expect(shop.payment(id).status).toBe('paid')

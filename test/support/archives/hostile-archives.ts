@@ -26,7 +26,10 @@ function putText(other: FileWorld, table: string, text: string): void {
 export const archiveWith = (text: string) =>
   archiveOf(async (other) => {
     await fillEveryTable(other)
-    const tables = restoredTables(other.s.db.raw).filter((table) => table !== 'settings')
+    // By what `instance` says the archive would be made.
+    const tables = restoredTables(other.s.db.raw).filter(
+      (table) => table !== 'settings' && table !== 'instance',
+    )
     for (const table of tables) putText(other, table, text)
     const keys = [...settingsTable(GATEWAYS).all.keys()]
     putSettings(other, Object.fromEntries(keys.map((key) => [key, text])))

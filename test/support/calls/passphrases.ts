@@ -27,4 +27,6 @@ export async function look(w: FileWorld, archive: Uint8Array, passphrase: string
 
 /** The passphrase as the database holds it; none where there is none. */
 export const storedPassphrases = (w: FileWorld) =>
-  w.rows("select value from settings where key = 'BACKUP_KEY'").map(({ value }) => value as string)
+  w
+    .rows('select backup_key from instance where backup_key is not null')
+    .map(({ backup_key }) => backup_key as string)

@@ -11,7 +11,7 @@ const FACTS = {
   at: '2026-01-01T00:00:00',
   generation: 'generation',
   accepted: () => new Set(),
-  credentialsUntil: '2026-02-01T00:00:00',
+  isFormerShop: () => false,
 } satisfies Partial<RestoreFacts>
 
 function examine(path: string): string | null {

@@ -41,6 +41,11 @@ export const HOSTILE_TEXTS: [name: string, text: string][] = [
   ['10 kB', 'x"\'<'.repeat(2500)],
 ]
 
+const FORMER = {
+  ...{ provider: 'provider_b', shop_id: 'm1', secret: 's1' },
+  ...{ preset: 'generic', api_url: 'https://b.test/api' },
+}
+
 /** Puts a row in every table. */
 export async function fillEveryTable(w: World): Promise<void> {
   const at = nowOf(w)
@@ -71,7 +76,10 @@ export async function fillEveryTable(w: World): Promise<void> {
   })
   addUser(w, 7, { username: 'alice', lang: 'en', note: 'a note' })
   addUser(w, -3, { telegram_id: 70, name: 'Bob', email: 'bob@mail.test', tags: '["vip"]' })
+  insert('settings', { key: 'LEGAL_NAME', value: 'x' })
   insert('open_alerts', { name: 'disk' })
+  insert('add_only_nodes', { code: 'nl1' })
+  insert('former_credentials', { ...FORMER, replaced_at: at })
   insert('sequences', { name: 'customers', last: 3 })
   insert('user_tokens', { token: 'former', tg_id: 7, kind: 'former', format: 'x', created_at: at })
   insert('link_codes', { tg_id: 7, code: 'd'.repeat(64), expires_at: at })

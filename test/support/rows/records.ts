@@ -95,6 +95,18 @@ export function putSettings(w: World, values: Record<string, string>): void {
   }
 }
 
+/** Credentials of a shop that were replaced. */
+export function addFormerCredentials(w: World, values: Record<string, string>): void {
+  insert(w, 'former_credentials', { shop_id: '', replaced_at: nowOf(w), ...values })
+}
+
+/** What a restore leaves: its generation, and nodes that are only added to. */
+export function markRestored(w: World, generation: string, ...codes: string[]): void {
+  w.change('update instance set generation = ?', generation)
+  w.change('delete from add_only_nodes')
+  for (const code of codes) insert(w, 'add_only_nodes', { code })
+}
+
 /** Names of the actions in the audit log, oldest first. */
 export const auditOf = (w: World): string[] =>
   w.rows('select action from audit_log order by id').map((row) => row.action)

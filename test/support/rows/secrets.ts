@@ -2,11 +2,11 @@
 import { expect } from 'vitest'
 import type { World } from '#test/support/worlds/world.ts'
 
-/** Nothing but the table of settings holds the secret: no answer, no line of the log, no other table. */
+/** Nothing but the tables of settings and of former credentials holds the secret: no answer, no line of the log, no other table. */
 export function expectKept(w: World, secret: string, ...answers: string[]): void {
   for (const text of answers) expect(text).not.toContain(secret)
   expect(w.log.join('\n')).not.toContain(secret)
-  expect(w.dump('settings')).not.toContain(secret)
+  expect(w.dump('settings', 'former_credentials')).not.toContain(secret)
 }
 
 /** The rows of live settings. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { insertAdmin } from '#db/admins.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
 import { findFaults } from '#db/engine/sqlite/verify.ts'
+import { updateInstance } from '#db/instance.ts'
 import { insertSession } from '#db/logins.ts'
 import { read } from '#db/reads.ts'
-import { putInstanceId } from '#db/settings.ts'
 import { createServices } from '#src/compose.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import {
@@ -209,7 +209,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const path = options.path ?? ':memory:'
   const db = await openFilled(`world of ${formatTimestamp(at)}`, path, at, async (made) => {
     const seed = { db: made, clock: { ...clock, now: () => at }, config }
-    await made.tx((tx) => putInstanceId(tx, INSTANCE_ID))
+    await made.tx((tx) => updateInstance(tx, { instanceId: INSTANCE_ID }))
     await seedAdminSession(made, formatTimestamp(at))
     await seedPlans(seed)
     await seedManagementKey(seed, async () => MANAGEMENT_KEY)

@@ -76,6 +76,11 @@ const FREE = new Set([
   ...['payments.failed_reason', 'payments.review_reason', 'payments.shop_id', 'outbox.error'],
   ...['events.error', 'orphan_payments.currency', 'audit_log.admin', 'audit_log.ip'],
   ...['audit_log.object', 'audit_log.detail', 'admin_sessions.ip', 'admin_sessions.user_agent'],
+  // Which of them come back a restore decides row by row; the env file's text never does.
+  ...['provider', 'shop_id', 'secret', 'preset', 'api_url', 'replaced_at'].map(
+    (column) => `former_credentials.${column}`,
+  ),
+  'instance.pending_env',
   ...['counters.epoch', 'readings.reading', 'nodes.label', 'users.note'],
 ])
 

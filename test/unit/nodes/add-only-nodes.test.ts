@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
+import { findAddOnlyNodes } from '#db/add-only-nodes.ts'
 import { openDatabase } from '#db/engine/open.ts'
-import { findAddOnlyNodes, listSettings } from '#db/settings.ts'
+import { getInstance } from '#db/instance.ts'
 import { findListOwner } from '#db/users.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'add-only-'))
@@ -16,13 +17,12 @@ test('a restore by another process is heard of as soon as its clients are read, 
   expect(await db.scan(findAddOnlyNodes)).toBeUndefined()
   // A request whose reads share what the database was before.
   await findListOwner(db, '', '', '')
-  const before = listSettings(db)
+  const before = getInstance(db)
   const other = new Sqlite(path)
-  other
-    .prepare("insert into settings (key, value) values ('ADD_ONLY_NODES', 'restored nl de')")
-    .run()
+  other.exec("update instance set generation = 'restored'")
+  other.exec("insert into add_only_nodes values ('nl'), ('de')")
   other.close()
-  expect(listSettings(db)).toEqual(before)
-  expect(await db.scan(findAddOnlyNodes)).toEqual({ generation: 'restored', codes: ['nl', 'de'] })
+  expect(getInstance(db)).toEqual(before)
+  expect(await db.scan(findAddOnlyNodes)).toEqual({ generation: 'restored', codes: ['de', 'nl'] })
   db.close()
 })

@@ -4,7 +4,7 @@ import { PORTION } from '#src/domain/nodes/sync/difference.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import type { FakeNode } from '#test/support/fakes/node.ts'
 import { addClients, createClientWorld, newUuids } from '#test/support/rows/clients.ts'
-import { addNode } from '#test/support/rows/records.ts'
+import { addNode, markRestored } from '#test/support/rows/records.ts'
 import type { World } from '#test/support/worlds/world.ts'
 
 let w: World
@@ -110,10 +110,10 @@ describe('a large node', () => {
     remote.owner = 'another instance'
     expect(await sync()).toMatchObject({ added: 1, removed: 0, error: 'removals held back' })
     remote.owner = w.s.instanceId()
-    w.change("insert into settings (key, value) values ('ADD_ONLY_NODES', 'restored nl')")
+    markRestored(w, 'restored', 'nl')
     remote.clients.delete(uuids[1] as string)
     expect(await sync()).toMatchObject({ added: 1, removed: 0, error: 'removals held back' })
-    w.change("delete from settings where key = 'ADD_ONLY_NODES'")
+    w.change('delete from add_only_nodes')
     expect(await sync()).toMatchObject({ removed: COUNT - 100 + 30, error: null })
     expect([...remote.clients.keys()].sort()).toEqual(uuids.slice(0, 100))
   })

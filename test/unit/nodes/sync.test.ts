@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readSubscription, resumeSubscription } from '#db/subscriptions.ts'
 import { syncNow } from '#src/domain/nodes/nodes.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
-import { addNode, addSubscription, addUser, putSettings } from '#test/support/rows/records.ts'
+import { addNode, addSubscription, addUser, markRestored } from '#test/support/rows/records.ts'
 import { createWorld, grantUser, type World } from '#test/support/worlds/world.ts'
 
 let w: World
@@ -151,7 +151,7 @@ describe('removal brake', () => {
     const { status } = program
     program.status = async (...args) => {
       const answer = await status(...args)
-      putSettings(w, { ADD_ONLY_NODES: 'restored de1' })
+      markRestored(w, 'restored', 'de1')
       return answer
     }
     await sync(true)

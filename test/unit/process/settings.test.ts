@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ENV_GENERATION, PENDING_ENV } from '#db/own-settings.ts'
 import { putSetting } from '#db/settings.ts'
 import { readSettings, readSettingsIn, saveSettings } from '#src/domain/settings.ts'
 import { putSettings } from '#test/support/rows/records.ts'
@@ -64,7 +63,7 @@ describe('settings in memory', () => {
     writeFileSync(envFile, 'BRAND_NAME=Second\nBRAND_HUE=30\n')
     putSettings(w, { SUPPORT_EMAIL: 'a@b.test' })
     expect(name()).toBe('First')
-    putSettings(w, { [ENV_GENERATION]: 'one' })
+    w.change("update instance set generation = 'one'")
     expect(name()).toBe('Second')
     // The process's own environment wins as ever.
     expect(readSettings(w.s).int('BRAND_HUE')).toBe(20)
@@ -76,7 +75,7 @@ describe('settings in memory', () => {
   })
 
   test('have what the env file is about to hold where a restore has not written it yet', () => {
-    putSettings(w, { [ENV_GENERATION]: 'one', [PENDING_ENV]: 'BRAND_NAME=Pending\n' })
+    w.change("update instance set generation = 'one', pending_env = ?", 'BRAND_NAME=Pending\n')
     expect(name()).toBe('Pending')
   })
 })

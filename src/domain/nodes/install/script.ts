@@ -1,7 +1,8 @@
 /** The install script of one node: the template with everything that this node needs, quoted for the shell. */
+
+import { readManagementKey } from '#db/management-key.ts'
 import { readNodeByToken } from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
-import { readManagementKey } from '#db/settings.ts'
 import { servedNodes } from '#src/domain/nodes/core-config.ts'
 import { type SoundNode, soundNode, soundRow } from '#src/domain/nodes/sound.ts'
 import { configurationsOf, PRESENT_PROGRAM } from '#src/domain/nodes/sync/programs.ts'

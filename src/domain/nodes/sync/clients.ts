@@ -1,7 +1,8 @@
 /** The clients of one core: what it should hold, what it holds, and how the one becomes the other. */
+
+import { type AddOnlyNodes, findAddOnlyNodes } from '#db/add-only-nodes.ts'
 import { listNodes, readNodeCodes } from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
-import { type AddOnlyNodes, findAddOnlyNodes } from '#db/settings.ts'
 import { listOnOtherNodes, listServed } from '#db/subscriptions.ts'
 import { type SoundNode, soundNode } from '#src/domain/nodes/sound.ts'
 import { NodeError } from '#src/lib/errors.ts'

@@ -1,7 +1,8 @@
 /** One pass over a core: its counters, clients and configuration, and what is noted of them on its nodes. */
+
+import { releaseAddOnlyNodes } from '#db/add-only-nodes.ts'
 import { noteBehind, noteInStep, recordHealth, setSyncBlocked } from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
-import { releaseAddOnlyNodes } from '#db/settings.ts'
 import { readReading } from '#db/traffic.ts'
 import type { NodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { servedNodes } from '#src/domain/nodes/core-config.ts'

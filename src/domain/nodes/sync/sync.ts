@@ -1,7 +1,8 @@
 /** Keeps every core equal to the database: configuration, clients, counters. Desired state, never a queue of changes. */
+
+import { findAddOnlyNodes, releaseAddOnlyNodes } from '#db/add-only-nodes.ts'
 import { listBehind, listNodes, readNode } from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
-import { findAddOnlyNodes, releaseAddOnlyNodes } from '#db/settings.ts'
 import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { codeOfCore } from '#src/lib/core-name.ts'
 import { NodeError } from '#src/lib/errors.ts'

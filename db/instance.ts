@@ -1,0 +1,41 @@
+/** The one row of `instance`. */
+import { type Database, type Nothing, type Query, type Reading, run } from './engine/database.ts'
+import { and, isNotNull, isNull, ne, or, sql } from './engine/orm.ts'
+import { built } from './engine/question.ts'
+import { instance } from './schema/index.ts'
+
+/** What counts up the revision of settings when it changes. */
+const { instanceId, generation, pendingEnv, backupKey } = instance
+const KEPT = { instanceId, generation, pendingEnv, backupKey }
+
+type Instance = Pick<typeof instance.$inferSelect, keyof typeof KEPT>
+
+const only = built<Nothing, Instance[]>((q) => q.select(KEPT).from(instance))
+
+/** From memory. */
+export const getInstance = (db: Database): Readonly<Instance> => db.kept(only)[0] as Instance
+
+/** The same inside a transaction. */
+export function* readInstance(q: Reading) {
+  const [row] = yield* run(q.select(KEPT).from(instance))
+  return row as Instance
+}
+
+/** The INSTANCE_ID as it is now. */
+export function currentInstanceId(db: Database): string {
+  const id = getInstance(db).instanceId
+  if (id === null) throw new Error('the database has no INSTANCE_ID')
+  return id
+}
+
+export function* updateInstance(tx: Query, values: Partial<typeof instance.$inferSelect>) {
+  yield* run(tx.update(instance).set(values))
+}
+
+/** Notes that pending payments are asked about after the last restore; false where that was noted, or there was no restore. */
+export function* notePaymentsAsked(tx: Query) {
+  const { paymentsGeneration: noted } = instance
+  const isNew = and(isNotNull(generation), or(isNull(noted), ne(noted, generation)))
+  const rows = tx.update(instance).set({ paymentsGeneration: sql`${generation}` })
+  return (yield* run(rows.where(isNew).returning())).length > 0
+}
