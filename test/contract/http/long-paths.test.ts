@@ -27,6 +27,7 @@ test.each([
   `/api/cabinet/${UNDECODABLE}`,
   `/install/${UNDECODABLE}/core/xray`,
   `/admin/assets/${UNDECODABLE}`,
+  `/${'%ffa/'.repeat(2800)}`,
 ])('path %#, like all that are unknown, without decoding much of it', async (path) => {
   expect((await w.call(path)).status).toBe(404)
   expect(await decodedBy(() => w.call(path))).toBeLessThan(600)
@@ -43,6 +44,8 @@ test('a path that is longer than any of ours is refused like all that are unknow
   expect((await w.call(`/admin/api/${long}`)).status).toBe(401)
   expect((await w.admin(`/admin/api/${long}`)).status).toBe(404)
   expect((await w.call(`/healthz/${long}`)).status).toBe(404)
+  const revoked = await w.admin(`/admin/api/subscriptions/${long}/revoke`, { method: 'POST' })
+  expect(revoked.status).toBe(404)
   const page = await w.call(`/sub/${long}`, { headers: { accept: 'text/html' } })
   expect(page.status).toBe(404)
   expect(page.headers.get('content-type')).toContain('text/html')
