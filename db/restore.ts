@@ -190,10 +190,14 @@ export function prepareRows(
   }
 }
 
-/** What of the live rows outlives them; kept in temporary tables while they are replaced. */
+/**
+ * What of the live rows outlives them; kept in temporary tables while they are replaced. Of payments: what is paid, what is in review, which
+ * an earlier restore may have brought there, and bills that may be paid yet.
+ */
 const KEEP = `
-  CREATE TEMP TABLE lost_payments AS SELECT * FROM main.payments AS p WHERE status = 'paid'
-    AND NOT EXISTS (SELECT 1 FROM restored.payments AS r WHERE r.id = p.id AND r.status = 'paid');
+  CREATE TEMP TABLE lost_payments AS SELECT * FROM main.payments AS p
+    WHERE (status <> 'failed' OR review_reason IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM restored.payments AS r
+      WHERE r.id = p.id AND (r.status = 'paid' OR p.status = 'pending' AND p.review_reason IS NULL));
   CREATE TEMP TABLE lost_orphans AS SELECT * FROM main.orphan_payments AS o
     WHERE NOT EXISTS (SELECT 1 FROM restored.orphan_payments AS r
       WHERE r.provider = o.provider AND r.external_id = o.external_id);
@@ -234,31 +238,42 @@ function replaceTable(raw: Sqlite.Database, table: string): void {
   for (const { sql } of indexes) raw.exec(sql)
 }
 
-/** Which restored payments and which lost ones are the same, by the id of either: by their ids, or by what the provider calls them. */
-const sameAsLost = (id: 'm.id' | 'p.id') => `
-  SELECT ${id} FROM temp.lost_payments AS p JOIN main.payments AS m ON m.id = p.id
-  UNION ALL SELECT ${id} FROM temp.lost_payments AS p JOIN main.payments AS m
+/** Which restored payments (m) and which lost ones (p) are the same, as these columns: by their ids, or by what the provider calls them. */
+const sameAsLost = (columns: string) => `
+  SELECT ${columns} FROM temp.lost_payments AS p JOIN main.payments AS m ON m.id = p.id
+  UNION ALL SELECT ${columns} FROM temp.lost_payments AS p JOIN main.payments AS m
     ON m.provider = p.provider AND m.external_id = p.external_id AND m.external_id <> ''`
 
-/** Paid payments that the restored rows do not know as paid come back for review, as pending: nothing was given for them there. */
-function keepPaid(raw: Sqlite.Database, facts: RestoreFacts): number {
+/**
+ * Paid payments that the restored rows do not know as paid come back for review, as pending: nothing was given for them there. What
+ * was in review stays so, and bills are asked about. Gives how many are in review.
+ */
+function keepPayments(raw: Sqlite.Database, facts: RestoreFacts): number {
   const columns = namesOf(raw, 'payments')
   raw
-    .prepare(`UPDATE main.payments SET review_reason = ? WHERE id IN (${sameAsLost('m.id')})`)
-    .run(facts.reviewReason)
+    .prepare(
+      `UPDATE main.payments AS r SET review_reason = f.reason FROM (${sameAsLost(
+        "m.id, iif(p.status = 'paid', @reason, p.review_reason) AS reason",
+      )}) AS f WHERE f.id = r.id AND f.reason IS NOT NULL`,
+    )
+    .run({ reason: facts.reviewReason })
   raw
     .prepare(
-      `UPDATE temp.lost_payments SET status = 'pending', paid_at = NULL, subscription_uuid = NULL, checks = 0,
-       review_reason = CASE WHEN refunded_at IS NULL THEN ? ELSE ? END,
-       next_check_at = CASE WHEN refunded_at IS NULL THEN ? END,
+      `UPDATE temp.lost_payments SET status = iif(status = 'paid', 'pending', status), paid_at = NULL,
+       subscription_uuid = NULL, checks = 0,
+       review_reason = CASE WHEN status <> 'paid' THEN review_reason WHEN refunded_at IS NULL THEN ? ELSE ? END,
+       next_check_at = CASE WHEN refunded_at IS NULL AND status <> 'failed' THEN ? END,
        renews_uuid = (SELECT uuid FROM main.subscriptions WHERE uuid = renews_uuid)`,
     )
     .run(facts.reviewReason, facts.refundedReason, facts.at)
   raw.exec(
     `INSERT INTO main.payments (${columns}) SELECT ${columns} FROM temp.lost_payments
-     WHERE id NOT IN (${sameAsLost('p.id')})`,
+     WHERE id NOT IN (${sameAsLost('p.id')}) ORDER BY seq`,
   )
-  return raw.prepare('SELECT count(*) FROM temp.lost_payments').pluck().get() as number
+  return raw
+    .prepare('SELECT count(*) FROM temp.lost_payments WHERE review_reason IS NOT NULL')
+    .pluck()
+    .get() as number
 }
 
 function keepRest(raw: Sqlite.Database): void {
@@ -392,7 +407,7 @@ function replaceAll(
     else replaceTable(raw, table)
     steps.step(`rows of ${table}`)
   }
-  const reviews = keepPaid(raw, facts)
+  const reviews = keepPayments(raw, facts)
   keepRest(raw)
   keepAlerts(raw, former, facts, facts.message(passphraseTaken))
   rebuildFacts(raw)

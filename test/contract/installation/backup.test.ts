@@ -178,6 +178,8 @@ describe('POST /admin/api/backup/restore', () => {
         review_reason:
           'paid and refunded, but unknown to the backup restored at 2026-03-01T12:00:00',
       },
+      // Its bill may be paid yet.
+      { ...due, id: 'unpaid', status: 'pending', review_reason: null },
       { ...due, id: 'was-failed', status: 'failed', review_reason: reason, next_check_at: null },
       { ...due, id: 'was-pending', status: 'pending', review_reason: reason },
     ])

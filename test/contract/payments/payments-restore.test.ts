@@ -1,6 +1,7 @@
 /** What a restore makes of payments, and how they come right by themselves. */
 import { expect, test } from 'vitest'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
+import { upload } from '#test/support/archives/archives.ts'
 import { archiveOf, logInTo, restoreInto } from '#test/support/calls/restores.ts'
 import { createFakeGateways } from '#test/support/fakes/gateway.ts'
 import { addPayment, addUser, auditOf, DAY, inSeconds, nowOf } from '#test/support/rows/records.ts'
@@ -45,6 +46,55 @@ test('paid payments that the backup does not know are granted once more when the
   })
   expect(granted.json).toEqual({ status: 'paid' })
   expect(auditOf(w).filter((action) => action === 'payment.grant')).toHaveLength(2)
+  w.close()
+})
+
+test('what a restore brought up for review, or a person has yet to look at, is there after another restore', async () => {
+  const { gateways, a } = createFakeGateways()
+  const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  const of = (number: number) => ({ id: `p${number}`, external_id: `yoo-${number}` })
+  const shop = { shop_id: '100500' }
+  addPayment(w, { ...of(1), ...shop, status: 'paid', paid_at: nowOf(w) })
+  addPayment(w, { ...of(2), ...shop, status: 'failed', review_reason: 'paid after it had failed' })
+  addPayment(w, { ...of(3), ...shop, status: 'failed' })
+  const at = nowOf(w)
+  expect((await restoreInto(w, archive)).reviews).toBe(2)
+  w.clock.advance(1000)
+  const cookie = await logInTo(w)
+  const again = await w.admin('/admin/api/backup/restore', { ...upload(archive), cookie })
+  expect(again.json).toMatchObject({ ok: true, reviews: 2 })
+  expect(w.rows('select id, status, review_reason from payments order by id')).toEqual([
+    {
+      id: 'p1',
+      status: 'pending',
+      review_reason: `paid, but unknown to the backup restored at ${at}`,
+    },
+    { id: 'p2', status: 'failed', review_reason: 'paid after it had failed' },
+  ])
+  a.check = async () => ({ state: 'paid', amount: '199.00', currency: 'RUB' })
+  await reconcilePayments(w.s)
+  expect(w.rows('select id, status from payments order by id')).toEqual([
+    { id: 'p1', status: 'paid' },
+    { id: 'p2', status: 'failed' },
+  ])
+  w.close()
+})
+
+test('a bill that was made after the backup and is paid after the restore is granted', async () => {
+  const { gateways, a } = createFakeGateways()
+  const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  addPayment(w, { id: 'open', external_id: 'yoo-1', shop_id: '100500' })
+  expect((await restoreInto(w, archive)).reviews).toBe(0)
+  await reconcilePayments(w.s)
+  const [open] = w.rows('select status, review_reason, external_id, checks from payments')
+  expect(open).toEqual({ status: 'pending', review_reason: null, external_id: 'yoo-1', checks: 1 })
+  a.check = async () => ({ state: 'paid', amount: '199.00', currency: 'RUB' })
+  w.clock.advance(DAY * 1000)
+  await reconcilePayments(w.s)
+  expect(w.rows('select status from payments')).toEqual([{ status: 'paid' }])
+  expect(w.rows('select tg_id from subscriptions')).toEqual([{ tg_id: 1 }])
   w.close()
 })
 
