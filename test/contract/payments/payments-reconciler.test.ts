@@ -125,8 +125,11 @@ describe('the reconciler', () => {
   test('completes a creation that a crash interrupted, by asking with the same key', async () => {
     const open = shop.a.hold()
     const asked = shop.buy().catch(() => null)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    const [begun] = shop.w.rows('select * from payments')
+    const begun = await vi.waitFor(() => {
+      const [row] = shop.w.rows('select * from payments')
+      if (!row) throw new Error('no payment has begun')
+      return row
+    }, 5000)
     shop.w.clock.advance(MINUTE)
     const completed = run()
     open()
