@@ -103,6 +103,14 @@ describe('requests sent before the answer to the one before them', () => {
   })
 })
 
+test('of thousands of requests in one read only a few reach the app, however soon they are answered', async () => {
+  const isClosed = closing()
+  listen()
+  ask(...Array.from({ length: 2000 }, () => '/soon'))
+  await isClosed
+  expect(arrived.length).toBeLessThan(100)
+})
+
 // Bun has a parser of its own, and drops a connection that does not wait for its answer.
 if (!('Bun' in globalThis)) {
   describe('of thousands of requests in one read', () => {
