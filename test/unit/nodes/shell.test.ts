@@ -35,7 +35,8 @@ function countTurns(turns: string) {
 }
 
 test('eight programs run on a machine at a time, the others wait', async () => {
-  const { run, turns } = shellOf(0.05)
+  // Long enough for a second one to begin meanwhile on a busy machine.
+  const { run, turns } = shellOf(0.3)
   const answers = await Promise.all(Array.from({ length: 30 }, () => run(['status'], '', 60_000)))
   expect(new Set(answers)).toEqual(new Set(['done\n']))
   const { most, all } = countTurns(turns)
