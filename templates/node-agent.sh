@@ -95,6 +95,9 @@ lock() {
   [ ! -e "$DIR/owner" ] || read -r OWNER <"$DIR/owner" || true
 }
 
+# Before an answer that may be long: who takes nothing of it keeps nobody else waiting.
+unlock() { exec 9>&-; }
+
 # Once, on a node that is new, has lost its clients, or was program 1's, whose clients stand as `UUID GROUP AUTH`.
 take_over() {
   [ -e "$DIR/clients" ] || : >"$DIR/clients"
@@ -1092,16 +1095,17 @@ verb_version() {
 }
 
 verb_list() {
-  local block
+  local block lines
   for block; do [[ $block =~ ^[0-9a-f]{2}$ ]] || fail bad-input 'a block is two hexadecimal digits'; done
   (($# <= 256)) || fail bad-input 'there are 256 blocks'
   lock
   revisions "$DIR/clients"
-  reply '{"ok":true,"clients":"%s","lines":[%s]}' "$REVISION" \
-    "$(awk -v blocks="$*" '
+  lines=$(awk -v blocks="$*" '
       BEGIN { count = split(blocks, name, " "); for (i in name) asked[name[i]] = 1 }
       count && !(substr($0, 1, 2) in asked) { next }
-      { gsub(/ /, "\",\""); printf "%s[\"%s\"]", comma, $0; comma = "," }' "$DIR/clients")"
+      { gsub(/ /, "\",\""); printf "%s[\"%s\"]", comma, $0; comma = "," }' "$DIR/clients")
+  unlock
+  reply '{"ok":true,"clients":"%s","lines":[%s]}' "$REVISION" "$lines"
 }
 
 # The list is sorted, so a block is a piece of it: one file is written at a time, and one process sums them all up.
@@ -1217,6 +1221,7 @@ verb_status() {
     kick others "$DIR/clients" 30 >/dev/null
     hysteria="{\"config\":\"$(hysteria_config)\",\"up\":$hysteria_up,\"epoch\":$([ -z "$run" ] && echo null || echo "\"$run\""),\"counters\":[${news[1]}]}"
   fi
+  unlock
   reply '{"ok":true,"program":%d,"node":"%s","owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{"up":%s,"version":%s,%s},"reading":"%s","counters":[%s],"hysteria":%s}' \
     "$PROGRAM" "$NODE" "$OWNER" "$config" "$REVISION" "$TOTAL" "$live" "$up" "$version" "$core" "$reading" "${news[0]}" "$hysteria"
 }

@@ -35,6 +35,16 @@ const put = (lines: string[]) => writeFileSync(join(dir, 'clients'), textOf(line
 const linesOf = (listed: { lines: [string, string][] }) =>
   listed.lines.map(([uuid, value]) => `${uuid} ${value}`)
 
+test('who takes nothing of a long list keeps no other call waiting', () => {
+  put(Array.from({ length: 5000 }, (_, n) => `${uuidOf('0a', n)} n1`))
+  const script = 'bash "$0" list | { read -r -n 1; timeout 10 bash "$0" blocks; }'
+  const { stdout } = spawnSync('bash', ['-c', script, SCRIPT], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, SUBPANEL_NODE_DIR: dir, SUBPANEL_NODE_CONF: `${dir}.conf` },
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, count: 5000 })
+})
+
 describe.each(AWKS)('with %s', (awk) => {
   let shell: NodeShell
   let program: NodeProgram
