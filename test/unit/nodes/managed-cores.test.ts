@@ -76,7 +76,7 @@ test('a core that was given up answers no more', async () => {
 
 test('a server that nobody reaches is told by its address', async () => {
   const at = '127.0.0.1:9'
-  await expect(cores.of(node())?.program.metrics(2000)).rejects.toMatchObject({
+  await expect(cores.of(node())?.program.metrics(10_000)).rejects.toMatchObject({
     failure: 'unreachable',
     message: expect.stringContaining(at),
   })
@@ -89,7 +89,7 @@ test('the server of a deleted node may be visited twice at a time: neither visit
   const first = cores.retired(retired('far'))
   const second = cores.retired(retired('near'))
   const visits = [first, second].map((program) =>
-    expect(program.retire('p', 2000)).rejects.toMatchObject({
+    expect(program.retire('p', 10_000)).rejects.toMatchObject({
       message: expect.stringContaining('127.0.0.1:9'),
     }),
   )

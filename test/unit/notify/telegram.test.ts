@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterEach, expect, test } from 'vitest'
 import { createTelegram } from '#src/integrations/telegram.ts'
 import { silentLog } from '#src/lib/log.ts'
+import { freePort } from '#test/support/drivers/process.ts'
 
 let server: Server | undefined
 afterEach(() => server?.close())
@@ -41,7 +42,5 @@ test('a server that hangs up after the request may have got it', async () => {
 })
 
 test('a port where nobody listens has not got it', async () => {
-  const port = await listen(() => {})
-  await new Promise((resolve) => server?.close(resolve))
-  expect(await send(`http://127.0.0.1:${port}`)).toMatchObject({ outcome: 'later' })
+  expect(await send(`http://127.0.0.1:${await freePort()}`)).toMatchObject({ outcome: 'later' })
 })

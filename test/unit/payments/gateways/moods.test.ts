@@ -6,6 +6,7 @@ import { createProviderB } from '#src/integrations/payments/provider-b/gateway.t
 import { createStars } from '#src/integrations/payments/stars/gateway.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import type { PaymentGateway } from '#src/ports/payment-gateway.ts'
+import { freePort } from '#test/support/drivers/process.ts'
 import { MISBEHAVIOURS, type Mood, startFakeSystem } from '#test/support/fakes/system.ts'
 import { order, PAYMENT_ID } from '#test/support/orders.ts'
 
@@ -68,9 +69,7 @@ describe.each(gateways)('%s', (_name, gateway, preset) => {
   )
 
   test('that nobody listens for is said to be out of reach', async () => {
-    const gone = await startFakeSystem(() => ({ status: 200 }))
-    await gone.close()
-    const nowhere = { ...options, apiUrl: gone.url }
+    const nowhere = { ...options, apiUrl: `http://127.0.0.1:${await freePort()}` }
     const made = {
       'provider A': createProviderAGateway(nowhere),
       Stars: createStars(nowhere),
