@@ -88,6 +88,12 @@ test.each(RUNTIMES)(
   async (runtime) => {
     const { a, before } = await installation(2)
     const steps: string[] = []
+    // By its name: what else a transaction does differs, by what is in memory and by who waits to write too.
+    const late = spawnMerger(a, runtime, 'merge', 'commit')
+    expect((await late.exited).signal, late.output()).toBe('SIGKILL')
+    expect(late.stdout()).toMatch(/^step \d+ commit/im)
+    expect(mergedPairs(a, before).size).toBe(0)
+    expectSoundBooks(a)
     for (let step = 1; step <= MOST_STEPS; step++) {
       const merger = spawnMerger(a, runtime, 'merge', String(step))
       const { signal } = await merger.exited
@@ -98,9 +104,9 @@ test.each(RUNTIMES)(
       if (merged.size > 0) break
     }
     console.log(`${runtime}, ${steps.length} steps: ${steps.join(', ')}`)
-    // Where others wait to write too there is a savepoint more. The last one died after its commit.
+    // The last one died after its commit.
     expect(steps[0]).toMatch(/^begin/i)
-    expect(steps).toContainEqual(expect.stringMatching(/^commit/i))
+    expect(steps.length).toBeGreaterThan(10)
     expect(mergedPairs(a, before).size).toBe(1)
     await spawnMerger(a, runtime, 'merge').exited
     await expectAllMerged(a, before)

@@ -3,7 +3,7 @@
  * `merger.ts fill COUNT` makes pairs, each with a code, bought, given and redeemed by the rules themselves;
  * `merger.ts merge` uses up the codes that there are, one after another, and says each that is done;
  * `merger.ts merge STEP` kills itself before the step with this number of the first of them: begin, each statement, commit, and what comes
- * after it.
+ * after it; `merger.ts merge commit` before its commit, whatever number that has.
  */
 import { writeSync } from 'node:fs'
 import { driverOf } from '#db/engine/sqlite/handle.ts'
@@ -60,7 +60,7 @@ async function fillOne(tgId: number, pair: number): Promise<void> {
 }
 
 /** Counts what a transaction has SQLite do, from its begin on, and ends the process before the step that is given. */
-function dieBefore(step: number): void {
+function dieBefore(step: string): void {
   const statement = Object.getPrototypeOf(raw.prepare('select 1'))
   let done = 0
   let begun = false
@@ -68,7 +68,9 @@ function dieBefore(step: number): void {
     const original = statement[name]
     statement[name] = function count(this: { source: string }, ...values: unknown[]) {
       begun ||= /^begin immediate/i.test(this.source)
-      if (begun && ++done === step) {
+      if (begun) done++
+      const isIt = step === 'commit' ? /^commit/i.test(this.source) : done === Number(step)
+      if (begun && isIt) {
         say(`step ${done} ${this.source.split(' ').slice(0, 3).join(' ')}`)
         process.kill(process.pid, 'SIGKILL')
       }
@@ -86,7 +88,7 @@ if (what === 'fill') {
   }
 } else {
   const left = raw.prepare('select -tg_id from link_codes order by tg_id desc').pluck().all()
-  if (given) dieBefore(Number(given))
+  if (given) dieBefore(given)
   for (const pair of left as number[]) {
     const contact = { tgId: accountOf(pair), username: null, lang: 'en' as const }
     const user = await connectTelegram(s, BOT_ACTOR, codeOf(pair), contact)
