@@ -5,6 +5,7 @@ import type { Connection } from './http/context.ts'
 import { createByteBudget } from './lib/byte-budget.ts'
 import { tooSlow } from './lib/errors.ts'
 import { SECOND_MS } from './lib/time.ts'
+import { areTooMany } from './lib/too-many-pieces.ts'
 
 export type Handle = (request: Request, env: Connection) => Response | Promise<Response>
 
@@ -39,12 +40,6 @@ const SILENCE_MS = 120_000
 const PIPELINED = 16
 /** What the parser gets at a time: a few requests as browsers and apps send them, 60 of the shortest there are. */
 const PIECE_BYTES = 1024
-/**
- * A body may come in so many pieces, and one more for each `BYTES_PER_PIECE`. Until somebody reads it, Node keeps each chunk that a stranger
- * made as an object of half a kilobyte. What clients and proxies send comes in pieces of a packet and more.
- */
-const PIECES = 256
-const BYTES_PER_PIECE = 64
 /** The app has limits of its own, and answers of its own beyond them. */
 const MAX_BODY_BYTES = 1024 ** 4
 /** Of bodies above 16 KB under way at once: 1,500 notices of 256 KB that never ended were 400 MB, and what the runtime had of them beside. */
@@ -168,7 +163,7 @@ async function serveNode(
     }
     override push(piece: Buffer | null): boolean {
       this.bytes += piece?.length ?? 0
-      if (++this.pieces > PIECES + this.bytes / BYTES_PER_PIECE) this.socket.destroy()
+      if (areTooMany(++this.pieces, this.bytes)) this.socket.destroy()
       return super.push(piece)
     }
   }

@@ -6,6 +6,7 @@ import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
 import type { Setting } from '#src/settings/setting.ts'
 import { START } from '#src/settings/start.ts'
 import { type SettingsTable, settingsTable } from '#src/settings/table.ts'
+import { withPart } from './marked-part.ts'
 
 const FILE = join(import.meta.dirname, '..', '..', 'docs', 'deploying.md')
 
@@ -32,10 +33,7 @@ export function withTables(
   const tables = { start: [...START, ...addressesOf(gateways)], live: all.values() }
   let next = text
   for (const [name, settings] of Object.entries(tables)) {
-    const [begin, end] = [`<!-- settings: ${name} -->`, `<!-- end of settings: ${name} -->`]
-    const [from, to] = [next.indexOf(begin), next.indexOf(end)]
-    if (from < 0 || to < from) throw new Error(`docs/deploying.md lacks ${begin} … ${end}`)
-    next = `${next.slice(0, from + begin.length)}\n\n${tableOf(settings)}\n\n${next.slice(to)}`
+    next = withPart('docs/deploying.md', next, `settings: ${name}`, tableOf(settings))
   }
   return next
 }

@@ -1,6 +1,7 @@
 /**
  * Takes the three walks of docs/architecture.md in this process, with a real database and a node program in memory, has V8 count which
- * functions ran (Profiler.takePreciseCoverage), and writes the table there between its markers; with --json it prints what it found instead, and whether the table says so. On Node only.
+ * functions ran (Profiler.takePreciseCoverage), and writes the table there between its markers; with --json it prints what it found
+ * instead, and whether the table says so. On Node only.
  */
 import { createHmac } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,6 +17,7 @@ import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { Services } from '#src/services.ts'
 import { createFakeNode } from '#test/support/fakes/node.ts'
+import { withPart } from './marked-part.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const FILE = join(ROOT, 'docs', 'architecture.md')
@@ -205,19 +207,11 @@ const tableOf = (walks: readonly Walk[]) =>
     ),
   ].join('\n')
 
-/** The text with its table of walks as they were taken. */
-function withTable(text: string, walks: readonly Walk[]): string {
-  const [begin, end] = ['<!-- walks -->', '<!-- end of walks -->']
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from < 0 || to < from) throw new Error(`docs/architecture.md lacks ${begin} … ${end}`)
-  return `${text.slice(0, from + begin.length)}\n\n${tableOf(walks)}\n\n${text.slice(to)}`
-}
-
 const folder = mkdtempSync(join(tmpdir(), 'subpanel-walks-'))
 try {
   const walks = await takeWalks(folder)
   const present = readFileSync(FILE, 'utf8')
-  const wanted = withTable(present, walks)
+  const wanted = withPart('docs/architecture.md', present, 'walks', tableOf(walks))
   if (process.argv.includes('--json')) {
     console.log(JSON.stringify({ walks, written: present === wanted }))
   } else {

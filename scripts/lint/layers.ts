@@ -131,7 +131,7 @@ const LAYERS: Layer[] = [
   layer(
     'measurements',
     'scripts/bench/ scripts/docs/walks.ts scripts/pictures.ts',
-    'db/engine/open.ts, sqlite, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, test, node:, hono, @hono/node-server, better-sqlite3, ssh2',
+    'db/engine/open.ts, sqlite, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, commands, test, node:, hono, @hono/node-server, better-sqlite3, ssh2',
   ),
 ]
 

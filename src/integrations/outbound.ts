@@ -4,6 +4,7 @@ import { isAllowedAddress, literalAddress } from '#src/lib/address-policy.ts'
 import { errorCode } from '#src/lib/errors.ts'
 import { createGrowingBytes } from '#src/lib/growing-bytes.ts'
 import { orAborted } from '#src/lib/pause.ts'
+import { areTooMany } from '#src/lib/too-many-pieces.ts'
 import type { Outbound, OutboundAnswer } from '#src/ports/outbound.ts'
 import {
   ADDRESS_REFUSED,
@@ -11,13 +12,6 @@ import {
   allowedLookup,
   type OutboundPolicy,
 } from './outbound-connect.ts'
-
-/**
- * An answer may come in so many pieces, and one more for each `BYTES_PER_PIECE`. Node hands on what a stranger made of one read piece by piece,
- * 350,000 of a byte in one turn, and both runtimes took a gigabyte for 4 MB of them.
- */
-const PIECES = 256
-const BYTES_PER_PIECE = 64
 
 /**
  * Node's client of an address, loaded by the first request: an import of `node:http` reads all that it has, for its WebSocket the whole
@@ -43,7 +37,9 @@ function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<Outbound
     answer.on('data', (chunk: Buffer) => {
       bytes.add(chunk.subarray(0, maxBytes - size))
       size += chunk.length
-      if (size <= maxBytes && ++pieces <= PIECES + size / BYTES_PER_PIECE) return
+      pieces++
+      // Node hands on what a stranger made of one read piece by piece, 350,000 of a byte in one turn.
+      if (size <= maxBytes && !areTooMany(pieces, size)) return
       end(false)
       answer.destroy()
     })

@@ -27,7 +27,6 @@ interface Asked {
   request: RestoreRequest
   /** What the environment says before the restore. */
   live: Config['live']
-  /** What the environment says before the restore. */
   /** Live keys that no env file changes. */
   fixed: Config['fixedKeys']
 }
