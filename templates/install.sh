@@ -35,12 +35,15 @@ begin() {
   say "==> $2"
 }
 
+# PATH [OPTION]…: asks the panel. The path holds the token, and the arguments of a process can be read by every user of the machine.
+ask_panel() { curl -K <(printf 'url = "%s/%s"\n' "$PANEL_URL" "$1") "${@:2}"; }
+
 # Sends the JSON of stdin to the panel.
 report() {
   local answer=/dev/null status
   [ -z "$WORK" ] || answer=$WORK/answer
-  status=$(curl -sS -m 30 --retry 3 -o "$answer" -w '%{http_code}' -H 'Content-Type: application/json' \
-    --data-binary @- "$PANEL_URL/nodes/register/$TOKEN") && [ "$status" = 200 ]
+  status=$(ask_panel "nodes/register/$TOKEN" -sS -m 30 --retry 3 -o "$answer" -w '%{http_code}' \
+    -H 'Content-Type: application/json' --data-binary @-) && [ "$status" = 200 ]
 }
 
 finish() {
@@ -292,7 +295,7 @@ check_access() {
 fetch_core() {
   local name=$1 sha=$2
   ! sha256sum --status -c <<<"$sha  $LIB/$name" 2>/dev/null || return 0
-  curl -fsS -m 1800 --retry 3 -o "$WORK/$name" "$PANEL_URL/install/$TOKEN/core/$name?arch=$ARCH" ||
+  ask_panel "install/$TOKEN/core/$name?arch=$ARCH" -fsS -m 1800 --retry 3 -o "$WORK/$name" ||
     die "$name could not be downloaded from the panel"
   sha256sum --status -c <<<"$sha  $WORK/$name" || die "$name did not arrive as the panel has it"
   chmod 755 "$WORK/$name"

@@ -45,12 +45,15 @@ const CORPUS = [
 
 const SHELLS = ['sh', 'bash']
 
-/** Stand-ins for what the command line calls. */
+/** Stand-ins for what the command line calls; they note what they are told and given. */
 const stubs = join(dir, 'stubs')
 execFileSync('mkdir', [stubs])
 for (const name of ['curl', 'apt-get']) {
   const path = join(stubs, name)
-  writeFileSync(path, `#!/bin/sh\nprintf '%s\\n' "$@" >>'${dir}/called'\necho 'echo "$0 ran"'\n`)
+  writeFileSync(
+    path,
+    `#!/bin/sh\n{ printf '%s\\n' "$@"; cat; } >>'${dir}/called'\necho 'echo "$0 ran"'\n`,
+  )
   chmodSync(path, 0o755)
 }
 
@@ -102,7 +105,7 @@ describe('from the guide', () => {
       for (const shell of SHELLS) {
         expect(run(shell, json.command)).toBe('bash ran\n')
         expect(readFileSync(join(dir, 'called'), 'utf8').split('\n').at(-2)).toBe(
-          `https://panel.test${path}`,
+          `url=https://panel.test${path}`,
         )
       }
       expect(existsSync(CANARY)).toBe(false)

@@ -10,7 +10,7 @@ const GUIDE = '/admin/api/nodes/provision-guide'
 const NEW = { label: 'Amsterdam', address: 'ams.test' }
 
 const COMMAND =
-  /^command -v curl >\/dev\/null \|\| \{ apt-get update -q; apt-get install -yq --no-install-recommends curl ca-certificates; \} <\/dev\/null; curl -fsSL 'https:\/\/panel\.test\/install\/([\w-]{43})\.sh' \| bash$/
+  /^command -v curl >\/dev\/null \|\| \{ apt-get update -q; apt-get install -yq --no-install-recommends curl ca-certificates; \} <\/dev\/null; echo 'url=https:\/\/panel\.test\/install\/([\w-]{43})\.sh' \| curl -fsSLK- \| bash$/
 
 const again = (code: string) => ({ path: `/admin/api/nodes/${code}/provision`, method: 'POST' })
 

@@ -59,6 +59,8 @@ export interface DebianServer {
   root: string
   /** Runs a command line there as root. */
   run(commandLine: string, shell?: 'sh' | 'bash'): Promise<ExecResult>
+  /** Types a command line into root's shell: unlike in `run` it is no argument of a process, which all users can read. */
+  type(commandLine: string): Promise<ExecResult>
   startSshd(): Promise<LabProcess>
 }
 
@@ -86,6 +88,12 @@ export function addDebian(lab: Lab, index: number): DebianServer {
     root,
     run: (commandLine, shell = 'bash') =>
       lab.exec('env', [...inside, shell, '-c', commandLine], { machine, timeoutMs: 120_000 }),
+    type: (commandLine) =>
+      lab.exec('env', [...inside, 'bash'], {
+        machine,
+        timeoutMs: 120_000,
+        input: `${commandLine}\n`,
+      }),
     async startSshd() {
       mkdirSync(join(root, 'run/sshd'), { recursive: true })
       const sshd = lab.spawn('env', [...inside, '/usr/sbin/sshd', '-D', '-e'], { machine })

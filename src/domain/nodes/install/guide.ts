@@ -49,13 +49,16 @@ export interface NewInstallCommand extends InstallCommand {
   provision_expires_at: string
 }
 
-/** One line for sh and bash. A bare Debian has no curl; without a certificate store curl would trust nobody. */
+/**
+ * One line for sh and bash. A bare Debian has no curl; without a certificate store curl would trust nobody. The address is no argument
+ * of curl: those can be read by every user of the server, and with the token another server can be reported in this one's place.
+ */
 function installCommand(s: Pick<Services, 'config'>, token: string): string {
   const { publicScheme, domains } = s.config
-  const url = shellQuote(`${publicScheme}://${domains.panel}/install/${token}.sh`)
+  const url = shellQuote(`url=${publicScheme}://${domains.panel}/install/${token}.sh`)
   const fetching =
     '{ apt-get update -q; apt-get install -yq --no-install-recommends curl ca-certificates; } </dev/null'
-  return `command -v curl >/dev/null || ${fetching}; curl -fsSL ${url} | bash`
+  return `command -v curl >/dev/null || ${fetching}; echo ${url} | curl -fsSLK- | bash`
 }
 
 /** Cyrillic letters without marks and their Latin ones; what has none here goes. */
