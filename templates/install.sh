@@ -48,8 +48,9 @@ report() {
 
 finish() {
   if [ -z "$DONE" ]; then
-    local reason=${REASON//[^[:print:]]/ }
-    reason=${reason//[\"\\]/ }
+    # It may quote others: a program by a name of its own choice, the panel.
+    REASON=${REASON//[^[:print:]]/ }
+    local reason=${REASON//[\"\\]/ }
     say "FAILED at the step \"$STEP\": $REASON"
     printf '{"status":"failed","step":"%s","reason":"%s"}' "$STEP" "${reason:0:300}" | report 2>/dev/null ||
       say 'The panel could not be told.'

@@ -184,3 +184,11 @@ test('a node program that cannot test configurations says so, and the script goe
   standIn('setpriv', `echo '{"ok":true,"program":2}'`)
   expect(run('check_access').said).toBe('')
 })
+
+test('what a failure quotes is text to whoever reads it, the terminal included', () => {
+  standIn('curl', 'cat')
+  const name = String.raw`$'\e]0;"x"\a\n\\'`
+  const { said } = run(`STEP=ports REASON=${name}; finish`)
+  expect(said).toContain(String.raw`FAILED at the step "ports":  ]0;"x"  \ `.trimEnd())
+  expect(said.replaceAll('\n', '')).toMatch(/^[ -~]+$/)
+})
