@@ -138,7 +138,7 @@ export function* deletePendingLogin(tx: Query, token: string) {
   yield* run(tx.delete(pendingLogins).where(eq(pendingLogins.token, token)))
 }
 
-export type AttemptKind = 'password' | 'totp'
+export type AttemptKind = 'password' | 'totp' | 'guest'
 
 const attemptsOf = (key: string, kind: AttemptKind) =>
   and(eq(loginAttempts.ip, key), eq(loginAttempts.kind, kind))

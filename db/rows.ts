@@ -131,6 +131,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     note: is.note,
     deviceRemovals: moments,
     linkResets: moments,
+    guestAt: timestamp,
     createdAt: timestamp,
   }),
   stored(schema.userTokens, {

@@ -125,6 +125,17 @@ export function* readUserByToken(q: Reading, token: string) {
   return user ?? (yield* readUserByOtherToken(q, token))
 }
 
+/** The tokens that a user's links have, the present one first. */
+export function* listTokensOfUser(q: Reading, tgId: number): Steps<string[]> {
+  const present = yield* run(
+    q.select({ token: users.token }).from(users).where(eq(users.tgId, tgId)),
+  )
+  const others = yield* run(
+    q.select({ token: userTokens.token }).from(userTokens).where(eq(userTokens.tgId, tgId)),
+  )
+  return [...present, ...others].map(({ token }) => token)
+}
+
 /** Ends links of a user beside the present one, and the code that one of them may have fetched; imported links may stay. */
 export function* deleteOtherTokens(tx: Query, tgId: number, keepImported: boolean) {
   const kept = keepImported ? ne(userTokens.kind, 'imported') : undefined

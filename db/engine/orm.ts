@@ -24,6 +24,7 @@ export const {
   lte,
   max,
   ne,
+  notExists,
   notInArray,
   or,
   sql,

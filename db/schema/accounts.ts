@@ -54,7 +54,7 @@ export const loginAttempts = table(
   {
     id: autoId('id'),
     ip: text('ip').notNull(),
-    kind: oneOf('kind', ['password', 'totp']).notNull(),
+    kind: oneOf('kind', ['password', 'totp', 'guest']).notNull(),
     at: text('at').notNull(),
   },
   (t) => [index('login_attempts_ip').on(t.ip, t.kind, t.at), index('login_attempts_at').on(t.at)],

@@ -23,6 +23,8 @@ export const users = table(
     deviceRemovals: json<string[]>('device_removals'),
     /** The same of links that the user has reset. */
     linkResets: json<string[]>('link_resets'),
+    /** When they came to the site to buy without being known; null for all others, once an admin knows them, and a week after they came to buy. */
+    guestAt: text('guest_at'),
     createdAt: text('created_at').notNull(),
   },
   (t) => [
@@ -32,6 +34,7 @@ export const users = table(
     index('users_email').on(t.email).where(sql`email is not null`),
     // Those whose Telegram id is not their number.
     index('users_linked').on(t.telegramId).where(sql`tg_id < 0`),
+    index('users_guests').on(t.guestAt).where(sql`guest_at is not null`),
     index('users_banned').on(t.createdAt).where(sql`banned_at is not null`),
   ],
 )

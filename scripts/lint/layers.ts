@@ -58,7 +58,7 @@ const LAYERS: Layer[] = [
   layer(
     'payments',
     'src/domain/payments/',
-    `${DOMAIN}, type ports, settings, notify, customers, subscriptions, type lists`,
+    `${DOMAIN}, type ports, settings, notify, accounts, customers, subscriptions, type lists`,
   ),
   layer(
     'installation',

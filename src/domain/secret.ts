@@ -5,7 +5,7 @@ import { base64url, fromHex, utf8 } from '#src/lib/encoding.ts'
 import type { Services } from '#src/services.ts'
 
 /** What an HMAC is for: one made for one purpose says nothing about those of another. */
-type Purpose = 'shop subscription'
+type Purpose = 'shop subscription' | 'payment status'
 
 /**
  * HMAC-SHA256 of these parts, keyed by the secret of the installation: 32 bytes that are the same in every process and after a

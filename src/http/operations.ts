@@ -6,7 +6,7 @@ import { installOperations } from './install.ts'
 import { openOperations, operation, type ServedOperation, TAGS } from './operation.ts'
 import { panelOperations } from './panel.ts'
 import { ok } from './schemas/fields.ts'
-import { shopOperations } from './shop.ts'
+import { guestOperations, shopOperations } from './shop.ts'
 import { assetOperations, homeOperations, landing, siteOperations } from './site.ts'
 import { linkOperations } from './sub.ts'
 import { noticeOperations } from './webhooks.ts'
@@ -34,6 +34,7 @@ type Group = 'all' | 'sub' | 'site' | 'panel' | 'admin'
 const table = (config: Settings, home: Home): [Group, ServedOperation[]][] => [
   ['admin', allOperations(config)],
   ['site', shopOperations],
+  ['site', guestOperations],
   ['all', noticeOperations(config.gateways)],
   ['sub', linkOperations],
   ['all', homeOperations(home)],

@@ -8,18 +8,22 @@ import { rowId as id, token } from '#db/values.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
 import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
 import { createPayment } from '#src/domain/payments/create.ts'
+import { createGuest, sellsToGuests } from '#src/domain/payments/guests.ts'
 import { readShop } from '#src/domain/payments/offer.ts'
+import { readReturn } from '#src/domain/payments/return.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
+import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { plainText } from '#src/lib/values.ts'
 import { refusal } from '#src/refusals/index.ts'
+import { LANGS } from '#src/web/lang.ts'
 import { type Context, type Http, ipOf } from './context.ts'
 import { openOperations, operation } from './operation.ts'
 import { currentCatalogue } from './pages.ts'
 import { ownDeviceView, ownSubscriptionView, shopPlanView } from './payment-views.ts'
 import { ok } from './schemas/fields.ts'
-import { connectLink, payLink, shop } from './schemas/payment.ts'
+import { connectLink, guest, payLink, payState, shop } from './schemas/payment.ts'
 import { readId } from './validate.ts'
 
 const purchase = v.object({
@@ -55,6 +59,7 @@ async function shopView(s: Http, user: User) {
   const connectable = canConnect(user, catalogue.settings)
   return {
     ...(connectable ? { connect_telegram: true as const } : undefined),
+    ...(user.guestAt !== null && user.telegramId === null ? { guest: true as const } : undefined),
     payments_enabled: open,
     nodes,
     plans: plans.map((plan) => shopPlanView(plan, s.config.currency)),
@@ -73,6 +78,54 @@ async function shopView(s: Http, user: User) {
 const keepPrivate = (c: Context) => c.header('Cache-Control', 'private, no-store')
 
 const ownPath = '/api/cabinet/{token}'
+
+/** Throws 404 before anything of a request is looked at where guests are not sold to. */
+function requireGuestSales(s: Http): void {
+  if (!sellsToGuests(currentCatalogue(s).settings)) throw refusal('not-found')
+}
+
+/** Who comes to buy, and comes back from it, without a link. */
+export const guestOperations = openOperations('Shop', [
+  operation(
+    {
+      method: 'post',
+      path: '/api/guest',
+      summary: 'Make a customer of somebody who buys on the site; 5 an hour from an address',
+      open: 'public',
+      body: v.object({ lang: v.optional(v.picklist(LANGS)) }),
+      bodyOptional: true,
+      ok: guest,
+      refusals: [403, 404, 429],
+    },
+    async ({ s, c, body }) => {
+      requireGuestSales(s)
+      // Another site shall not use up what an address has.
+      if (c.req.header('sec-fetch-site') === 'cross-site') throw refusal('cross-site-request')
+      const { lang } = await body()
+      const made = await createGuest(s, ipOf(s, c), lang ?? null)
+      keepPrivate(c)
+      return { token: made }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/api/pay/status',
+      summary:
+        'How the payment stands from which somebody comes back, with their link for 24 hours',
+      open: 'public',
+      body: v.object({ key: plainText(128) }),
+      ok: payState,
+      refusals: [404],
+    },
+    async ({ s, c, body }) => {
+      requireGuestSales(s)
+      const { status, token: own } = await readReturn(s, (await body()).key)
+      keepPrivate(c)
+      return { status, ...(own === null ? undefined : { sub_link: subLink(s.config, own) }) }
+    },
+  ),
+])
 
 export const shopOperations = openOperations('Shop', [
   operation(

@@ -6,6 +6,7 @@ import { readUserByToken } from '#db/users.ts'
 import { token } from '#db/values.ts'
 import { deviceLimit } from '#src/domain/customers/devices.ts'
 import { legalTokens } from '#src/domain/installation/legal.ts'
+import { sellsToGuests } from '#src/domain/payments/guests.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, formatTimestamp } from '#src/lib/time.ts'
@@ -35,6 +36,7 @@ export function landing(s: Http, c: Context): Response {
       nodeLabels: shop.nodes.map(({ label }) => label),
       botLinkBase: s.config.botLinkBase,
       botUsername: catalogue.settings.text('BOT_USERNAME'),
+      guests: sellsToGuests(catalogue.settings),
       deviceLimit: deviceLimit({ hwidLimit: null }, catalogue.settings),
     })
   })
@@ -110,16 +112,22 @@ export const siteOperations = [
   ...openOperations('Site', [
     pageAt('/cabinet.html', 'The personal cabinet', (s, c) =>
       renderPage(s, c, { kind: 'fetch' }, (base, catalogue) =>
-        cabinetPage({ ...base, botUrl: botUrl(s, catalogue), timezone: s.config.timezone }),
+        cabinetPage({
+          ...base,
+          botUrl: botUrl(s, catalogue),
+          guests: sellsToGuests(catalogue.settings),
+          timezone: s.config.timezone,
+        }),
       ),
     ),
     pageAt('/offer', 'The public offer', (s, c) => legal(s, c, 'offer')),
     pageAt('/privacy', 'The privacy page', (s, c) => legal(s, c, 'privacy')),
-    pageAt('/pay/done', 'Where people return to after a payment', (s, c) =>
-      renderPage(s, c, {}, (base, catalogue) =>
-        payDonePage({ ...base, botUrl: botUrl(s, catalogue) }),
-      ),
-    ),
+    pageAt('/pay/done', 'Where people return to after a payment', (s, c) => {
+      const guests = sellsToGuests(currentCatalogue(s).settings)
+      return renderPage(s, c, guests ? { kind: 'fetch' } : {}, (base, catalogue) =>
+        payDonePage({ ...base, botUrl: botUrl(s, catalogue), guests }),
+      )
+    }),
     operation(
       {
         method: 'get',

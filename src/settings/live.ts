@@ -97,6 +97,12 @@ export const LIVE = liveSettings([
     docs: 'whether new payments are taken',
   },
   {
+    key: 'GUEST_SALES',
+    ...onOff({ form: 'sales', name: 'guest_sales' }),
+    docsDefault: 'off',
+    docs: 'whether people buy on the site without a link or a bot: they get a link of their own before they pay',
+  },
+  {
     key: 'HWID_LIMIT_ENABLED',
     ...onOff({ form: 'hwid', name: 'enabled' }),
     docsDefault: 'off',

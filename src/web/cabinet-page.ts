@@ -12,6 +12,8 @@ import { type Strings, stringsOf } from './strings.ts'
 
 export interface CabinetPageInput extends PageBase {
   botUrl: string | null
+  /** Whether people buy here without a link. */
+  guests: boolean
   /** IANA zone that dates are shown in. */
   timezone: string
 }
@@ -68,12 +70,12 @@ export type ScriptTexts = ReturnType<typeof scriptTexts>
 
 export function cabinetPage(input: CabinetPageInput): string {
   const t = stringsOf(input.lang)
-  const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t))}" data-timezone="${input.timezone}" data-locale="${dateLocale(input.lang)}">
+  const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t))}" data-timezone="${input.timezone}" data-locale="${dateLocale(input.lang)}"${input.guests && html` data-guests`}>
 ${askCard(t, input)}
 <section class="card stack ask" id="state" hidden><h1>${t.cabinet}</h1><p class="note bad" id="state-text" role="alert"></p><div class="row"><button class="btn small" id="again" type="button">${icon('refresh')}${t.cabinetAgain}</button></div></section>
 <section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>
 <div id="account" hidden><div class="row section-head"><h1 id="owner" data-title="${t.cabinet}">${t.cabinet}</h1><a class="btn small" href="#">${t.cabinetOther}</a></div>
-<div class="cols"><div class="stack main">${subscriptionsCard(t)}${buyCard(t, input)}</div>${connectCard(t)}${input.botUrl === null ? null : telegramCard(t)}${devicesCard(t)}</div></div>
+<div class="cols"><div class="stack main">${subscriptionsCard(t)}${buyCard(t, input)}</div>${connectCard(t, input.guests)}${input.botUrl === null ? null : telegramCard(t)}${devicesCard(t)}</div></div>
 ${removeDialog(t)}${flagSheet}</div>`
   return page({
     ...input,
@@ -84,11 +86,11 @@ ${removeDialog(t)}${flagSheet}</div>`
 }
 
 /** Without scripts, where there is no build of them either, it is nothing but words. */
-function askCard(t: Strings, { botUrl, scriptUrls }: CabinetPageInput): Markup {
+function askCard(t: Strings, { botUrl, guests, scriptUrls }: CabinetPageInput): Markup {
   const without = html`<p class="note">${icon('alert')}<span>${t.cabinetNoScript}</span></p>`
   return html`<section class="card stack ask" id="ask"><h1>${t.cabinet}</h1><p class="muted">${t.cabinetIntro}</p>
 <form id="ask-form" class="stack" hidden><label class="field">${t.cabinetInput}<input name="link" id="ask-link" autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr" aria-describedby="ask-fault"></label><p class="note bad" id="ask-fault" role="alert" hidden></p><button class="btn pri wide">${t.cabinetShow}</button></form>
-${scriptUrls ? html`<noscript>${without}</noscript>` : without}${buttonLink(botUrl, 'telegram', t.openBot)}</section>`
+${scriptUrls ? html`<noscript>${without}</noscript>` : without}${guests && scriptUrls && buttonLink('#buy', 'card', t.buyAsGuest)}${buttonLink(botUrl, 'telegram', t.openBot)}</section>`
 }
 
 function subscriptionsCard(t: Strings): Markup {
@@ -106,8 +108,8 @@ function buyCard(t: Strings, input: CabinetPageInput): Markup {
 <template id="choice"><label class="choice"><input type="radio" required><span data-name></span><b data-price></b></label></template></section>`
 }
 
-function connectCard(t: Strings): Markup {
-  return html`<section class="card stack" id="connect"><h2>${t.cabinetConnect}</h2><a class="btn pri wide" id="open-link">${icon('devices')}${t.cabinetOpen}</a><h3>${t.subLink}</h3>${linkBox(t, '')}<p class="muted">${t.keepSecret}</p></section>`
+function connectCard(t: Strings, guests: boolean): Markup {
+  return html`<section class="card stack" id="connect"><h2>${t.cabinetConnect}</h2><a class="btn pri wide" id="open-link">${icon('devices')}${t.cabinetOpen}</a><h3>${t.subLink}</h3>${linkBox(t, '')}<p class="muted">${t.keepSecret}</p>${guests && html`<p class="note" id="guest-note" hidden>${icon('alert')}<span>${t.guestLink}</span></p>`}</section>`
 }
 
 /** Only for who has no Telegram account yet. */

@@ -27,6 +27,8 @@ export interface LandingPageInput extends PageBase {
   nodeLabels: string[]
   botLinkBase: string
   botUsername: string
+  /** Whether people buy here without a link or a bot. */
+  guests: boolean
   /** How many devices one subscription serves; null while nobody counts them. */
   deviceLimit: number | null
 }
@@ -76,7 +78,7 @@ function heroButtons({ t, bot, account, plans }: Landing): Markup {
 
 /** Where buying is not one press away: why, and whom to ask. */
 function plansNote({ t, input, plans, selling, bot }: Landing): Markup | null {
-  if (plans.length === 0 || (bot && selling)) return null
+  if (plans.length === 0 || ((bot || input.guests) && selling)) return null
   const ask =
     input.helpUrl !== null &&
     html` ${selling && `${t.noLinkYet} `}<a href="${input.helpUrl}" rel="noopener">${t.askSupport}</a>`
@@ -99,6 +101,12 @@ function savingOf(plan: LandingPlan, plans: LandingPlan[]): number {
 function planButton({ t, input, bot, account }: Landing, plan: LandingPlan, best: boolean) {
   if (!plan.sold) return null
   const inBot = bot && botLink(input.botLinkBase, input.botUsername, `buy_${plan.code}`)
+  if (input.guests) {
+    const here = html`<a class="${best ? 'btn pri' : 'btn'}" href="${siteLink(input, `/cabinet.html#buy=${plan.code}`)}" aria-label="${t.buyNow}: ${plan.label}">${t.buyNow}</a>`
+    return inBot
+      ? html`${here}<a class="ghost" href="${inBot}" rel="noopener" aria-label="${t.buyInTelegram}: ${plan.label}">${t.buyInTelegram}</a>`
+      : here
+  }
   const label = inBot ? t.choose : t.chooseInAccount
   return html`<a class="${best ? 'btn pri' : 'btn'}" href="${inBot ?? account}" rel="noopener" aria-label="${label}: ${plan.label}">${label}</a>`
 }

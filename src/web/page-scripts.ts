@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { type BuiltFile, readBuiltFile } from './built-files.ts'
 
-export const PAGE_SCRIPTS = ['cabinet', 'link'] as const
+export const PAGE_SCRIPTS = ['cabinet', 'link', 'paid'] as const
 export type PageScript = (typeof PAGE_SCRIPTS)[number]
 
 /** Paths on every host, such as `/assets/cabinet.0a1b2c3d.js`. */

@@ -7,6 +7,11 @@ export const FRAME = {
   year: 2026,
   query: '',
   askedLang: null,
-  scriptUrls: { cabinet: '/assets/cabinet.0a1b2c3d.js', link: '/assets/link.4e5f6071.js' },
+  guests: false,
+  scriptUrls: {
+    cabinet: '/assets/cabinet.0a1b2c3d.js',
+    link: '/assets/link.4e5f6071.js',
+    paid: '/assets/paid.8293a4b5.js',
+  },
 }
 export const BOT = { botLinkBase: 'https://t.me', botUsername: 'aurora_bot' }

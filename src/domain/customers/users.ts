@@ -78,7 +78,8 @@ function* writeProfile(tx: Query, actor: Actor, now: string, user: User, profile
   yield* checkTelegramId(tx, user, changes)
   // Of another account nothing is known.
   const met = changes.telegramId === undefined ? undefined : { blockedAt: null }
-  yield* updateUser(tx, user.tgId, { ...changes, ...met })
+  // Whom an admin has written down is not forgotten with other guests.
+  yield* updateUser(tx, user.tgId, { ...changes, ...met, guestAt: null })
   yield* audit(tx, actor, now, {
     action: 'user.edit',
     object: `${user.tgId}`,

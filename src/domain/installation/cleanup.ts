@@ -4,6 +4,7 @@ import { deleteExpiredLinkCodes } from '#db/link-codes.ts'
 import { deleteExpiredLogins } from '#db/logins.ts'
 import { deleteOld } from '#db/retention.ts'
 import { DEVICE_TTL_SECONDS } from '#src/domain/accounts/admin-devices.ts'
+import { forgetGuests } from '#src/domain/payments/guests.ts'
 import { pause } from '#src/lib/pause.ts'
 import { DAY_MS, formatTimestamp, SECOND_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -23,6 +24,7 @@ export async function cleanUp(s: Deps): Promise<void> {
     devices: timestampBefore(now, DEVICE_TTL_SECONDS * SECOND_MS),
   })
   await deleteExpiredLinkCodes(s.db, formatTimestamp(now))
+  await forgetGuests(s)
   const limits = {
     events: before(RETENTION_DAYS.events),
     outbox: before(RETENTION_DAYS.outbox),

@@ -26,6 +26,7 @@ import type { Completion, Created, ShopCredentials } from '#src/ports/payment-ga
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { type GatewayDeps, gatewayOf } from './gateways.ts'
+import { returnTo } from './return.ts'
 import { customerShare, nextCheckAt } from './rules.ts'
 import { orderOf, type PaymentRequest, readSale, type SaleOrder } from './sale.ts'
 import { currentShopId, findShop } from './shops.ts'
@@ -94,11 +95,14 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
   yield* requireTurn(tx, user.tgId, at)
   const restMs = s.gatewayRests.leftMs(provider)
   if (restMs > 0) throw noAnswer(restMs)
+  const id = randomUuid()
+  const { source } = request
+  const returnPath = returnTo(s, settings, { id, source, token: user.token })
   const payment = yield* insertPayment(tx, {
     ...same,
-    id: randomUuid(),
-    source: request.source,
-    order: { ...orderOf(s, settings, sale) },
+    id,
+    source,
+    order: { ...orderOf(s, settings, sale, returnPath) },
     createdAt: now,
     nextCheckAt: nextCheckAt(now, at),
   })

@@ -94,8 +94,8 @@ function noticePath(settings: Settings, provider: string): string {
   return `/payments/webhook/${gateway?.noticeName?.(gateway.shop(settings.ofGateway)) ?? provider}`
 }
 
-/** The order as it goes to the provider, and goes again if need be. */
-export function orderOf(s: Deps, settings: Settings, sale: Sale): SaleOrder {
+/** The order as it goes to the provider, and goes again if need be; `returnPath`: where on the site it sends the buyer back to. */
+export function orderOf(s: Deps, settings: Settings, sale: Sale, returnPath: string): SaleOrder {
   const { publicScheme, domains, defaultLang } = s.config
   const site = `${publicScheme}://${domains.site}`
   const words = [settings.text('BRAND_NAME'), sale.node.label, sale.plan.label]
@@ -103,7 +103,7 @@ export function orderOf(s: Deps, settings: Settings, sale: Sale): SaleOrder {
     description: words.join(', '),
     username: sale.user.username,
     lang: sale.user.lang ?? defaultLang,
-    returnUrl: `${site}/pay/done`,
+    returnUrl: site + returnPath,
     noticeUrl: site + noticePath(settings, sale.provider),
     receipt: receiptOf(settings),
   }

@@ -17,6 +17,7 @@ export function customerSettingsOperations(own: readonly LiveSetting[]) {
   const hwid = formOf(own, 'hwid')
   const bot = formOf(own, 'bot')
   const brand = formOf(own, 'brand')
+  const sales = formOf(own, 'sales')
   return adminOperations('Settings', [
     operation(
       {
@@ -87,6 +88,28 @@ export function customerSettingsOperations(own: readonly LiveSetting[]) {
         ok: brand.shown,
       },
       async ({ s, actor, body }) => saveForm(s, actor, brand, await body()),
+    ),
+    operation(
+      {
+        method: 'get',
+        path: '/settings/sales',
+        scope: 'settings:read',
+        summary: 'Whether guests are sold to',
+        ok: sales.shown,
+      },
+      ({ s }) => sales.view(readSettings(s)),
+    ),
+    operation(
+      {
+        method: 'post',
+        path: '/settings/sales',
+        scope: 'settings:write',
+        summary: 'Sell to guests, or no more',
+        body: v.object(sales.given),
+        changes: true,
+        ok: sales.shown,
+      },
+      async ({ s, actor, body }) => saveForm(s, actor, sales, await body()),
     ),
     operation(
       {

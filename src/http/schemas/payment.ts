@@ -1,6 +1,6 @@
 /** Payments and the cabinet's shop as the API shows them. */
 import * as v from 'valibot'
-import { count, customerName, rowId as id, tgId } from '#db/values.ts'
+import { count, customerName, rowId as id, tgId, token } from '#db/values.ts'
 import type {
   orphanView,
   ownDeviceView,
@@ -89,11 +89,23 @@ const { tg_id: _owner, hwid: _hwid, ...deviceEntries } = device.entries
 
 const ownDevice = describes<ReturnType<typeof ownDeviceView>>()(v.strictObject(deviceEntries))
 
+/** Whom buyers without a link become. */
+export const guest = v.strictObject({ token })
+
+export type GuestAnswer = v.InferOutput<typeof guest>
+
+/** How a payment stands, with the buyer's link once it is paid. */
+export const payState = v.strictObject({ status, sub_link: v.exactOptional(url) })
+
+export type PayStateAnswer = v.InferOutput<typeof payState>
+
 export const connectLink = v.strictObject({ url })
 
 export const shop = v.strictObject({
   /** Only where the owner has no Telegram account and may connect one. */
   connect_telegram: v.exactOptional(v.literal(true)),
+  /** Only of who came to the site to buy, and whom nobody knows but by their link. */
+  guest: v.exactOptional(v.literal(true)),
   payments_enabled: v.boolean(),
   nodes: v.array(v.strictObject({ code: v.string(), label: v.string() })),
   plans: v.array(shopPlan),

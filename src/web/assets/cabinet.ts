@@ -1,6 +1,16 @@
 /** The cabinet: reads the token from the fragment, asks the API, shows the answers as text, buys and removes. */
 import type { CabinetAnswer } from '#src/http/schemas/cabinet.ts'
-import { call, forget, kept, own, type Refusal, readShop, tokenOf } from './cabinet/account.ts'
+import {
+  beGuest,
+  call,
+  forget,
+  keep,
+  kept,
+  own,
+  type Refusal,
+  readShop,
+  tokenOf,
+} from './cabinet/account.ts'
 import { pay, showChoices, showPrice, showRenewal, showShop } from './cabinet/buying.ts'
 import { showDevices } from './cabinet/devices.ts'
 import { byId, find, note, show } from './cabinet/parts.ts'
@@ -20,6 +30,8 @@ function render(account: CabinetAnswer): void {
     telegram.hidden = !own.shop.connect_telegram
     byId('connect-telegram').href = `${account.sub_link}/telegram`
   }
+  const guest = find('guest-note')
+  if (guest) guest.hidden = !own.shop.guest
   note('device-note', '')
   note('buy-fault', '')
   showShop()
@@ -40,7 +52,25 @@ function fail(error: unknown): void {
   show('state')
 }
 
+const BUY = /^#buy(?:=([\w-]+))?$/
+
+/** Makes a customer of who has come to buy, and puts their link in place of the wish; who has been one in this tab is the same again. */
+async function enter(plan: string | undefined): Promise<void> {
+  show('loading')
+  try {
+    const token = kept() ?? (await beGuest())
+    keep(token)
+    own.wanted = plan
+    history.replaceState(null, '', `#${token}`)
+  } catch (error) {
+    return fail(error)
+  }
+  await load()
+}
+
 async function load(): Promise<void> {
+  const wish = BUY.exec(location.hash)
+  if (wish && 'guests' in byId('cabinet').dataset) return enter(wish[1])
   own.token = tokenOf(location.hash)
   if (own.token !== kept()) forget()
   const turn = ++latest

@@ -118,6 +118,8 @@ export const en = {
   plans: 'Plans',
   choose: 'Choose',
   chooseInAccount: 'Buy in your account',
+  buyNow: 'Buy',
+  buyInTelegram: 'Or in Telegram',
   plansByLink: 'Have your link? Buy and renew in your account.',
   noLinkYet: 'No link yet?',
   plansPaused: 'Sales are paused right now.',
@@ -163,6 +165,9 @@ export const en = {
   cabinetOpen: 'How to connect',
   cabinetOther: 'Other link',
   buyTitle: 'Renew or buy',
+  buyAsGuest: 'Buy without an account',
+  guestLink:
+    'This is your personal link: it is your key. Save it now, or connect Telegram; without it nobody can find what you have bought.',
   buyFor: 'For',
   buyRenew: 'Renew {name}',
   buyNew: 'A new subscription',
@@ -205,6 +210,11 @@ export const en = {
   paidTextSite:
     'As soon as the payment is confirmed, usually within seconds, the subscription appears in your account.',
   paidBot: 'Return to the bot',
+  paidWait: 'Waiting for the payment to be confirmed…',
+  paidLate: 'The payment is not confirmed yet. Come back to this page later, or open your account.',
+  paidFailed: 'The payment did not go through. Nothing was charged, or it comes back to you.',
+  paidLink: 'Paid. This is your personal link: save it, it is your key.',
+  paidOpen: 'Connect a device',
 
   panelUnbuilt: 'The panel is not built',
   panelUnbuiltText: 'Run this in the folder of the service, then reload the page:',

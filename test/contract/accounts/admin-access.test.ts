@@ -17,6 +17,8 @@ const UUID = '00000000-0000-4000-8000-000000000001'
 
 /** Every admin route, and some that do not exist. */
 const ROUTES: [method: string, path: string][] = [
+  ['GET', '/settings/sales'],
+  ['POST', '/settings/sales'],
   ['GET', '/nodes'],
   ['POST', '/nodes'],
   ['POST', '/nodes/reorder'],

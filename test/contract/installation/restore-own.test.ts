@@ -50,6 +50,14 @@ describe('a backup that can be restored', () => {
     expect(after).toEqual(before)
   })
 
+  test('has a guest, with when they came', async () => {
+    w.change("insert into sequences (name, last) values ('customers', 5)")
+    addUser(w, -5, { guest_at: '2026-01-02T03:04:05' })
+    const [before, after] = await throughBackup('select tg_id, guest_at from users')
+    expect(before).toEqual([{ tg_id: -5, guest_at: '2026-01-02T03:04:05' }])
+    expect(after).toEqual(before)
+  })
+
   test('has an admin who was given a name that NFKC makes longer', async () => {
     const body = { username: 'a\u00a8bc', password: PASSWORD }
     expect((await w.admin('/admin/api/admins', { body })).json.username).toBe('a \u0308bc')

@@ -141,3 +141,36 @@ test('links between the pages hand on the language that was asked for', () => {
   expect(all(null)).toContain(renewUrl)
   for (const link of all(null)) expect(link).not.toContain('lang=')
 })
+
+describe('where guests are sold to', () => {
+  const base = {
+    ...FRAME,
+    guests: true,
+    brandName: 'Aurora',
+    brandHue: HUE,
+    nodeLabels: ['Oslo'],
+    deviceLimit: null,
+    plans: [{ code: '12m', label: 'A year', days: 360, price: 1799, sold: true }],
+    currency: 'RUB',
+    botLinkBase: 'https://t.me',
+    lang: 'en' as const,
+  }
+
+  test('plans lead to the cabinet, which knows what is wanted, and to the bot beside it', () => {
+    const page = landingPage({ ...base, botUsername: 'aurora_bot' })
+    expect(page).toContain('href="https://site.test/cabinet.html#buy=12m" aria-label="Buy: A year"')
+    expect(page).toContain('href="https://t.me/aurora_bot?start=buy_12m"')
+    const asked = landingPage({ ...base, askedLang: 'ru', botUsername: '' })
+    expect(asked).toContain('href="https://site.test/cabinet.html?lang=ru#buy=12m"')
+    expect(asked).not.toContain('t.me')
+  })
+
+  test('and nothing says that a link is needed', () => {
+    const page = landingPage({ ...base, botUsername: '', helpUrl: 'https://t.me/help' })
+    expect(page).not.toMatch(/Have your link|No link yet/)
+    const unsold = base.plans.map((plan) => ({ ...plan, sold: false }))
+    const paused = landingPage({ ...base, plans: unsold, botUsername: '' })
+    expect(paused).toContain('Sales are paused right now.')
+    expect(paused).not.toContain('#buy=')
+  })
+})

@@ -249,6 +249,8 @@ describe('the scripts of the pages', () => {
       expect(readPageScripts(folder)).toBeNull()
       writeFileSync(join(folder, 'cabinet.js'), 'cabinet()')
       writeFileSync(join(folder, 'cabinet.js.gz'), gzipSync('cabinet()'))
+      expect(readPageScripts(folder)).toBeNull()
+      writeFileSync(join(folder, 'paid.js'), 'paid()')
       const built = readPageScripts(folder)
       const hash = createHash('sha256').update('cabinet()').digest('hex').slice(0, 8)
       expect(built?.urls.cabinet).toBe(`/assets/cabinet.${hash}.js`)

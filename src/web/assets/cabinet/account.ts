@@ -1,5 +1,5 @@
 /** Whose account it is, what the service says of it, and what this tab remembers of it. */
-import type { ShopAnswer } from '#src/http/schemas/payment.ts'
+import type { GuestAnswer, ShopAnswer } from '#src/http/schemas/payment.ts'
 import { note } from './parts.ts'
 import { texts, timeOf } from './words.ts'
 
@@ -7,6 +7,8 @@ export type Subscription = ShopAnswer['subscriptions'][number]
 
 interface Account {
   token: string
+  /** The plan that they came to buy, until it is chosen. */
+  wanted?: string | undefined
   shop: ShopAnswer
 }
 
@@ -50,9 +52,9 @@ export class Refusal extends Error {
   }
 }
 
-/** Asks the API about this account. Throws Refusal, and what `fetch` throws. */
-export async function call<T>(method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(`/api/cabinet/${encodeURIComponent(own.token)}${path}`, {
+/** Asks the API. Throws Refusal, and what `fetch` throws. */
+async function askApi<T>(method: string, path: string, body?: object): Promise<T> {
+  const response = await fetch(`/api${path}`, {
     method,
     headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
     cache: 'no-store',
@@ -61,6 +63,16 @@ export async function call<T>(method: string, path: string, body?: object): Prom
   const answer = await response.json().catch(() => ({}))
   if (!response.ok) throw new Refusal(response, answer.error ?? String(response.status))
   return answer
+}
+
+/** The same about this account. */
+export const call = <T>(method: string, path: string, body?: object): Promise<T> =>
+  askApi(method, `/cabinet/${encodeURIComponent(own.token)}${path}`, body)
+
+/** The token of a new customer, who has come to buy without a link. */
+export async function beGuest(): Promise<string> {
+  const { lang } = document.documentElement
+  return (await askApi<GuestAnswer>('POST', '/guest', { lang })).token
 }
 
 const RANKS = { active: 0, held: 1, expired: 2 }

@@ -100,6 +100,11 @@ export function showShop(): void {
   )
   byId('providers-part').hidden = providers.length < 2
   showRenewal()
+  const wanted = inputsOf('plans').find(({ value }) => value === own.wanted)
+  if (!wanted) return
+  wanted.checked = true
+  own.wanted = undefined
+  showPrice()
 }
 
 /** The page's words for a refusal that a buyer can do something about. */

@@ -23,6 +23,8 @@ interface Parts {
   'devices-title': HTMLElement
   'devices-used': HTMLElement
   flags: HTMLTemplateElement
+  /** Only where guests are sold to. */
+  'guest-note': HTMLElement
   loading: HTMLElement
   'no-devices': HTMLElement
   'no-subscriptions': HTMLElement

@@ -40,5 +40,9 @@ export function showSubscriptions(): void {
   const { subscriptions } = own.shop
   byId('subscriptions').replaceChildren(...subscriptions.map(subscriptionRow))
   byId('no-subscriptions').hidden = subscriptions.length > 0
-  byId('connect').hidden = !subscriptions.some(({ state }) => state === 'active')
+  const isActive = subscriptions.some(({ state }) => state === 'active')
+  byId('connect').hidden = !isActive && !own.shop.guest
+  byId('open-link').hidden = !isActive
+  // Guests have their link in front of them before they pay.
+  if (own.shop.guest) byId('subscriptions').closest('section')?.after(byId('connect'))
 }
