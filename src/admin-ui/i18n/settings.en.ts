@@ -15,6 +15,10 @@ export const settingsEn = {
   botHint: 'Telegram is asked whose token it is before it is kept.',
   botSaved: (name: string) => `The bot is now @${name}`,
   replace: 'Replace',
+  guests: 'Guests',
+  guestsOn: 'Sell to guests on the site',
+  guestsHint:
+    'Whoever comes to the site buys without a link or the bot: they get a personal link before they pay. Guests who buy nothing are forgotten after a week.',
   salesOn: 'Sales are on',
   salesHint:
     'Off: nobody can buy or renew, neither on the site nor in the bot. Open payments still come in.',

@@ -144,6 +144,34 @@ function Sales() {
   )
 }
 
+/** Who may buy without a link or the bot. */
+function GuestSales() {
+  const t = settingsTexts()
+  const sales = useQuery('sales', () => ok(api.settings.sales.$get()))
+  const turn = useAction(async (guest_sales: boolean) => {
+    await ok(api.settings.sales.$post({ json: { guest_sales } }))
+    toast(common().saved)
+    invalidate('sales')
+  })
+  return (
+    <Card title={t.guests}>
+      <Loaded query={sales} lines={1}>
+        {({ guest_sales }) => (
+          <Switch
+            key={`${guest_sales} ${turn.busy}`}
+            label={t.guestsOn}
+            hint={t.guestsHint}
+            name="guest_sales"
+            value={guest_sales}
+            onValue={turn.run}
+            disabled={turn.busy}
+          />
+        )}
+      </Loaded>
+    </Card>
+  )
+}
+
 export function PaymentSettings() {
   const t = settingsTexts()
   const providers = useProviders()
@@ -154,6 +182,7 @@ export function PaymentSettings() {
     <>
       {unpayable && <Note tone="warn">{unpayable}</Note>}
       <Sales />
+      <GuestSales />
       <Card title={t.providers} sub={t.providersSub} flush>
         <Loaded query={providers}>
           {(rows) => (
