@@ -25,6 +25,7 @@ const FRAME = {
   siteUrl: 'https://site.test',
   year: 2026,
   query: '',
+  guests: false,
   scriptUrls: null,
 } as const
 

@@ -8,7 +8,7 @@ import {
   type Server,
 } from '#test/support/drivers/process.ts'
 import { KEYS, yookassaEnvironment } from '#test/support/drivers/shop-process.ts'
-import { startFakeYookassa } from '#test/support/fakes/yookassa.ts'
+import { type FakeYookassa, startFakeYookassa } from '#test/support/fakes/yookassa.ts'
 import { axeFindings, delayAnswers, screenshot, watchFaults } from './panel-browser.ts'
 
 export const PHONE =
@@ -101,6 +101,8 @@ function seed(area: Area): void {
 export interface Site {
   area: Area
   server: Server
+  /** The fake YooKassa that it sells through. */
+  gateway: FakeYookassa
   /** `http://sub.localhost:PORT`, which browsers take for secure. */
   sub: string
   site: string
@@ -134,6 +136,7 @@ export async function openSite(runtime: Runtime): Promise<Site> {
   return {
     area,
     server,
+    gateway: fake,
     sub: origin('sub'),
     site: origin('site'),
     link: (buyer) => `${origin('sub')}/sub/${tokenOf(buyer)}`,

@@ -37,6 +37,9 @@ export function visitSite(): SiteVisit {
     get server() {
       return opened.server
     },
+    get gateway() {
+      return opened.gateway
+    },
     get sub() {
       return opened.sub
     },
