@@ -120,9 +120,15 @@ export const guestOperations = openOperations('Shop', [
     },
     async ({ s, c, body }) => {
       requireGuestSales(s)
-      const { status, token: own } = await readReturn(s, (await body()).key)
+      const { status, token: own, buyer } = await readReturn(s, (await body()).key)
       keepPrivate(c)
-      return { status, ...(own === null ? undefined : { sub_link: subLink(s.config, own) }) }
+      if (own === null) return { status }
+      const connectable = buyer && canConnect(buyer, currentCatalogue(s).settings)
+      return {
+        status,
+        sub_link: subLink(s.config, own),
+        ...(connectable ? { connect_telegram: true as const } : undefined),
+      }
     },
   ),
 ])

@@ -25,12 +25,13 @@ const scriptTexts = (t: Strings) => ({
 export type PaidTexts = ReturnType<typeof scriptTexts>
 
 /** Filled by the script, where there is a key. */
-const linkPart = (t: Strings): Markup =>
-  html`<div class="stack" id="paid" data-texts="${JSON.stringify(scriptTexts(t))}" hidden><p class="note" id="paid-state" role="status"></p><div class="stack" id="paid-link" hidden>${linkBox(t, '')}<a class="btn pri wide" id="paid-open">${icon('devices')}${t.paidOpen}</a></div></div>`
+const linkPart = (t: Strings, botUrl: string | null): Markup =>
+  html`<div class="stack" id="paid" data-texts="${JSON.stringify(scriptTexts(t))}" hidden><p class="note" id="paid-state" role="status"></p><div class="stack" id="paid-link" hidden>${linkBox(t, '')}<a class="btn pri wide" id="paid-open">${icon('devices')}${t.paidOpen}</a>${botUrl !== null && html`<a class="btn wide" id="paid-telegram" hidden>${icon('telegram')}${t.connectTelegram}</a>`}</div></div>`
 
 export function payDonePage(input: PayDonePageInput): string {
   const t = stringsOf(input.lang)
   const { botUrl, guests } = input
+  const toBot = buttonLink(botUrl, 'telegram', t.paidBot, true)
   return messagePage(
     { ...input, ...(guests ? { scripts: ['paid', 'link'] } : undefined) },
     {
@@ -38,10 +39,10 @@ export function payDonePage(input: PayDonePageInput): string {
       good: true,
       title: t.paidTitle,
       text: botUrl === null ? t.paidTextSite : t.paidText,
-      ...(guests ? { detail: linkPart(t) } : undefined),
+      ...(guests ? { detail: linkPart(t, botUrl) } : undefined),
       // Who has bought in the bot has no account in this browser; who has bought here has both.
       actions: [
-        buttonLink(botUrl, 'telegram', t.paidBot, true),
+        guests ? toBot && html`<div id="paid-bot">${toBot}</div>` : toBot,
         buttonLink(siteLink(input, '/cabinet.html'), 'user', t.cabinet, botUrl === null),
       ],
     },

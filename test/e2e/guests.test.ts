@@ -48,6 +48,10 @@ test('has the link in front of them before and after paying, in another browser 
   await told('payment.succeeded', id)
   await other.getByText('This is your personal link').waitFor()
   expect(await other.locator('#sub-link').innerText()).toBe(link)
+  const connect = other.getByRole('link', { name: 'Connect Telegram' })
+  expect(await connect.getAttribute('href')).toBe(`${link}/telegram`)
+  // It would know them as somebody else.
+  expect(await other.getByRole('link', { name: 'Return to the bot' }).isVisible()).toBe(false)
   expect(await axeFindings(other)).toEqual([])
   await screenshot(other, 'public/guest-paid')
   await other.getByRole('link', { name: 'Connect a device' }).click()

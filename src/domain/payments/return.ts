@@ -1,7 +1,7 @@
 /** The way back from paying: a key in the link tells how a payment stands, and, once it is paid, what the buyer's link is. */
 import { readPayment } from '#db/payments.ts'
-import type { Payment } from '#db/schema/index.ts'
-import { listTokensOfUser } from '#db/users.ts'
+import type { Payment, User } from '#db/schema/index.ts'
+import { listTokensOfUser, readUser } from '#db/users.ts'
 import { installationHmac } from '#src/domain/secret.ts'
 import type { Settings } from '#src/domain/settings.ts'
 import { equalSecrets } from '#src/lib/crypto.ts'
@@ -34,6 +34,8 @@ export interface PaymentState {
   status: Payment['status']
   /** The token of the link that it was bought by; null until it is paid, and a day later. */
   token: string | null
+  /** Whose it is; undefined where the token is null. */
+  buyer: User | undefined
 }
 
 /** How the payment of a key stands. Throws 404 for a key that is none, or whose link has ended. */
@@ -50,6 +52,8 @@ export async function readReturn(
     if (!payment || token === undefined) throw refusal('not-found')
     const { status, paidAt } = payment
     const isTold = paidAt !== null && now - parseTimestamp(paidAt).getTime() < TOLD_MS
-    return { status, token: isTold ? token : null }
+    return isTold
+      ? { status, token, buyer: yield* readUser(q, payment.tgId) }
+      : { status, token: null, buyer: undefined }
   })
 }

@@ -95,7 +95,12 @@ export const guest = v.strictObject({ token })
 export type GuestAnswer = v.InferOutput<typeof guest>
 
 /** How a payment stands, with the buyer's link once it is paid. */
-export const payState = v.strictObject({ status, sub_link: v.exactOptional(url) })
+export const payState = v.strictObject({
+  status,
+  sub_link: v.exactOptional(url),
+  /** Only beside the link, where its owner has no Telegram account and may connect one. */
+  connect_telegram: v.exactOptional(v.literal(true)),
+})
 
 export type PayStateAnswer = v.InferOutput<typeof payState>
 

@@ -31,10 +31,17 @@ async function ask(key: string): Promise<PayStateAnswer | null | undefined> {
   }
 }
 
-function showLink(link: string): void {
+function showLink(link: string, connects: boolean): void {
   say(texts.paid)
   byId('sub-link').textContent = link
   if (/^https?:\/\//.test(link)) byId<HTMLAnchorElement>('paid-open').href = link
+  const connect = document.getElementById('paid-telegram') as HTMLAnchorElement | null
+  if (connect && connects) {
+    connect.href = `${link}/telegram`
+    connect.hidden = false
+    // The bot would know them as somebody else.
+    byId('paid-bot').hidden = true
+  }
   byId('paid-link').hidden = false
 }
 
@@ -46,7 +53,9 @@ async function watch(key: string): Promise<void> {
       byId('paid').hidden = true
       return
     }
-    if (state?.sub_link !== undefined) return showLink(state.sub_link)
+    if (state?.sub_link !== undefined) {
+      return showLink(state.sub_link, state.connect_telegram === true)
+    }
     if (state?.status === 'failed') return say(texts.failed)
     if (state?.status === 'paid') break
     await pause(EVERY_MS)

@@ -116,7 +116,11 @@ describe('a guest buys', () => {
     await shop.noticeA(id)
     await shop.w.s.background.idle()
     const paid = await state(key)
-    expect(paid.json).toEqual({ status: 'paid', sub_link: `https://sub.test/sub/${token}` })
+    expect(paid.json).toEqual({
+      status: 'paid',
+      sub_link: `https://sub.test/sub/${token}`,
+      connect_telegram: true,
+    })
     expect(shop.sold()).toMatchObject([{ tg_id: -1, node: 'de1', plan: '1m' }])
     shop.w.clock.advance(DAY_MS)
     expect((await state(key)).json).toEqual({ status: 'paid' })
