@@ -192,12 +192,14 @@ export function prepareRows(
 
 /**
  * What of the live rows outlives them; kept in temporary tables while they are replaced. Of payments: what is paid, what is in review, which
- * an earlier restore may have brought there, and bills that may be paid yet.
+ * an earlier restore may have brought there, whose money went back, and bills that may be paid yet.
  */
 const KEEP = `
   CREATE TEMP TABLE lost_payments AS SELECT * FROM main.payments AS p
-    WHERE (status <> 'failed' OR review_reason IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM restored.payments AS r
-      WHERE r.id = p.id AND (r.status = 'paid' OR p.status = 'pending' AND p.review_reason IS NULL));
+    WHERE (status <> 'failed' OR review_reason IS NOT NULL OR refunded_at IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM restored.payments AS r
+      WHERE r.id = p.id AND (r.refunded_at IS NOT NULL OR p.refunded_at IS NULL)
+      AND (r.status = 'paid' OR p.status = 'pending' AND p.review_reason IS NULL AND p.external_id IN ('', r.external_id)));
   CREATE TEMP TABLE lost_orphans AS SELECT * FROM main.orphan_payments AS o
     WHERE NOT EXISTS (SELECT 1 FROM restored.orphan_payments AS r
       WHERE r.provider = o.provider AND r.external_id = o.external_id);
@@ -246,17 +248,11 @@ const sameAsLost = (columns: string) => `
 
 /**
  * Paid payments that the restored rows do not know as paid come back for review, as pending: nothing was given for them there. What
- * was in review stays so, and bills are asked about. Gives how many are in review.
+ * was in review stays so, what went back is given for no more, and bills are asked about, by what their provider calls them. Gives how
+ * many are in review.
  */
 function keepPayments(raw: Sqlite.Database, facts: RestoreFacts): number {
   const columns = namesOf(raw, 'payments')
-  raw
-    .prepare(
-      `UPDATE main.payments AS r SET review_reason = f.reason FROM (${sameAsLost(
-        "m.id, iif(p.status = 'paid', @reason, p.review_reason) AS reason",
-      )}) AS f WHERE f.id = r.id AND f.reason IS NOT NULL`,
-    )
-    .run({ reason: facts.reviewReason })
   raw
     .prepare(
       `UPDATE temp.lost_payments SET status = iif(status = 'paid', 'pending', status), paid_at = NULL,
@@ -266,6 +262,16 @@ function keepPayments(raw: Sqlite.Database, facts: RestoreFacts): number {
        renews_uuid = (SELECT uuid FROM main.subscriptions WHERE uuid = renews_uuid)`,
     )
     .run(facts.reviewReason, facts.refundedReason, facts.at)
+  raw.exec(
+    `UPDATE main.payments AS r SET review_reason = coalesce(f.review_reason, r.review_reason),
+       refunded_at = coalesce(r.refunded_at, f.refunded_at),
+       next_check_at = iif(f.refunded_at IS NULL, r.next_check_at, NULL)
+     FROM (${sameAsLost('m.id, p.review_reason, p.refunded_at')}) AS f WHERE f.id = r.id;
+     UPDATE main.payments AS r SET external_id = p.external_id, pay_url = p.pay_url,
+       pay_url_expires_at = p.pay_url_expires_at, order_json = NULL
+     FROM temp.lost_payments AS p WHERE p.id = r.id AND p.provider = r.provider AND r.external_id = '' AND p.external_id <> ''
+       AND NOT EXISTS (SELECT 1 FROM main.payments AS o WHERE o.provider = p.provider AND o.external_id = p.external_id)`,
+  )
   raw.exec(
     `INSERT INTO main.payments (${columns}) SELECT ${columns} FROM temp.lost_payments
      WHERE id NOT IN (${sameAsLost('p.id')}) ORDER BY seq`,

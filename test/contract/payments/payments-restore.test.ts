@@ -98,6 +98,57 @@ test('a bill that was made after the backup and is paid after the restore is gra
   w.close()
 })
 
+/** A provider that counts all as paid, and knows nothing of money that went back another way. */
+const countsAllAsPaid = async () => ({ state: 'paid', amount: '199.00', currency: 'RUB' }) as const
+
+test('money that went back is given for no more, whatever the backup knows of its payment', async () => {
+  const { gateways, cryptobot } = createFakeGateways()
+  const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
+  addUser(w, 1)
+  for (const id of ['paid', 'review', 'failed', 'granted', 'open']) {
+    addPayment(w, { id, provider: 'cryptobot', external_id: `c-${id}`, shop_id: '777' })
+  }
+  const at = nowOf(w)
+  w.change("update payments set status = 'paid', paid_at = ? where id = 'granted'", at)
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  w.change("update payments set status = 'paid', paid_at = ? where id = 'paid'", at)
+  w.change("update payments set status = 'failed' where id = 'failed'")
+  w.change("update payments set refunded_at = ? where id <> 'open'", at)
+  expect((await restoreInto(w, archive)).reviews).toBe(2)
+  cryptobot.check = countsAllAsPaid
+  await reconcilePayments(w.s)
+  const reason = `paid and refunded, but unknown to the backup restored at ${at}`
+  expect(
+    w.rows('select id, status, refunded_at, review_reason as why from payments order by id'),
+  ).toEqual([
+    { id: 'failed', status: 'pending', refunded_at: at, why: null },
+    { id: 'granted', status: 'paid', refunded_at: at, why: reason },
+    { id: 'open', status: 'paid', refunded_at: null, why: null },
+    { id: 'paid', status: 'pending', refunded_at: at, why: reason },
+    { id: 'review', status: 'pending', refunded_at: at, why: null },
+  ])
+  expect(w.rows('select payment_id from subscriptions')).toEqual([{ payment_id: 'open' }])
+  w.close()
+})
+
+test('a bill whose provider had not answered yet when the backup was made is asked about after the restore', async () => {
+  const { gateways, cryptobot } = createFakeGateways()
+  const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
+  addPayment(w, { id: 'open', provider: 'cryptobot', external_id: '', order_json: '{}' })
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  const answered = { external_id: 'c-1', pay_url: 'https://pay.test/c-1', order_json: null }
+  w.change(
+    'update payments set external_id = @external_id, pay_url = @pay_url, order_json = @order_json',
+    answered,
+  )
+  expect((await restoreInto(w, archive)).reviews).toBe(0)
+  expect(w.rows('select external_id, pay_url, order_json from payments')).toEqual([answered])
+  cryptobot.check = countsAllAsPaid
+  await reconcilePayments(w.s)
+  expect(w.rows('select status from payments')).toEqual([{ status: 'paid' }])
+  w.close()
+})
+
 test('all that are pending are asked about once after it, and the mark of an earlier restore is no dropped setting', async () => {
   const { gateways, a } = createFakeGateways()
   const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
