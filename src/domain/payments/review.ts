@@ -6,10 +6,9 @@ import type { Payment, Subscription } from '#db/schema/index.ts'
 import { moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { revoke } from '#src/domain/subscriptions/subscriptions.ts'
+import { revokeIn } from '#src/domain/subscriptions/subscriptions.ts'
 import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
-import type { Services } from '#src/services.ts'
 import { type ConfirmDeps, followGrant, grantPayment } from './grant.ts'
 import { REVIEW } from './rules.ts'
 
@@ -85,13 +84,15 @@ function* takeBackDays(
  * nor in review.
  */
 export async function markRefunded(
-  s: ConfirmDeps & Pick<Services, 'cores'>,
+  s: ConfirmDeps,
   actor: Actor,
   id: string,
   options: { revoke: boolean },
 ): Promise<void> {
-  const now = formatTimestamp(s.clock.now())
-  const { created, shortened } = await s.db.tx(function* (tx) {
+  const at = s.clock.now()
+  const now = formatTimestamp(at)
+  const settings = readSettings(s)
+  const changed = await s.db.tx(function* (tx) {
     const payment = yield* readKnown(tx, id)
     const { status, reviewReason, subscriptionUuid } = payment
     const refundedAt = payment.refundedAt ?? now
@@ -104,13 +105,15 @@ export async function markRefunded(
       object: id,
       detail: options.revoke ? 'revoke' : '',
     })
-    if (!options.revoke || subscriptionUuid === null) return {}
+    if (!options.revoke || subscriptionUuid === null) return undefined
     const given = (yield* readSubscription(tx, subscriptionUuid))?.row
-    if (!given) return {}
+    if (!given) return undefined
     const shared = yield* isPaidForAgain(tx, given.uuid, id)
-    if (given.paymentId === id && !shared) return { created: given.uuid }
-    return { shortened: yield* takeBackDays(tx, actor, now, payment, given) }
+    if (given.paymentId !== id || shared) return yield* takeBackDays(tx, actor, now, payment, given)
+    // In this transaction: a renewal that is paid at the same moment would be revoked with it.
+    return yield* revokeIn(tx, { settings, actor, at }, given.uuid)
   })
-  if (created) await revoke(s, actor, created)
-  if (shortened) await s.nodeSync.touch([shortened])
+  if (!changed) return
+  s.nudge('events')
+  await s.nodeSync.touch([changed])
 }

@@ -18,7 +18,7 @@ import { ensureCustomer } from '#src/domain/customers/users.ts'
 import { resetTrafficIn } from '#src/domain/nodes/traffic.ts'
 import { type EventName, emit, subscriptionData } from '#src/domain/notify/events.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
-import { readSettings } from '#src/domain/settings.ts'
+import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { LOCAL_CORE, managedCoreName } from '#src/lib/core-name.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import { DAY_MS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
@@ -149,35 +149,48 @@ export async function grant(
   return granted
 }
 
-/** What a change of one subscription has in common: find it, change it, tell of it, put its node right. */
+/** What a change of one subscription does, and what it is called. */
+interface Change {
+  event: EventName
+  action: string
+  /** The row as it is then; null where nothing is to be changed. */
+  apply(
+    tx: Query,
+    found: ListedSubscription,
+    at: Date,
+  ): Generator<unknown, ListedSubscription['row'] | null, unknown>
+}
+
+/** What a change of one subscription has in common within its transaction: find it, change it, tell of it. Throws 404. */
+function* changeIn(
+  tx: Query,
+  { settings, actor, at }: { settings: Settings; actor: Actor; at: Date },
+  uuid: string,
+  { event, action, apply }: Change,
+) {
+  const now = formatTimestamp(at)
+  const found = yield* readSubscription(tx, uuid)
+  if (!found) throw refusal('subscription-not-found')
+  const next = yield* apply(tx, found, at)
+  if (!next) return { row: found.row, changed: false }
+  yield* emit(tx, settings, now, event, subscriptionData({ ...found, row: next }))
+  yield* audit(tx, actor, now, {
+    action,
+    object: uuid,
+    detail: `tg_id=${next.tgId} node=${next.node}`,
+  })
+  return { row: next, changed: true }
+}
+
+/** A change in a transaction of its own, after which its node is put right. */
 async function change(
   s: Deps,
   actor: Actor,
   uuid: string,
-  event: EventName,
-  action: string,
-  apply: (
-    tx: Parameters<Parameters<Deps['db']['tx']>[0]>[0],
-    found: ListedSubscription,
-    at: Date,
-  ) => Generator<unknown, ListedSubscription['row'] | null, unknown>,
+  what: Change,
 ): Promise<ListedSubscription['row']> {
-  const at = s.clock.now()
-  const now = formatTimestamp(at)
-  const settings = readSettings(s)
-  const { row, changed } = await s.db.tx(function* (tx) {
-    const found = yield* readSubscription(tx, uuid)
-    if (!found) throw refusal('subscription-not-found')
-    const next = yield* apply(tx, found, at)
-    if (!next) return { row: found.row, changed: false }
-    yield* emit(tx, settings, now, event, subscriptionData({ ...found, row: next }))
-    yield* audit(tx, actor, now, {
-      action,
-      object: uuid,
-      detail: `tg_id=${next.tgId} node=${next.node}`,
-    })
-    return { row: next, changed: true }
-  })
+  const by = { settings: readSettings(s), actor, at: s.clock.now() }
+  const { row, changed } = await s.db.tx((tx) => changeIn(tx, by, uuid, what))
   if (!changed) return row
   s.nudge('events')
   await s.nodeSync.touch([row])
@@ -192,31 +205,25 @@ const NOT_HELD: Partial<Record<string, 'already-held' | 'subscription-expired'>>
 
 /** Pauses a subscription and removes its client from the node. Throws 404, or 400 when it is not active, held or expired. */
 export function hold(s: Deps, actor: Actor, uuid: string) {
-  return change(
-    s,
-    actor,
-    uuid,
-    'subscription.held',
-    'subscription.hold',
-    function* (tx, found, at) {
+  return change(s, actor, uuid, {
+    event: 'subscription.held',
+    action: 'subscription.hold',
+    *apply(tx, found, at) {
       const now = formatTimestamp(at)
       const held = yield* holdSubscription(tx, uuid, now)
       if (held) return held
       const state = subscriptionState(found.row, now)
       throw refusal(NOT_HELD[state] ?? 'subscription-not-active')
     },
-  )
+  })
 }
 
 /** Ends a pause: the expiry moves by the time it lasted, the client returns. Throws 404, or 400 when it is not held. */
 export function resume(s: Deps, actor: Actor, uuid: string) {
-  return change(
-    s,
-    actor,
-    uuid,
-    'subscription.resumed',
-    'subscription.resume',
-    function* (tx, found, at) {
+  return change(s, actor, uuid, {
+    event: 'subscription.resumed',
+    action: 'subscription.resume',
+    *apply(tx, found, at) {
       const { heldAt, expiresAt } = found.row
       if (heldAt === null || !found.row.active) throw refusal('subscription-not-held')
       // A clock that jumped back must not take time away.
@@ -224,21 +231,30 @@ export function resume(s: Deps, actor: Actor, uuid: string) {
       const moved = formatTimestamp(later(parseTimestamp(expiresAt), pausedMs))
       return (yield* resumeSubscription(tx, uuid, heldAt, moved)) ?? null
     },
-  )
+  })
+}
+
+const REVOCATION: Change = {
+  event: 'subscription.revoked',
+  action: 'subscription.revoke',
+  *apply(tx, { row }, at) {
+    return (yield* revokeSubscription(tx, row.uuid, formatTimestamp(at))) ?? null
+  },
 }
 
 /** Ends a subscription and removes its client. A revoked one stays as it is, without an event. Throws 404. */
 export function revoke(s: Deps, actor: Actor, uuid: string) {
-  return change(
-    s,
-    actor,
-    uuid,
-    'subscription.revoked',
-    'subscription.revoke',
-    function* (tx, _found, at) {
-      return (yield* revokeSubscription(tx, uuid, formatTimestamp(at))) ?? null
-    },
-  )
+  return change(s, actor, uuid, REVOCATION)
+}
+
+/** The same within a transaction; the row whose node is to be told after the commit, undefined when it was revoked before. */
+export function* revokeIn(
+  tx: Query,
+  by: { settings: Settings; actor: Actor; at: Date },
+  uuid: string,
+) {
+  const { row, changed } = yield* changeIn(tx, by, uuid, REVOCATION)
+  return changed ? row : undefined
 }
 
 /**

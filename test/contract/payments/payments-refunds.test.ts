@@ -1,6 +1,8 @@
 /** Money that went back: whole or in part, of what one payment gave and of what several did. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { auditPayments } from '#src/domain/payments/audit.ts'
+import { confirmPayment } from '#src/domain/payments/confirm.ts'
+import { markRefunded } from '#src/domain/payments/review.ts'
 import {
   auditOf,
   DAY,
@@ -69,6 +71,20 @@ describe('a subscription that two payments paid for', () => {
     await post(one.id, 'refunded', { revoke: true })
     expect(expiry()).toMatchObject([{ active: 0 }])
     expect(shop.w.node.clients.size).toBe(0)
+  })
+
+  test('is not revoked when the second is paid while the first is refunded', async () => {
+    const one = await granted()
+    const two = await shop.buy({ renews: shop.payment(one.id).subscription_uuid })
+    const { s } = shop.w
+    await Promise.all([
+      markRefunded(s, { admin: 'admin', ip: '' }, one.id, { revoke: true }),
+      confirmPayment(s, two.id, { state: 'paid', amount: '199.00', currency: 'RUB' }),
+    ])
+    await s.background.idle()
+    const active = expiry().filter((row) => row.active === 1)
+    expect(active).toEqual([{ active: 1, expires_at: inSeconds(shop.w, 30 * DAY) }])
+    expect(shop.w.node.clients.size).toBe(1)
   })
 
   test('stays as it is without revoke', async () => {
