@@ -2,6 +2,7 @@
 import { ask, type Database, type Query, type Reading, run } from './engine/database.ts'
 import { and, asc, eq, inArray, sql } from './engine/orm.ts'
 import { built, field } from './engine/question.ts'
+import { MOST_OF_CUSTOMER } from './listing.ts'
 import { type Device, devices } from './schema/index.ts'
 
 const ofUser = built<{ tgId: number }, Device[]>((q) =>
@@ -9,11 +10,26 @@ const ofUser = built<{ tgId: number }, Device[]>((q) =>
     .select()
     .from(devices)
     .where(eq(devices.tgId, field('tgId')))
-    .orderBy(asc(devices.id)),
+    .orderBy(asc(devices.id))
+    .limit(MOST_OF_CUSTOMER),
 )
 
+/** A customer's devices, oldest first; `MOST_OF_CUSTOMER` of them. */
 export function* listDevices(_q: Reading, tgId: number) {
   return yield* ask(ofUser, { tgId })
+}
+
+const counted = built<{ tgId: number }, { n: number }[]>((q) =>
+  q
+    .select({ n: sql<number>`count(*)` })
+    .from(devices)
+    .where(eq(devices.tgId, field('tgId'))),
+)
+
+/** How many devices a customer has. */
+export function* countDevices(_q: Reading, tgId: number) {
+  const [row] = yield* ask(counted, { tgId })
+  return row?.n ?? 0
 }
 
 /** Registers a device unless the user has `limit` others. True when it is registered now, by this call or before. */
@@ -25,10 +41,7 @@ export function* admitDevice(tx: Query, device: typeof devices.$inferInsert, lim
       .where(and(eq(devices.tgId, device.tgId), eq(devices.hwid, device.hwid))),
   )
   if (known) return true
-  const [row] = yield* run(
-    tx.select({ n: sql<number>`count(*)` }).from(devices).where(eq(devices.tgId, device.tgId)),
-  )
-  if ((row?.n ?? 0) >= limit) return false
+  if ((yield* countDevices(tx, device.tgId)) >= limit) return false
   yield* run(tx.insert(devices).values(device))
   return true
 }

@@ -29,6 +29,12 @@ export function* countUpTo(q: Reading, { from, where }: Rows, most: number): Ste
 /** What is kept in memory, gone through by every pass and shown whole: far more than any shop has. */
 export const MOST_ROWS = { nodes: 1000, plans: 1000, admins: 1000 } as const
 
+/**
+ * So many subscriptions and devices of one customer are read at once, far more than any has: what a link asks for takes no longer, however
+ * many a restored database has of them.
+ */
+export const MOST_OF_CUSTOMER = 1000
+
 /** Whether a table has no room for one more row. */
 export function* isFull(tx: Reading, table: keyof typeof MOST_ROWS) {
   const most = sql.raw(String(MOST_ROWS[table]))

@@ -4,6 +4,7 @@ import { ask, type Query, type Reading, run, type Steps } from './engine/databas
 import { byIndex, indexed, joinedBytes, param, textsOf } from './engine/dialect.ts'
 import { and, desc, eq, inArray, type SQL, sql } from './engine/orm.ts'
 import { built, field, writtenArrays, writtenValues } from './engine/question.ts'
+import { MOST_OF_CUSTOMER } from './listing.ts'
 import {
   counters,
   nodes,
@@ -28,10 +29,11 @@ const ofOwner = built<{ tgId: number; now: string }, ActiveOfUser[]>((q) =>
     })
     .from(subscriptions)
     .where(and(eq(subscriptions.tgId, field('tgId')), whereActive(field('now'))))
-    .orderBy(subscriptions.createdAt, subscriptions.seq),
+    .orderBy(subscriptions.createdAt, subscriptions.seq)
+    .limit(MOST_OF_CUSTOMER),
 )
 
-/** The active subscriptions of a user, oldest first: the order of the user's list. */
+/** The active subscriptions of a user, oldest first: the order of the user's list; `MOST_OF_CUSTOMER` of them. */
 export function* listActiveOfUser(_q: Reading, tgId: number, now: string) {
   return yield* ask(ofOwner, { tgId, now })
 }
@@ -79,12 +81,21 @@ export function* readGiftSubscription(tx: Reading, tgId: number, code: string) {
   return found as ListedSubscription | undefined
 }
 
-const listedOfUser = built<{ tgId: number }, ListedSubscription[]>((q) =>
-  listed(q)
+/** Found by their index first, so that nothing is looked up beside those that are given. */
+const listedOfUser = built<{ tgId: number }, ListedSubscription[]>((q) => {
+  const newestFirst = [desc(subscriptions.createdAt), desc(seq)]
+  const newest = q
+    .select({ seq })
+    .from(subscriptions)
     .where(eq(subscriptions.tgId, field('tgId')))
-    .orderBy(desc(subscriptions.createdAt), desc(seq)),
-)
+    .orderBy(...newestFirst)
+    .limit(MOST_OF_CUSTOMER)
+  return listed(q)
+    .where(inArray(seq, newest))
+    .orderBy(...newestFirst)
+})
 
+/** A customer's subscriptions with their labels, newest first; `MOST_OF_CUSTOMER` of them. */
 export function* listOfUser(_q: Reading, tgId: number) {
   return yield* ask(listedOfUser, { tgId })
 }

@@ -15,7 +15,7 @@ import { BARE, byIndex, indexed, param } from './engine/dialect.ts'
 import { and, desc, eq, gt, ne, type SQL, sql } from './engine/orm.ts'
 import { built, field, input, written, writtenArrays } from './engine/question.ts'
 import { deleteLinkCode } from './link-codes.ts'
-import { countUpTo } from './listing.ts'
+import { countUpTo, MOST_OF_CUSTOMER } from './listing.ts'
 import { hasPrefix, isIdPrefix } from './paging.ts'
 import {
   outbox,
@@ -43,7 +43,7 @@ export interface ListOwner {
   /** The device that asks, if it is known. */
   deviceId: number | null
   deviceSeenAt: string | null
-  /** The active ones, oldest first; none of a banned user. */
+  /** The active ones, oldest first, `MOST_OF_CUSTOMER` of them; none of a banned user. */
   subscriptions: ActiveOfUser[]
 }
 
@@ -73,7 +73,7 @@ const listOwner = writtenArrays<{ token: string; hwid: string; now: string }, Ow
    left join devices d ${byIndex('devices_list')} on d.tg_id = u.tg_id and d.hwid = ${param('hwid')}
    left join subscriptions s ${byIndex('subscriptions_list')}
      on s.tg_id = u.tg_id and ${isServed(param('now'), 's.', 'u.')}
-   where u.token = ${param('token')}`,
+   where u.token = ${param('token')} limit ${MOST_OF_CUSTOMER}`,
 )
 
 /** Who a list belongs to, whether the device is known as theirs, and their subscriptions that are active at `now`. */

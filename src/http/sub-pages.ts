@@ -1,5 +1,5 @@
 /** The pages that a subscription link shows to people. */
-import { listDevices } from '#db/devices.ts'
+import { countDevices } from '#db/devices.ts'
 import type { User } from '#db/schema/index.ts'
 import { type ListOwner, readUser } from '#db/users.ts'
 import { deviceLimit } from '#src/domain/customers/devices.ts'
@@ -71,8 +71,7 @@ const readShown = (s: Http, { tgId }: ListOwner, now: Date) =>
   s.db.read(function* (q) {
     const user = yield* readUser(q, tgId)
     const shown = user ? yield* listShownOfUser(q, user, formatTimestamp(now)) : []
-    const devices = yield* listDevices(q, tgId)
-    return { user, shown, devices: devices.length }
+    return { user, shown, devices: yield* countDevices(q, tgId) }
   })
 
 const labelsOf = ({ nodes, plans }: Catalogue, row: { node: string; plan: string }) => ({

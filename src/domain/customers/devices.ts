@@ -1,5 +1,5 @@
 /** The device limit: who may fetch a list, and which devices a user has. */
-import { admitDevice, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
+import { admitDevice, countDevices, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
 import { type ListOwner, readUser, updateUser } from '#db/users.ts'
 import { HWID } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
@@ -55,8 +55,8 @@ export async function admit(
 ): Promise<void> {
   const limit = owner.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT')
   if (!register) {
-    const known = await s.db.read((q) => listDevices(q, owner.tgId))
-    if (known.length >= limit) throw limitReached()
+    const known = await s.db.read((q) => countDevices(q, owner.tgId))
+    if (known >= limit) throw limitReached()
     return
   }
   const now = formatTimestamp(s.clock.now())

@@ -1,0 +1,60 @@
+/** A customer with more rows than anybody has, as only a restored database brings them: what their link asks for is bounded. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MOST_OF_CUSTOMER } from '#db/listing.ts'
+import { addUser, nowOf } from '#test/support/rows/records.ts'
+import { createWorld, type World } from '#test/support/worlds/world.ts'
+
+const MORE = MOST_OF_CUSTOMER + 50
+
+let w: World
+let token: string
+beforeAll(async () => {
+  w = await createWorld({ environment: { HWID_LIMIT_ENABLED: 'true', HWID_FALLBACK_LIMIT: '9' } })
+  token = addUser(w, 1, { hwid_limit: MORE })
+  // In one statement: what is counted of a user is counted anew with each.
+  const numbers = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MORE})`
+  w.change(
+    `${numbers} insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at)
+     select printf('00000000-0000-4000-8000-%012d', i), 1, 'de1', '1m', '2026-03-20T00:00:00', 'admin',
+       '2026-01-01T00:' || printf('%02d:%02d', i / 60, i % 60) from n`,
+  )
+  w.change(
+    `${numbers} insert into devices (tg_id, hwid, created_at, last_seen_at) select 1, printf('device-%05d', i), ?, ? from n`,
+    nowOf(w),
+    nowOf(w),
+  )
+})
+afterAll(() => w.close())
+
+const uuid = (i: number) => `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`
+const fetchList = (hwid: string, method = 'GET') =>
+  w.call(`/sub/${token}`, { method, headers: { 'user-agent': 'v2rayNG/2.3.5', 'x-hwid': hwid } })
+
+test('their list has the oldest of what is active', async () => {
+  const { text } = await fetchList('device-00001')
+  const links = atob(text).trim().split('\n')
+  expect(links).toHaveLength(MOST_OF_CUSTOMER)
+  expect(links[0]).toContain(uuid(1))
+  expect(links.at(-1)).toContain(uuid(MOST_OF_CUSTOMER))
+})
+
+test('their cabinet has as many, the shop and the card of an admin the newest', async () => {
+  const cabinet = await w.call(`/api/cabinet/${token}`)
+  expect(cabinet.json.subscriptions).toHaveLength(MOST_OF_CUSTOMER)
+  const { json } = await w.call(`/api/cabinet/${token}/shop`)
+  expect(json.subscriptions).toHaveLength(MOST_OF_CUSTOMER)
+  expect(json.devices.list).toHaveLength(MOST_OF_CUSTOMER)
+  const card = (await w.admin('/admin/api/users/1')).json
+  expect(card.subscriptions).toHaveLength(MOST_OF_CUSTOMER)
+  expect(card.subscriptions[0].uuid).toBe(uuid(MORE))
+})
+
+test('their devices are counted whole', async () => {
+  for (const method of ['HEAD', 'GET']) {
+    expect((await fetchList('another-device', method)).status).toBe(404)
+  }
+  w.change('update users set hwid_limit = ?', MORE + 1)
+  for (const method of ['HEAD', 'GET']) {
+    expect((await fetchList('another-device', method)).status).toBe(200)
+  }
+})
