@@ -1,10 +1,13 @@
 /** Keeps one person from keeping the bot busy. */
 import type { Context } from 'grammy/web'
 
+/** Whether an update tells of Stars that came or went back. */
+export const isCharge = ({ message }: Context['update']): boolean =>
+  message?.successful_payment !== undefined || message?.refunded_payment !== undefined
+
 /** Whether an update is one that a flood may cost its sender: payments and blocks must always come through. */
-export const isChatter = ({ message, callback_query }: Context['update']): boolean =>
-  callback_query !== undefined ||
-  (message !== undefined && !message.successful_payment && !message.refunded_payment)
+export const isChatter = (update: Context['update']): boolean =>
+  update.callback_query !== undefined || (update.message !== undefined && !isCharge(update))
 
 const MOST_PEOPLE = 10_000
 

@@ -3,7 +3,7 @@ import type { Context } from 'grammy/web'
 import type { Log } from '#src/lib/log.ts'
 import { within } from '#src/lib/pause.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
-import { isChatter } from './flood.ts'
+import { isCharge, isChatter } from './flood.ts'
 
 type Update = Context['update']
 
@@ -35,7 +35,8 @@ const senderOf = (update: Update): number => {
 
 /**
  * Hands updates to `handle`, which never rejects: one after another for a person, at the same time for different ones. An update
- * counts as handled when its handler has ended or had `handlerLimitMs` (a minute).
+ * counts as handled when its handler has ended or had `handlerLimitMs` (a minute); what tells of Stars only when it has ended, as
+ * nobody tells of them again.
  */
 export function createInbox({
   log,
@@ -55,8 +56,10 @@ export function createInbox({
 
   const offset = () => Math.max(unfinished.values().next().value ?? next, next - MOST_BEHIND)
   const run = async (update: Update) => {
-    const inTime = await within(handlerLimitMs, handle(update))
+    const handled = handle(update)
+    const inTime = await within(handlerLimitMs, handled)
     if (!inTime) log.error('an update takes too long', { update: update.update_id })
+    if (isCharge(update)) await handled
     unfinished.delete(update.update_id)
   }
   const begin = (update: Update) => {

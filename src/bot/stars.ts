@@ -1,5 +1,6 @@
 /** Payments in Telegram Stars: Telegram asks before it takes them, and tells when it has (core.telegram.org/bots/payments-stars). */
 import type { Context } from 'grammy/web'
+import { isBusy, isFull } from '#db/engine/failures.ts'
 import { readPayment } from '#db/payments.ts'
 import type { Payment } from '#db/schema/index.ts'
 import { readUser } from '#db/users.ts'
@@ -7,7 +8,10 @@ import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { priceAt } from '#src/domain/payments/offer.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
 import { listProviders } from '#src/domain/payments/providers.ts'
-import { ApiError } from '#src/lib/errors.ts'
+import { ApiError, errorMessage } from '#src/lib/errors.ts'
+import { pause } from '#src/lib/pause.ts'
+import { SECOND_MS } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
 import { type BotMemory, langOf, refusedAs } from './request.ts'
 import { type Texts, textsOf } from './texts.ts'
 
@@ -69,8 +73,25 @@ interface Charge {
   telegram_payment_charge_id: string
 }
 
-/** Does what a charge means, or that it was given back; false when a person has to look at it. */
+const FIRST_WAIT_MS = 250
+const LAST_WAIT_MS = 30 * SECOND_MS
+
+/** Does what a charge means as soon as the database takes it: Telegram tells of it once, and is not told that it was heard until then. */
 async function settle({ s }: BotMemory, charge: Charge, refunded: boolean): Promise<boolean> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LAST_WAIT_MS)) {
+    try {
+      return await settleNow(s, charge, refunded)
+    } catch (error) {
+      if (!isBusy(error) && !isFull(error)) throw error
+      const fields = { payment: charge.invoice_payload, reason: errorMessage(error) }
+      s.log.warn('Stars wait for the database', fields)
+      await pause(waitMs)
+    }
+  }
+}
+
+/** Does what a charge means, or that it was given back; false when a person has to look at it. */
+async function settleNow(s: Services, charge: Charge, refunded: boolean): Promise<boolean> {
   const { currency, telegram_payment_charge_id: externalId } = charge
   const amount = String(charge.total_amount)
   const id = charge.invoice_payload

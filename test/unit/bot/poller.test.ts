@@ -178,6 +178,26 @@ describe.concurrent('order', () => {
     expect(seen).toEqual(['stuck', 'beside', 'behind'])
   }, 20_000)
 
+  test('Stars that can not be taken up yet are not forgotten by Telegram, however long that takes', async (context) => {
+    const { telegram, log, start, isConfirmed } = await openLab(context)
+    let end = () => {}
+    const trouble = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const slow: Handle = (text) => (text === 'something else' ? trouble : Promise.resolve())
+    const { seen, poller } = start(slow, { handlerLimitMs: 100 })
+    const charge = { message: { from: { id: ada?.id }, successful_payment: {} } } as never
+    telegram.push(TOKEN, charge)
+    telegram.say(bob, 'beside')
+    await until('the others go on', () => seen.includes('beside'))
+    await pause(1500)
+    expect(telegram.updates.waiting(TOKEN)).not.toEqual([])
+    expect(log.join('\n')).toContain('an update takes too long')
+    end()
+    await isConfirmed()
+    await poller.stop()
+  }, 20_000)
+
   test('who sends hundreds holds up nobody else, and is answered as far as 20 wait; their payments are all taken', async (context) => {
     const { telegram, start, isConfirmed } = await openLab(context)
     const { seen } = start((text) => pause(text.startsWith('slow') ? 150 : 0))

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DatabaseFailure } from '#db/engine/failures.ts'
 import { textsOf } from '#src/bot/texts.ts'
 import type { SuccessfulPayment } from '#test/support/fakes/stars.ts'
 import { userOf } from '#test/support/fakes/telegram.ts'
@@ -158,6 +159,33 @@ test('Stars that went back mark their payment, those of nobody nothing', async (
   await tell({ refunded_payment: { ...refund, invoice_payload: 'nope' } })
   expect(shop.w.dump()).toBe(before)
 })
+
+test.each(['busy', 'full'] as const)(
+  'Stars that came or went back are taken up as soon as the database is no longer %s: nobody tells of them again',
+  async (kind) => {
+    const link = await order()
+    const charges = [shop.telegram.stars.pay(link, 1), shop.telegram.stars.pay(link, 9)] as const
+    const { db } = shop.w.s
+    const { tx } = db
+    const during = async (trouble: () => Promise<unknown>) => {
+      let failures = 2
+      db.tx = (work) =>
+        failures-- > 0 ? Promise.reject(new DatabaseFailure(kind, 'not now')) : tx(work)
+      await trouble()
+      db.tx = tx
+    }
+    await during(() => tellPaid(charges[0]))
+    expect(payment()).toMatchObject({ external_id: charges[0].telegram_payment_charge_id })
+    await during(() => tell({ successful_payment: charges[1] }, 9))
+    expect(shop.w.rows('select external_id from orphan_payments')).toEqual([
+      { external_id: charges[1].telegram_payment_charge_id },
+    ])
+    const { provider_payment_charge_id: _, ...refund } = charges[0]
+    await during(() => tell({ refunded_payment: refund }))
+    expect(payment()).toMatchObject({ status: 'paid', review_reason: 'refunded at the provider' })
+    expect(sold()).toHaveLength(1)
+  },
+)
 
 test('an answer that comes too late is no fault', async () => {
   await order()
