@@ -11,6 +11,7 @@ import {
   users,
   userTokens,
 } from './schema/index.ts'
+import { dropSummaries, makeSummary } from './user-summaries.ts'
 
 /**
  * A device that both have is the one that stays; of the others come the newest that the limit leaves room for, so that nobody collects
@@ -61,11 +62,13 @@ export function* moveCustomer(
 ) {
   const { tgId } = from
   yield* moveGifts(tx, tgId, to)
+  yield* dropSummaries(tx, [tgId, to])
   yield* run(tx.update(subscriptions).set({ tgId: to }).where(eq(subscriptions.tgId, tgId)))
   yield* run(tx.update(payments).set({ tgId: to }).where(eq(payments.tgId, tgId)))
   yield* moveDevices(tx, tgId, to, deviceLimit)
   yield* run(tx.update(userTokens).set({ tgId: to }).where(eq(userTokens.tgId, tgId)))
   yield* run(tx.delete(users).where(eq(users.tgId, tgId)))
+  yield* makeSummary(tx, to)
   const former = { token: from.token, tgId: to, kind: 'former' as const, createdAt: now }
   yield* run(tx.insert(userTokens).values(former))
 }

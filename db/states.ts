@@ -26,6 +26,10 @@ export const isActive = (now: string, row: Row = '') =>
 export const isServed = (now: string, row: Row, owner: Row) =>
   `${isActive(now, row)} and ${owner}banned_at is null`
 
+/** What of a customer follows from their subscriptions that are not revoked (schema/facts.ts). */
+export const OF_SUBSCRIPTIONS =
+  'max(CASE WHEN held_at IS NULL THEN expires_at END) AS last_end, count(held_at) AS held'
+
 /** A condition on `subscriptions` for a query. */
 export const where = (condition: (row: Row) => string): SQL => sql.raw(condition('subscriptions.'))
 

@@ -27,6 +27,7 @@ import {
 } from './schema/index.ts'
 import { CUSTOMERS, countOnFrom, nextOf } from './sequences.ts'
 import { isServed } from './states.ts'
+import { dropSummaries } from './user-summaries.ts'
 
 /** What a list says of a subscription. */
 export type ActiveOfUser = Pick<
@@ -329,5 +330,6 @@ export function* deleteUser(tx: Query, { tgId, telegramId }: Pick<User, 'tgId' |
     const undelivered = and(ne(outbox.status, 'done'), ne(outbox.kind, 'alert'))
     yield* run(tx.delete(outbox).where(and(eq(outbox.tgId, telegramId), undelivered)))
   }
+  yield* dropSummaries(tx, [tgId])
   yield* run(tx.delete(users).where(eq(users.tgId, tgId)))
 }

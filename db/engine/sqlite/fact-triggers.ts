@@ -1,5 +1,5 @@
 /** The triggers that keep the tables of schema/facts.ts: no write can forget them, not a restore, not an operator's `sqlite3`. */
-import { isOpen } from '../../states.ts'
+import { isOpen, OF_SUBSCRIPTIONS } from '../../states.ts'
 
 /** The beginning of the quarter of an hour of a timestamp. */
 export const quarterOf = (at: string) =>
@@ -19,10 +19,6 @@ const countEnding = (row: string, n: number) =>
 const countState = (row: string, n: number) =>
   `INSERT INTO tallies (name, slot, n) SELECT 'subscriptions', ${stateOf(row)}, ${n} WHERE NOT (${isOpen(`${row}.`)})
    ON CONFLICT DO UPDATE SET n = n + excluded.n;`
-
-/** What of a user follows from their subscriptions. */
-export const OF_SUBSCRIPTIONS =
-  'max(CASE WHEN held_at IS NULL THEN expires_at END) AS last_end, count(held_at) AS held'
 
 /** Only where something of it changes: the indexes of the table cost more than the question. */
 const summarize = (row: string) => {

@@ -1,13 +1,7 @@
 /** What the tables of schema/facts.ts must say, from the rows themselves: to make them anew, and to find where they don't. */
 import type { Database as Driver } from 'better-sqlite3'
-import { isOpen } from '../../states.ts'
-import {
-  FACT_TRIGGERS,
-  OF_SUBSCRIPTIONS,
-  quarterOf,
-  stateOf,
-  TRAFFIC_PARTS,
-} from './fact-triggers.ts'
+import { isOpen, OF_SUBSCRIPTIONS } from '../../states.ts'
+import { FACT_TRIGGERS, quarterOf, stateOf, TRAFFIC_PARTS } from './fact-triggers.ts'
 
 interface Facts {
   columns: string
