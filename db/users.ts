@@ -126,13 +126,18 @@ export function* readUserByToken(q: Reading, token: string) {
   return user ?? (yield* readUserByOtherToken(q, token))
 }
 
-/** The tokens that a user's links have, the present one first. */
+/** The tokens that a user's links have, the present one first; of the others `MOST_OF_CUSTOMER`, the newest. */
 export function* listTokensOfUser(q: Reading, tgId: number): Steps<string[]> {
   const present = yield* run(
     q.select({ token: users.token }).from(users).where(eq(users.tgId, tgId)),
   )
   const others = yield* run(
-    q.select({ token: userTokens.token }).from(userTokens).where(eq(userTokens.tgId, tgId)),
+    q
+      .select({ token: userTokens.token })
+      .from(userTokens)
+      .where(eq(userTokens.tgId, tgId))
+      .orderBy(desc(userTokens.createdAt))
+      .limit(MOST_OF_CUSTOMER),
   )
   return [...present, ...others].map(({ token }) => token)
 }

@@ -1,6 +1,7 @@
 /** A customer with more rows than anybody has, as only a restored database brings them: what their link asks for is bounded. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MOST_OF_CUSTOMER } from '#db/listing.ts'
+import { listTokensOfUser } from '#db/users.ts'
 import { addUser, nowOf } from '#test/support/rows/records.ts'
 import { createWorld, type World } from '#test/support/worlds/world.ts'
 
@@ -47,6 +48,17 @@ test('their cabinet has as many, the shop and the card of an admin the newest', 
   const card = (await w.admin('/admin/api/users/1')).json
   expect(card.subscriptions).toHaveLength(MOST_OF_CUSTOMER)
   expect(card.subscriptions[0].uuid).toBe(uuid(MORE))
+})
+
+test('of their links as many are held against a key of the way back from paying', async () => {
+  w.change(
+    `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MORE})
+     insert into user_tokens (token, tg_id, kind, created_at) select printf('former-%036d', i), 1, 'former', ? from n`,
+    nowOf(w),
+  )
+  const tokens = await w.s.db.read((q) => listTokensOfUser(q, 1))
+  expect(tokens).toHaveLength(MOST_OF_CUSTOMER + 1)
+  expect(tokens[0]).toBe(token)
 })
 
 test('their devices are counted whole', async () => {
