@@ -35,7 +35,8 @@ export const currentCatalogue = (s: Http): Catalogue => s.catalogue(s.db.revisio
 function pageBase(s: Http, c: Context, catalogue: Catalogue): PageBase {
   const { settings } = catalogue
   const asked = queryParameter(c, 'lang')
-  const os = SYSTEMS.find((system) => system === queryParameter(c, 'os'))
+  const chosen = queryParameter(c, 'os')
+  const os = SYSTEMS.find((system) => system === chosen)
   return {
     lang: pickLang(LANGS, c.req.header('accept-language'), asked, s.config.defaultLang),
     askedLang: findLang(LANGS, asked) ?? null,

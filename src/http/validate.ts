@@ -6,6 +6,7 @@ import { nextTurn } from '#src/lib/event-loop.ts'
 import { countStrings, decodeJson, isJsonObject } from '#src/lib/json.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { orAborted } from '#src/lib/pause.ts'
+import { parametersOf } from '#src/lib/query.ts'
 import { readAtMost } from '#src/lib/read-at-most.ts'
 import { brokenRule, fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Context } from './context.ts'
@@ -127,27 +128,27 @@ export async function readOptionalJson<T>(
 }
 
 /**
- * A parameter of the query; of a repeated one the first. By no object of all of them, whose names a stranger may have chosen to take
- * long (lib/json.ts).
+ * A reader of a request's query; of a repeated parameter the first. It makes no object of all of them, whose names a stranger may have
+ * chosen to take long (lib/json.ts).
  */
-export function queryParameter(c: Context, name: string): string | undefined {
-  return parametersOf(c).get(name) ?? undefined
-}
-
-function parametersOf(c: Context): URLSearchParams {
+function queryOf(c: Context): (name: string) => string | null {
   const { url } = c.req.raw
   const at = url.indexOf('?')
-  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1))
+  return parametersOf(at < 0 ? '' : url.slice(at + 1))
 }
+
+/** A parameter of the query. */
+export const queryParameter = (c: Context, name: string): string | undefined =>
+  queryOf(c)(name) ?? undefined
 
 /** The parameters that a schema names. Throws 400 naming one. */
 export function readQuery<E extends v.ObjectEntries>(
   c: Context,
   schema: v.ObjectSchema<E, undefined>,
 ): v.InferOutput<v.ObjectSchema<E, undefined>> {
-  const given = parametersOf(c)
+  const given = queryOf(c)
   const named = Object.keys(schema.entries).flatMap((name) => {
-    const value = given.get(name)
+    const value = given(name)
     return value === null ? [] : [[name, value]]
   })
   return check(schema, Object.fromEntries(named))

@@ -1,4 +1,4 @@
-/** Paths and cookies that are long to decode, and longer than any of ours. */
+/** Paths, queries and cookies that are long to decode, and longer than any of ours. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createWorld, SESSION, type World } from '#test/support/worlds/world.ts'
 
@@ -50,6 +50,35 @@ test('a path that is longer than any of ours is refused like all that are unknow
   expect(page.status).toBe(404)
   expect(page.headers.get('content-type')).toContain('text/html')
 })
+
+/** How much of queries is decoded while a page is answered. */
+async function queriesDecodedBy(send: () => Promise<unknown>): Promise<number> {
+  let length = 0
+  const Decoder = class extends URLSearchParams {
+    constructor(query: ConstructorParameters<typeof URLSearchParams>[0]) {
+      super(query)
+      // What a refusal says of itself is no text yet.
+      if (typeof query === 'string') length += query.length
+    }
+  }
+  vi.stubGlobal('URLSearchParams', Decoder)
+  await send()
+  vi.unstubAllGlobals()
+  return length
+}
+
+// One of them took Node a second.
+test.each(['/', '/pay/done', '/cabinet.html', '/offer', '/sub/none'])(
+  'of the query of %s no more is decoded than the page asks for',
+  async (path) => {
+    for (const pair of ['%c3&', '%ff=a&', 'a=%ff&', '%c3%28=%c3&']) {
+      const url = `${path}?${pair.repeat(14_000 / pair.length)}lang=ru&os=ios`
+      const ask = () => w.call(url, { headers: { accept: 'text/html' } })
+      expect((await ask()).text).toContain('lang="ru"')
+      expect(await queriesDecodedBy(ask)).toBeLessThan(100)
+    }
+  },
+)
 
 test('queries count for nothing', async () => {
   expect((await w.call(`/healthz?${'x'.repeat(5000)}`)).json).toEqual({ ok: true })
