@@ -236,6 +236,7 @@ export function* readReusable(
           eq(payments.status, 'pending'),
           eq(payments.deletedUser, false),
           isNull(payments.reviewReason),
+          isNull(payments.refundedAt),
           or(and(ne(payments.externalId, ''), gt(payments.payUrlExpiresAt, linkUntil)), begun),
         ),
       )

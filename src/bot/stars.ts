@@ -39,7 +39,8 @@ async function objectionOf(memory: BotMemory, query: Query, t: Texts): Promise<s
   const { currency, total_amount: amount, invoice_payload: id, from } = query
   const payment = await db.read((q) => readPayment(q, id))
   const isBill = payment?.provider === 'stars' && payment.status === 'pending'
-  if (!isBill || payment.deletedUser || payment.reviewReason !== null) return t.starsNotPending
+  const isOpen = isBill && payment.reviewReason === null && payment.refundedAt === null
+  if (!isOpen || payment.deletedUser) return t.starsNotPending
   if (currency !== payment.currency || amount !== payment.amount) return t.starsNotPending
   const isBanned = await db.read(function* (q) {
     const users = [yield* readUser(q, from.id), yield* readUser(q, payment.tgId)]

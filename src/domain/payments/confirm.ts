@@ -86,8 +86,11 @@ function* settleFailed(tx: Query, payment: Payment, reason: string, context: Gra
  * Whether what was paid as `externalId` is not what this payment was settled by: a link can be paid twice at the same moment, by two
  * devices or two people. Until the provider's id is known, ours stands for it.
  */
-const isAnother = ({ id, externalId, status, reviewReason }: Payment, told: string): boolean =>
-  (status === 'paid' || reviewReason !== null) && ![told, id, ''].includes(externalId)
+const isAnother = (payment: Payment, told: string): boolean => {
+  const { id, externalId, status, reviewReason, refundedAt } = payment
+  const isPaid = status === 'paid' || reviewReason !== null || refundedAt !== null
+  return isPaid && ![told, id, ''].includes(externalId)
+}
 
 export interface Confirmation {
   status: Payment['status']

@@ -151,6 +151,35 @@ describe('a part of the money that went back', () => {
 })
 
 describe('a refund that an admin has noted', () => {
+  async function refundedBill(provider: string) {
+    shop.w.change("update plans set price_stars = 100 where code = '1m'")
+    const bill = await shop.buy({ provider })
+    const gateway = provider === 'stars' ? shop.stars : shop.cryptobot
+    gateway.pay(bill.externalId, { amount: '1.00' })
+    await post(bill.id, 'check')
+    expect(shop.payment(bill.id).review_reason).toBe('paid with another amount')
+    await post(bill.id, 'refunded')
+    return bill
+  }
+
+  test('ends the bill: whoever orders the same again gets another one', async () => {
+    const bill = await refundedBill('cryptobot')
+    const again = await shop.buy({ provider: 'cryptobot' })
+    expect(again.id).not.toBe(bill.id)
+    shop.cryptobot.pay(again.externalId)
+    await post(again.id, 'check')
+    expect(shop.sold()).toHaveLength(1)
+  })
+
+  test('hides no second payment of the same bill', async () => {
+    const { id, externalId } = await refundedBill('stars')
+    const state = { state: 'paid', amount: '100', currency: 'XTR' } as const
+    const by = { provider: 'stars', externalId: 'another charge' } as const
+    await confirmPayment(shop.w.s, id, state, by)
+    expect(shop.payment(id)).toMatchObject({ status: 'pending', external_id: externalId })
+    expect(shop.sold()).toEqual([])
+  })
+
   test('is no news when the provider says it too', async () => {
     const { id, externalId } = await shop.buy()
     shop.a.pay(externalId, { amount: '198.00' })

@@ -59,6 +59,29 @@ const tell = (content: object, id = 1) =>
   } as never)
 const tellPaid = (successful_payment: Partial<SuccessfulPayment>) => tell({ successful_payment })
 
+test('a bill whose Stars went back is paid no more, and what is paid all the same is for an admin to see', async () => {
+  const link = await order()
+  const { id } = payment()
+  const first = shop.telegram.stars.pay(link, 1)
+  shop.w.change("update plans set code = 'gone' where code = '1m'")
+  await tellPaid(first)
+  expect(payment().review_reason).toBe('paid, but its plan is gone')
+  const marked = await shop.w.admin(`/admin/api/payments/${id}/refunded`, { body: {} })
+  expect(marked.status).toBe(200)
+  shop.w.change("update plans set code = '1m' where code = 'gone'")
+  expect(await ask()).toBe(t.starsNotPending)
+  const second = shop.telegram.stars.pay(link, 1)
+  await tellPaid(second)
+  expect(payment()).toMatchObject({
+    status: 'pending',
+    external_id: first.telegram_payment_charge_id,
+  })
+  expect(shop.w.rows('select external_id from orphan_payments')).toEqual([
+    { external_id: second.telegram_payment_charge_id },
+  ])
+  expect(sold()).toEqual([])
+})
+
 test('from the tap to access: asked, taken, granted once, told of once', async () => {
   const link = await order()
   expect(await ask()).toBe('take it')
