@@ -42,6 +42,8 @@ export interface RestoreFacts {
   reviewReason: string
   refundedReason: string
   audit: { admin: string | null; ip: string }
+  /** The shops that new payments go to, by the settings that `row` reads; `env`: the env file as it will be, undefined for now. */
+  shops(row: (key: string) => string | undefined, env?: string): FormerShop[]
   /** Who is told before the restore, and by which bot; `row` reads a live setting. */
   former(row: (key: string) => string | undefined): Former
   /** What they are told of it; `passphraseTaken`: backups are encrypted from now on, to the archive's passphrase. */
@@ -192,14 +194,20 @@ export function prepareRows(
 
 /**
  * What of the live rows outlives them; kept in temporary tables while they are replaced. Of payments: what is paid, what is in review, which
- * an earlier restore may have brought there, whose money went back, and bills that may be paid yet.
+ * an earlier restore may have brought there, whose money went back, and bills that may be paid yet; whose they are, with their links, and the
+ * keys by which gateways are asked about them.
  */
 const KEEP = `
   CREATE TEMP TABLE lost_payments AS SELECT * FROM main.payments AS p
     WHERE (status <> 'failed' OR review_reason IS NOT NULL OR refunded_at IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM restored.payments AS r
       WHERE r.id = p.id AND (r.refunded_at IS NOT NULL OR p.refunded_at IS NULL)
-      AND (r.status = 'paid' OR p.status = 'pending' AND p.review_reason IS NULL AND p.external_id IN ('', r.external_id)));
+      AND (r.status = 'paid' AND (p.status <> 'paid' OR p.review_reason IS NULL OR r.review_reason IS NOT NULL)
+        OR p.status = 'pending' AND p.review_reason IS NULL AND p.external_id IN ('', r.external_id)));
+  CREATE TEMP TABLE lost_buyers AS SELECT * FROM main.users
+    WHERE tg_id IN (SELECT tg_id FROM temp.lost_payments) AND tg_id NOT IN (SELECT tg_id FROM restored.users);
+  CREATE TEMP TABLE lost_links AS SELECT * FROM main.user_tokens WHERE tg_id IN (SELECT tg_id FROM temp.lost_buyers);
+  CREATE TEMP TABLE own_shops AS SELECT * FROM main.former_credentials;
   CREATE TEMP TABLE lost_orphans AS SELECT * FROM main.orphan_payments AS o
     WHERE NOT EXISTS (SELECT 1 FROM restored.orphan_payments AS r
       WHERE r.provider = o.provider AND r.external_id = o.external_id);
@@ -248,20 +256,22 @@ const sameAsLost = (columns: string) => `
 
 /**
  * Paid payments that the restored rows do not know as paid come back for review, as pending: nothing was given for them there. What
- * was in review stays so, what went back is given for no more, and bills are asked about, by what their provider calls them. Gives how
- * many are in review.
+ * was in review stays so, what went back is given for no more, and is in review where it was given for, and bills are asked about, by what
+ * their provider calls them. Gives how many are in review.
  */
 function keepPayments(raw: Sqlite.Database, facts: RestoreFacts): number {
   const columns = namesOf(raw, 'payments')
+  const granted = "id IN (SELECT id FROM main.payments WHERE status = 'paid')"
   raw
     .prepare(
       `UPDATE temp.lost_payments SET status = iif(status = 'paid', 'pending', status), paid_at = NULL,
        subscription_uuid = NULL, checks = 0,
-       review_reason = CASE WHEN status <> 'paid' THEN review_reason WHEN refunded_at IS NULL THEN ? ELSE ? END,
-       next_check_at = CASE WHEN refunded_at IS NULL AND status <> 'failed' THEN ? END,
+       review_reason = CASE WHEN refunded_at IS NOT NULL AND (status = 'paid' OR ${granted}) THEN @refunded
+         WHEN status = 'paid' AND NOT ${granted} THEN @unknown ELSE review_reason END,
+       next_check_at = CASE WHEN refunded_at IS NULL AND status <> 'failed' THEN @at END,
        renews_uuid = (SELECT uuid FROM main.subscriptions WHERE uuid = renews_uuid)`,
     )
-    .run(facts.reviewReason, facts.refundedReason, facts.at)
+    .run({ refunded: facts.refundedReason, unknown: facts.reviewReason, at: facts.at })
   raw.exec(
     `UPDATE main.payments AS r SET review_reason = coalesce(f.review_reason, r.review_reason),
        refunded_at = coalesce(r.refunded_at, f.refunded_at),
@@ -282,6 +292,43 @@ function keepPayments(raw: Sqlite.Database, facts: RestoreFacts): number {
     .get() as number
 }
 
+/**
+ * Whoever has bought or may be paying, and came after the backup, comes back with their links: what is given for their payment is theirs by
+ * these, and a guest has nothing else. Not where the restored rows know their number, their Telegram id or their link as somebody's.
+ */
+function keepBuyers(raw: Sqlite.Database): void {
+  const columns = namesOf(raw, 'users')
+  raw.exec(
+    `INSERT INTO main.users (${columns}) SELECT ${columns} FROM temp.lost_buyers AS u
+       WHERE NOT EXISTS (SELECT 1 FROM main.users AS o WHERE o.token = u.token)
+       AND NOT EXISTS (SELECT 1 FROM main.users AS o WHERE o.telegram_id IN (u.tg_id, u.telegram_id))
+       AND token NOT IN (SELECT token FROM main.user_tokens);
+     INSERT OR IGNORE INTO main.user_tokens SELECT * FROM temp.lost_links
+       WHERE tg_id IN (SELECT u.tg_id FROM temp.lost_buyers AS l JOIN main.users AS u ON u.tg_id = l.tg_id AND u.token = l.token)
+       AND token NOT IN (SELECT token FROM main.users)`,
+  )
+}
+
+/** Shops that payments went to until now, and those of before, count as former ones: what was ordered there can be asked about by their keys. */
+function keepShops(raw: Sqlite.Database, before: FormerShop[], after: FormerShop[]): void {
+  const columns = namesOf(raw, 'former_credentials', 'id')
+  const names = ['provider', 'shopId', 'secret', 'preset', 'apiUrl'] as const
+  const isSame = (one: FormerShop, other: FormerShop) =>
+    names.every((name) => one[name] === other[name])
+  const add = raw.prepare(
+    `INSERT INTO temp.own_shops (provider, shop_id, secret, preset, api_url, replaced_at)
+     VALUES (@provider, @shopId, @secret, @preset, @apiUrl, @replacedAt)`,
+  )
+  for (const shop of before) if (!after.some((one) => isSame(one, shop))) add.run(shop)
+  raw.exec(
+    `INSERT INTO temp.own_shops (${columns}) SELECT ${columns} FROM main.former_credentials;
+     DELETE FROM main.former_credentials;
+     INSERT INTO main.former_credentials (provider, shop_id, secret, preset, api_url, replaced_at)
+       SELECT provider, shop_id, secret, preset, api_url, max(replaced_at) FROM temp.own_shops
+       GROUP BY 1, 2, 3, 4, 5 ORDER BY 6`,
+  )
+}
+
 function keepRest(raw: Sqlite.Database): void {
   // A backup from before this table brings none.
   raw.exec('INSERT OR IGNORE INTO main.installation SELECT * FROM temp.own_installation')
@@ -291,7 +338,11 @@ function keepRest(raw: Sqlite.Database): void {
        ON CONFLICT DO UPDATE SET last = max(last, excluded.last)`,
   )
   const columns = namesOf(raw, 'orphan_payments', 'id')
-  raw.exec(`INSERT INTO main.orphan_payments (${columns}) SELECT ${columns} FROM temp.lost_orphans`)
+  // What was given by hand for one of them is gone.
+  raw.exec(
+    `UPDATE temp.lost_orphans SET resolved_at = NULL;
+     INSERT INTO main.orphan_payments (${columns}) SELECT ${columns} FROM temp.lost_orphans`,
+  )
   // A code that was used after the backup must not work a second time.
   raw.exec(
     `UPDATE main.admins AS a SET totp_last_step = u.last_step FROM temp.used_steps AS u
@@ -400,10 +451,12 @@ function replaceAll(
   raw: Sqlite.Database,
   facts: RestoreFacts,
   steps: ReplaceSteps,
-  passphraseTaken: boolean,
+  { passphraseTaken, envText }: { passphraseTaken: boolean; envText: string },
 ) {
   raw.exec(KEEP)
-  const former = facts.former((key) => peekSetting(raw, key))
+  const row = (key: string) => peekSetting(raw, key)
+  const former = facts.former(row)
+  const shops = facts.shops(row)
   dropFactTriggers(raw)
   const tables = restoredTables(raw)
   for (const table of tables) {
@@ -414,6 +467,8 @@ function replaceAll(
     steps.step(`rows of ${table}`)
   }
   const reviews = keepPayments(raw, facts)
+  keepBuyers(raw)
+  keepShops(raw, shops, facts.shops(row, envText))
   keepRest(raw)
   keepAlerts(raw, former, facts, facts.message(passphraseTaken))
   rebuildFacts(raw)
@@ -460,7 +515,7 @@ export function replaceRows(
     const ownKey = peekInstance(raw, 'backup_key')
     const backupKey = ownKey ?? facts.adoptable
     const passphraseTaken = backupKey !== (ownKey ?? null)
-    const done = replaceAll(raw, facts, steps, passphraseTaken)
+    const done = replaceAll(raw, facts, steps, { passphraseTaken, envText })
     raw
       .prepare(
         'UPDATE instance SET instance_id = ?, generation = ?, pending_env = ?, backup_key = ?',

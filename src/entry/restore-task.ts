@@ -99,11 +99,25 @@ type AudienceKey =
 
 /** `adoptable`: the key of the archive where it may be that of this machine's backups, else null. */
 function factsOf(
-  { request, live }: Pick<TaskOf<'check'>, 'request' | 'live'>,
+  {
+    request,
+    live,
+    fixed = [],
+  }: Pick<TaskOf<'check'>, 'request' | 'live'> & Partial<Pick<TaskOf<'replace'>, 'fixed'>>,
   adoptable: string | null,
 ): RestoreFacts {
   const at = formatTimestamp(request.at)
   return {
+    shops(row, env) {
+      const own = env === undefined ? live : parseEnvFile(env)
+      const text = (key: string) => row(key) ?? (fixed.includes(key) ? live[key] : own[key]) ?? ''
+      return GATEWAYS.flatMap(({ id, shop }) => {
+        const { shopId, secret, preset = null, apiUrl = null } = shop(text)
+        return secret === ''
+          ? []
+          : [{ provider: id, shopId, secret, preset, apiUrl, replacedAt: at }]
+      })
+    },
     at,
     generation: randomHex(8),
     accepted: (rows) => acceptedRows(KNOWN, rows),

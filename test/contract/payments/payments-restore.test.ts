@@ -164,3 +164,114 @@ test('all that are pending are asked about once after it, and the mark of an ear
   expect(a.calls.filter(({ method }) => method === 'check')).toHaveLength(1)
   w.close()
 })
+
+test('the review of what is granted is there after a restore', async () => {
+  const { gateways } = createFakeGateways()
+  const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
+  addUser(w, 1)
+  const paid = { status: 'paid', paid_at: nowOf(w), shop_id: '100500', provider: 'cryptobot' }
+  addPayment(w, { ...paid, id: 'partly', external_id: 'c-1' })
+  addPayment(w, { ...paid, id: 'kept', external_id: 'c-2', review_reason: 'to be looked at' })
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  const reason = 'partly refunded at the provider: 50.00'
+  w.change("update payments set review_reason = ? where id = 'partly'", reason)
+  expect((await restoreInto(w, archive)).reviews).toBe(1)
+  expect(w.rows('select id, status, review_reason as why from payments order by id')).toEqual([
+    { id: 'kept', status: 'paid', why: 'to be looked at' },
+    { id: 'partly', status: 'paid', why: reason },
+  ])
+  w.close()
+})
+
+test('what was refunded between two restores is in review where the second backup counts it as paid', async () => {
+  const { gateways } = createFakeGateways()
+  const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
+  addUser(w, 1)
+  const older = (await w.admin('/admin/api/backup')).bytes
+  const paid = { status: 'paid', paid_at: nowOf(w), shop_id: '777', provider: 'cryptobot' }
+  addPayment(w, { ...paid, id: 'p1', external_id: 'c-1' })
+  const newer = (await w.admin('/admin/api/backup')).bytes
+  await restoreInto(w, older)
+  const cookie = await logInTo(w)
+  const body = { revoke: true }
+  const marked = await w.admin('/admin/api/payments/p1/refunded', { cookie, body })
+  expect(marked.status).toBe(200)
+  w.clock.advance(1000)
+  const again = await w.admin('/admin/api/backup/restore', { ...upload(newer), cookie })
+  expect(again.json).toMatchObject({ ok: true, reviews: 1 })
+  expect(w.rows('select status, refunded_at is null as kept, review_reason from payments')).toEqual(
+    [
+      {
+        status: 'paid',
+        kept: 0,
+        review_reason: `paid and refunded, but unknown to the backup restored at ${nowOf(w)}`,
+      },
+    ],
+  )
+  w.close()
+})
+
+test('who has bought after the backup keeps their link', async () => {
+  const { gateways, a } = createFakeGateways()
+  const environment = { ...SHOP_ENVIRONMENT, GUEST_SALES: 'true' }
+  const w = await createFileWorld({ gateways, environment })
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  const come = async () => (await w.call('/api/guest', { method: 'POST' })).json.token as string
+  const buy = async (token: string) => {
+    const body = { node: 'de1', plan: '1m', provider: 'provider_a' }
+    return (await w.call(`/api/cabinet/${token}/payments`, { body })).json.id as string
+  }
+  const [paid, paying, idle] = [await come(), await come(), await come()]
+  const first = await buy(paid)
+  a.pay(a.externalIdOf(first))
+  await reconcilePayments(w.s)
+  const second = await buy(paying)
+  await restoreInto(w, archive)
+  a.pay(a.externalIdOf(second))
+  await reconcilePayments(w.s)
+  for (const token of [paid, paying]) {
+    const { json } = await w.call(`/api/cabinet/${token}/shop`)
+    expect(json.subscriptions).toHaveLength(1)
+  }
+  expect((await w.call(`/api/cabinet/${idle}/shop`)).status).toBe(404)
+  expect(w.rows('select tg_id from users where tg_id < 0 order by 1')).toEqual([
+    { tg_id: -2 },
+    { tg_id: -1 },
+  ])
+  expect(w.faults()).toEqual([])
+  w.close()
+})
+
+test('bills of a shop that has come after the backup are asked about by its keys', async () => {
+  const { gateways, cryptobot } = createFakeGateways()
+  const environment = { ...SHOP_ENVIRONMENT, CRYPTOBOT_TOKEN: '' }
+  const w = await createFileWorld({ gateways, environment })
+  const token = addUser(w, 1)
+  const setToken = async (text: string) =>
+    w.admin('/admin/api/payments/providers/cryptobot', { body: { token: text } })
+  await setToken('777:former')
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  w.clock.advance(60_000)
+  await setToken('888:present')
+  const body = { node: 'de1', plan: '1m', provider: 'cryptobot' }
+  const { id } = (await w.call(`/api/cabinet/${token}/payments`, { body })).json
+  await restoreInto(w, archive)
+  cryptobot.pay(cryptobot.externalIdOf(id))
+  await reconcilePayments(w.s)
+  expect(cryptobot.calls.at(-1)?.shop.secret).toBe('888:present')
+  expect(w.rows('select status from payments')).toEqual([{ status: 'paid' }])
+  w.close()
+})
+
+test('money without a payment that was dealt with after the backup is looked at again', async () => {
+  const { gateways } = createFakeGateways()
+  const w = await createFileWorld({ gateways, environment: SHOP_ENVIRONMENT })
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  const noted = `insert into orphan_payments (provider, external_id, found_at, resolved_at) values ('stars', ?, ?, ?)`
+  w.change(noted, 'c-1', nowOf(w), nowOf(w))
+  await restoreInto(w, archive)
+  expect(w.rows('select external_id, resolved_at from orphan_payments')).toEqual([
+    { external_id: 'c-1', resolved_at: null },
+  ])
+  w.close()
+})
