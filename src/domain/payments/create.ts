@@ -196,6 +196,9 @@ export const completeCreation = (
   shop: ShopCredentials,
 ): Promise<Completion> =>
   s.paymentCreations(payment.id, async () => {
+    // Who shared nobody's answer, as it came a moment later, may find the link there.
+    const present = await s.db.read((q) => readPayment(q, payment.id))
+    if (present && present.externalId !== '') return { payment: present }
     const retryAfterMs = takeTurn(s, payment)
     if (retryAfterMs === 0) return askForPayment(s, payment, shop)
     return { outcome: 'unknown', reason: 'asked for a moment ago', retryAfterMs }
