@@ -1,6 +1,6 @@
 /**
- * What is known of many rows without reading them: kept by triggers (engine/sqlite/fact-triggers.ts) in the transaction that changes
- * the rows, made anew by facts.ts there. A restore does not take these tables from a backup.
+ * What is known of many rows without reading them: kept by triggers (engine/fact-triggers.ts) in the transaction that changes
+ * the rows, made anew by engine/facts.ts. A restore does not take these tables from a backup.
  */
 import { bool, index, int, primaryKey, table, text } from '../engine/columns.ts'
 import { sql } from '../engine/orm.ts'

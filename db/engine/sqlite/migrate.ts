@@ -2,8 +2,9 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type Sqlite from 'better-sqlite3'
+import { COUNT_LISTS, FIRST_REVISION, revisionTriggers } from '../revision-triggers.ts'
+import { sqliteTrigger } from '../trigger.ts'
 import { areFactsKept, dropFactTriggers, rebuildFacts } from './facts.ts'
-import { TRIGGER_STATEMENTS } from './triggers.ts'
 
 const load = createRequire(import.meta.url)
 const { readMigrationFiles } = load('drizzle-orm/migrator') as typeof import('drizzle-orm/migrator')
@@ -52,7 +53,11 @@ function apply(raw: Sqlite.Database, missing: ReturnType<typeof readMigrationFil
 }
 
 function putTriggers(raw: Sqlite.Database): void {
-  for (const statement of TRIGGER_STATEMENTS) raw.exec(statement)
+  raw.exec(FIRST_REVISION)
+  for (const one of revisionTriggers(COUNT_LISTS)) {
+    raw.exec(`DROP TRIGGER IF EXISTS ${one.name}`)
+    raw.exec(`CREATE TRIGGER ${one.name} ${sqliteTrigger(one)}`)
+  }
   if (!areFactsKept(raw)) rebuildFacts(raw)
 }
 

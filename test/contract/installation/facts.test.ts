@@ -3,7 +3,8 @@
  * changes them, against a count of the rows themselves.
  */
 import { afterEach, describe, expect, test } from 'vitest'
-import { FALSE_FACTS, rebuildFacts } from '#db/engine/sqlite/facts.ts'
+import * as facts from '#db/engine/facts.ts'
+import { rebuildFacts } from '#db/engine/sqlite/facts.ts'
 import { migrate } from '#db/engine/sqlite/migrate.ts'
 import { restoreInto } from '#test/support/calls/restores.ts'
 import { actionsOf, createChance } from '#test/support/rows/chance-actions.ts'
@@ -19,9 +20,9 @@ import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world
 import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 const falseFacts = (w: World) =>
-  FALSE_FACTS.flatMap(([table, sql]) =>
-    w.rows(sql).map((row) => `${table}: ${Object.values(row).join()}`),
-  )
+  facts
+    .falseFacts('sqlite')
+    .flatMap(([table, sql]) => w.rows(sql).map((row) => `${table}: ${Object.values(row).join()}`))
 
 interface Row {
   tg_id: number

@@ -153,7 +153,7 @@ async function recordPass(s: PassDeps, nodes: Node[], pass: CorePass): Promise<v
   const { conflicts } = servedNodes(nodes)
   const { program, core } = pass.status
   const { version } = core
-  // Left out when it is the same, because lists depend on it: writing it would have them all read anew (db/engine/sqlite/triggers.ts).
+  // Left out when it is the same, because lists depend on it: writing it would have them all read anew (db/engine/revision-triggers.ts).
   const changed = version !== null && nodes.some((node) => node.coreVersion !== version)
   const lastError = troubleOf(nodes, pass)
   await recordHealth(
