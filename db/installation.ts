@@ -1,10 +1,10 @@
 /** The one row of `installation`. */
-import type { Database, Nothing } from './engine/database.ts'
+import type { Database } from './engine/database.ts'
 import { eq } from './engine/orm.ts'
-import { built } from './engine/question.ts'
+import { kept } from './engine/question.ts'
 import { installation } from './schema/index.ts'
 
-const secret = built<Nothing, { secret: string }[]>((q) =>
+const secret = kept<{ secret: string }[]>((q) =>
   q.select({ secret: installation.secret }).from(installation).where(eq(installation.id, 1)),
 )
 

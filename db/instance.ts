@@ -1,7 +1,7 @@
 /** The one row of `instance`. */
-import { type Database, type Nothing, type Query, type Reading, run } from './engine/database.ts'
+import { type Database, type Query, type Reading, run } from './engine/database.ts'
 import { and, isNotNull, isNull, ne, or, sql } from './engine/orm.ts'
-import { built } from './engine/question.ts'
+import { kept } from './engine/question.ts'
 import { instance } from './schema/index.ts'
 
 /** What counts up the revision of settings when it changes. */
@@ -10,7 +10,7 @@ const KEPT = { instanceId, generation, pendingEnv, backupKey }
 
 type Instance = Pick<typeof instance.$inferSelect, keyof typeof KEPT>
 
-const only = built<Nothing, Instance[]>((q) => q.select(KEPT).from(instance))
+const only = kept<Instance[]>((q) => q.select(KEPT).from(instance))
 
 /** From memory. */
 export const getInstance = (db: Database): Readonly<Instance> => db.kept(only)[0] as Instance

@@ -9,10 +9,10 @@ import {
   run,
 } from './engine/database.ts'
 import { and, asc, eq, gt, inArray, isNotNull, ne, or, sql } from './engine/orm.ts'
-import { built, field, input } from './engine/question.ts'
+import { built, field, input, kept } from './engine/question.ts'
 import { type Node, nodes, payments } from './schema/index.ts'
 
-const ordered = built<Nothing, Node[]>((q) =>
+const ordered = kept<Node[]>((q) =>
   q.select().from(nodes).orderBy(asc(nodes.sortOrder), asc(nodes.code)),
 )
 

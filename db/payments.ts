@@ -1,7 +1,7 @@
 /** Payments: lookups by either id, the conditional changes of their status, and what is due to be asked about. */
 
 import { ask, type Query, type Reading, run, type Steps } from './engine/database.ts'
-import { textsIn } from './engine/dialect.ts'
+import { numbersIn, textsIn } from './engine/dialect.ts'
 import { isUniqueViolation } from './engine/failures.ts'
 import {
   and,
@@ -249,8 +249,7 @@ export function* readReusable(
 /** Of more that are due, those that have waited longest are put in order. To have so many takes one customer three days of buying. */
 const MOST_ORDERED = 2000
 
-const isNoneOf = (column: SQLWrapper, list: string) =>
-  sql`${column} not in (${textsIn(field(list))})`
+const isNoneOf = (column: SQLWrapper, list: SQL) => sql`${column} not in (${list})`
 
 interface Due {
   now: string
@@ -267,8 +266,8 @@ const due = built<Due, Payment[]>((q) => {
       and(
         eq(payments.status, 'pending'),
         lte(payments.nextCheckAt, sql.placeholder('now')),
-        isNoneOf(payments.provider, 'resting'),
-        isNoneOf(payments.tgId, 'served'),
+        isNoneOf(payments.provider, textsIn(field('resting'))),
+        isNoneOf(payments.tgId, numbersIn(field('served'))),
       ),
     )
     .orderBy(asc(payments.nextCheckAt))

@@ -1,21 +1,14 @@
 /** Plans in their display order. */
 
-import {
-  ask,
-  type Database,
-  type Nothing,
-  type Query,
-  type Reading,
-  run,
-} from './engine/database.ts'
+import { ask, type Database, type Query, type Reading, run } from './engine/database.ts'
 import { indexed, leastOf } from './engine/dialect.ts'
 import { and, asc, eq, type SQLWrapper, sql } from './engine/orm.ts'
-import { built, input } from './engine/question.ts'
+import { built, input, kept } from './engine/question.ts'
 import { isRedeemable } from './gifts.ts'
 import { giftCodes, type Plan, payments, plans, subscriptions } from './schema/index.ts'
 import { MAX_SORT_ORDER } from './values.ts'
 
-const ordered = built<Nothing, Plan[]>((q) =>
+const ordered = kept<Plan[]>((q) =>
   q.select().from(plans).orderBy(asc(plans.sortOrder), asc(plans.code)),
 )
 

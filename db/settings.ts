@@ -1,7 +1,7 @@
 /** Rows of live settings. */
-import { type Database, type Nothing, type Query, run } from './engine/database.ts'
+import { type Database, type Query, run } from './engine/database.ts'
 import { eq } from './engine/orm.ts'
-import { built } from './engine/question.ts'
+import { kept } from './engine/question.ts'
 import { settings } from './schema/index.ts'
 
 interface SettingRow {
@@ -9,7 +9,7 @@ interface SettingRow {
   value: string
 }
 
-const every = built<Nothing, SettingRow[]>((q) => q.select().from(settings))
+const every = kept<SettingRow[]>((q) => q.select().from(settings))
 
 /** Every row, from memory: the same list until a row changes. */
 export const listSettings = (db: Database): readonly SettingRow[] => db.kept(every)

@@ -62,7 +62,7 @@ const counts = written<{ now: string; soon: string }, CountRow>(
          + ${ending(NOW, endOfDay(NOW))} as running,
        ${ending(NOW, param('soon'))} as expiring,
        (select count(*) from payments where status = 'pending') as pending,
-       (select count(*) from payments where review_reason is not null) as inReview,
+       (select count(*) from payments where review_reason is not null) as "inReview",
        (select count(*) from orphan_payments where resolved_at is null) as orphans`,
 )
 

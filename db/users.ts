@@ -11,7 +11,7 @@ import {
   run,
   type Steps,
 } from './engine/database.ts'
-import { BARE, byIndex, indexed, param } from './engine/dialect.ts'
+import { BARE, byIndex, indexed, orderOfIndex, param } from './engine/dialect.ts'
 import { and, desc, eq, gt, ne, type SQL, sql } from './engine/orm.ts'
 import { built, field, input, written, writtenArrays } from './engine/question.ts'
 import { deleteLinkCode } from './link-codes.ts'
@@ -74,7 +74,7 @@ const listOwner = writtenArrays<{ token: string; hwid: string; now: string }, Ow
    left join devices d ${byIndex('devices_list')} on d.tg_id = u.tg_id and d.hwid = ${param('hwid')}
    left join subscriptions s ${byIndex('subscriptions_list')}
      on s.tg_id = u.tg_id and ${isServed(param('now'), 's.', 'u.')}
-   where u.token = ${param('token')} limit ${MOST_OF_CUSTOMER}`,
+   where u.token = ${param('token')} ${orderOfIndex('s.created_at, s.seq')} limit ${MOST_OF_CUSTOMER}`,
 )
 
 /** Who a list belongs to, whether the device is known as theirs, and their subscriptions that are active at `now`. */

@@ -1,4 +1,6 @@
 /** Column builders of the schema, those of this process's engine: the small set that each of them has. */
+import { ENGINE } from './engine.ts'
+import { postgresColumns } from './postgres/columns.ts'
 import * as sqlite from './sqlite/columns.ts'
 
 export const {
@@ -14,4 +16,4 @@ export const {
   table,
   text,
   uniqueIndex,
-} = sqlite
+} = ENGINE === 'postgres' ? postgresColumns() : sqlite

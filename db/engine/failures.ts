@@ -3,9 +3,10 @@ import { errorCode, errorMessage } from '#src/lib/errors.ts'
 
 /**
  * `busy`: others kept it from being done, and it may be tried again. `unique`: a key refused a row. `full`: there is no space for the
- * write. `damaged`: what is stored can no longer be trusted. `other`: a fault of the program, or of the operator.
+ * write. `damaged`: what is stored can no longer be trusted. `away`: the server can't be reached, or takes no changes. `other`: a fault of
+ * the program, or of the operator.
  */
-export type FailureKind = 'busy' | 'unique' | 'full' | 'damaged' | 'other'
+export type FailureKind = 'busy' | 'unique' | 'full' | 'damaged' | 'away' | 'other'
 
 export class DatabaseFailure extends Error {
   readonly kind: FailureKind

@@ -2,7 +2,7 @@
  * Statements that are built and planned once for a connection, then asked hundreds of times a second: building one costs several times
  * what running it does. They are constants of the module that asks them; each engine keeps what it made of them by the constant.
  */
-import type { Query, Question } from './database.ts'
+import type { Nothing, Query, Question } from './database.ts'
 import { BARE } from './dialect.ts'
 import { sql } from './orm.ts'
 
@@ -11,6 +11,16 @@ export const built = <In, Out>(build: (q: Query) => { prepare(): unknown }): Que
   kind: 'built',
   build,
 })
+
+/** Those that `db.kept` may be asked: an engine that can't answer at once reads them before. */
+export const KEPT_QUESTIONS = new Set<Question<Nothing, unknown>>()
+
+/** One about nodes, plans and settings alone, for `db.kept`. */
+export function kept<Out>(build: (q: Query) => { prepare(): unknown }): Question<Nothing, Out> {
+  const question = built<Nothing, Out>(build)
+  KEPT_QUESTIONS.add(question)
+  return question
+}
 
 /** Parameters of a built question that stand in WHERE (db/engine/dialect.ts says why). */
 export const input = (name: string) => sql`${BARE}${sql.placeholder(name)}`

@@ -30,13 +30,15 @@ const LAYERS: Layer[] = [
   layer('settings', 'src/settings/', 'lib, type ports, valibot'),
   layer('config', 'src/config.ts', 'lib, type ports, settings, node:, valibot'),
   layer('db', 'db/ db/engine/database.ts db/engine/failures.ts', 'lib, valibot, engine'),
-  layer('engine', 'db/engine/', 'db, sqlite, node:, type drizzle-orm'),
+  layer('engine', 'db/engine/', 'db, sqlite, postgres, node:, type drizzle-orm'),
   // All that knows SQLite and its file: another engine brings its own.
   layer(
     'sqlite',
     'db/engine/sqlite/ db/upload.ts db/restore.ts',
     'db, engine, lib, node:, better-sqlite3, type drizzle-orm',
   ),
+  // All that knows PostgreSQL.
+  layer('postgres', 'db/engine/postgres/', 'db, engine, lib, sqlite, node:, type pg'),
   layer('ports', 'src/ports/', 'type db, type db/upload.ts, type lib, type settings, type valibot'),
   layer('services', 'src/services.ts', 'type db, type config, type lib, type ports'),
 

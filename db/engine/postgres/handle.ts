@@ -1,0 +1,92 @@
+/** A database handle over pools of connections. */
+import type { Pool } from 'pg'
+import type { Database } from '../database.ts'
+import { neutral } from './failures.ts'
+import { createMemory } from './memory.ts'
+import { CHANGED } from './migrate.ts'
+import { listen } from './notices.ts'
+import { openPool } from './pool.ts'
+import { createSteps } from './steps.ts'
+import { createTransactions, READING, told, within } from './transactions.ts'
+
+/** The database of a server, for what is done with it as a whole, and for tests. */
+export interface PostgresDatabase extends Database {
+  pool: Pool
+  /** Reads what other processes have changed of what is kept in memory. */
+  catchUp(): Promise<void>
+  /** Resolves when its connections are closed. */
+  close(): Promise<void>
+}
+
+export interface Connections {
+  /** Of requests: transactions and what is read at once. */
+  most: number
+  /** Of what reads long. */
+  mostScans: number
+  /** Whether others' changes are heard of at once. */
+  hears: boolean
+  /** Whether connections keep the plans of statements by name: not behind a proxy that hands them out for single transactions. */
+  keepsPlans: boolean
+}
+
+const USUAL: Connections = { most: 8, mostScans: 2, hears: true, keepsPlans: true }
+
+/** How long a change of another process may go unnoticed where notices do not come through. */
+const UNHEARD_MS = 1000
+
+/** Tables that are kept in memory. */
+const KEPT_TABLES = new Set(['nodes', 'plans', 'settings', 'installation', 'instance'])
+
+/** Connects to a database that has the form of this program. */
+export async function wrap(
+  url: string,
+  given: Partial<Connections> = {},
+): Promise<PostgresDatabase> {
+  const { most, mostScans, hears, keepsPlans } = { ...USUAL, ...given }
+  const pool = openPool(url, most)
+  const scans = openPool(url, mostScans)
+  const steps = createSteps(keepsPlans)
+  const memory = createMemory(pool, steps)
+  const committed = async (tables: ReadonlySet<string>) => {
+    if (!tables.isDisjointFrom(KEPT_TABLES)) await memory.catchUp()
+  }
+  const reader =
+    (from: Pool): Database['read'] =>
+    async (body) => {
+      try {
+        return await within(from, steps, READING, body)
+      } catch (error) {
+        throw told(error)
+      }
+    }
+  const close = async () => {
+    await Promise.all([pool.end(), scans.end()])
+  }
+  try {
+    await memory.catchUp()
+  } catch (error) {
+    await close()
+    throw neutral(error)
+  }
+  const lookUp = () => {
+    // Who can't be asked now is asked again.
+    memory.catchUp().catch(() => {})
+  }
+  const notices = hears ? listen(url, CHANGED, lookUp) : null
+  const timer = setInterval(lookUp, UNHEARD_MS)
+  timer.unref()
+  return {
+    pool,
+    read: reader(pool),
+    scan: reader(scans),
+    ask: (question, params) => steps.ask(pool, question, params),
+    revision: memory.revision,
+    kept: memory.answer,
+    catchUp: memory.catchUp,
+    ...createTransactions(pool, steps, committed),
+    async close() {
+      clearInterval(timer)
+      await Promise.all([notices?.close(), close()])
+    },
+  }
+}

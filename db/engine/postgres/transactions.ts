@@ -1,0 +1,118 @@
+/** Transactions: serializable, so that what one has read is still so when it commits, and run again where others came between. */
+import type { Pool, PoolClient } from 'pg'
+import { pause } from '#src/lib/pause.ts'
+import type { Database, TxBody } from '../database.ts'
+import { DatabaseFailure } from '../failures.ts'
+import { crowded, isConflict, neutral } from './failures.ts'
+import type { Note, Steps } from './steps.ts'
+
+/** How long a transaction is tried again; then it is busy. */
+const PATIENCE_MS = 2000
+const FIRST_PAUSE_MS = 2
+const LONGEST_PAUSE_MS = 100
+
+/** A row that another one has written and not committed is waited for so long. */
+const WAITING = `set local lock_timeout = ${PATIENCE_MS}`
+const SERIALIZABLE = `begin isolation level serializable; ${WAITING}`
+/** For what is worthless after a power cut: leases and heartbeats, each a statement that names the row which it changes. */
+const VOLATILE = `begin isolation level read committed; ${WAITING}; set local synchronous_commit = off`
+/** All steps see one moment. */
+export const READING = 'begin isolation level repeatable read read only'
+
+async function rollBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query('rollback')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A transaction in which a statement failed is rolled back by its commit, without an error. */
+async function commit(client: PoolClient): Promise<void> {
+  const { command } = await client.query('commit')
+  if (command !== 'COMMIT') {
+    throw new DatabaseFailure('other', 'a body went on after one of its statements had failed')
+  }
+}
+
+/** Runs a body in a transaction that begins with these words; rolled back when it throws. */
+export async function within<T>(
+  pool: Pool,
+  steps: Steps,
+  begin: string,
+  body: TxBody<T>,
+  note?: Note,
+): Promise<T> {
+  const client = await pool.connect()
+  let isSound = false
+  try {
+    await client.query(begin)
+    const value = await steps.drive(client, body, note)
+    await commit(client)
+    isSound = true
+    return value
+  } catch (error) {
+    // Nobody knows the state of a connection that does not even do this.
+    isSound = await rollBack(client)
+    throw error
+  } finally {
+    client.release(!isSound)
+  }
+}
+
+/** The errors of a body as they are, those of the driver neutral. */
+export const told = (error: unknown): unknown =>
+  error instanceof Error && ('severity' in error || 'syscall' in error) ? neutral(error) : error
+
+/** Runs works one after another. */
+function createLane() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const own = last.then(work, work)
+    last = own.catch(() => {})
+    return own
+  }
+}
+
+/** `committed` is told which tables were written, and waited for. */
+export function createTransactions(
+  pool: Pool,
+  steps: Steps,
+  committed: (tables: ReadonlySet<string>) => Promise<void>,
+): Pick<Database, 'tx' | 'txVolatile' | 'isCrowded'> {
+  // Those that met others are run one at a time: all at once they would meet again, each time only one of them would come through.
+  const lane = createLane()
+
+  async function transact<T>(begin: string, body: TxBody<T>): Promise<T> {
+    const until = performance.now() + PATIENCE_MS
+    /** Null where others came between. */
+    const attempt = async (): Promise<{ value: T } | null> => {
+      const tables = new Set<string>()
+      try {
+        const value = await within(pool, steps, begin, body, (table) => tables.add(table))
+        await committed(tables)
+        return { value }
+      } catch (thrown) {
+        const error = told(thrown)
+        if (isConflict(error)) return null
+        throw error
+      }
+    }
+    const again = async (): Promise<T> => {
+      for (let longest = FIRST_PAUSE_MS; ; longest = Math.min(2 * longest, LONGEST_PAUSE_MS)) {
+        const done = await attempt()
+        if (done) return done.value
+        if (performance.now() > until) throw crowded()
+        await pause(Math.random() * longest)
+      }
+    }
+    const done = await attempt()
+    return done ? done.value : lane(again)
+  }
+  return {
+    tx: (body) => transact(SERIALIZABLE, body),
+    txVolatile: (body) => transact(VOLATILE, body),
+    isCrowded: () => pool.waitingCount > 0,
+  }
+}
