@@ -1,4 +1,18 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { ENGINE } from './db/engine/engine.ts'
+
+// Of the contract on PostgreSQL (`npm run test:postgres`): tests about the file of SQLite, which copy, archive, restore or open it, have it read
+// by a thread, or need a second process. What PostgreSQL has in their place has tests of its own (test/postgres).
+const ABOUT_A_FILE = [
+  'test/contract/http/held-connections.test.ts',
+  // Counts turns of the event loop, which a database that is waited for takes too.
+  'test/contract/http/long-bodies.test.ts',
+  'test/contract/installation/{backup,restore,restored}*.test.ts',
+  'test/contract/installation/{facts,installation,reads,room}.test.ts',
+  'test/contract/lists/sub-freshness.test.ts',
+  'test/contract/notify/optional-events.test.ts',
+  'test/contract/payments/payments-restore.test.ts',
+]
 
 // `threads`: better-sqlite3 is a native addon and works in workers on Node and Bun.
 // Unit and contract tests share what is imported within a worker (`isolate`), which saves a third of their time: the code keeps no
@@ -35,11 +49,21 @@ export default defineConfig({
         test: {
           name: 'contract',
           include: ['test/contract/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...(ENGINE === 'postgres' ? ABOUT_A_FILE : [])],
           pool: 'threads',
           isolate: false,
           globalSetup: COMPILE_CACHE,
           // Eight restores, on a machine that has other things to do.
           testTimeout: 60_000,
+        },
+      },
+      // On the server that DATABASE_URL names.
+      {
+        test: {
+          name: 'postgres',
+          include: ['test/postgres/**/*.test.ts'],
+          pool: 'threads',
+          testTimeout: 20_000,
         },
       },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...serial } },

@@ -1,10 +1,12 @@
 /** Guesses at one account from many addresses: growing waits, and the browsers that keep their way in. */
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { knownClient } from '#src/domain/accounts/known-clients.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { addAdmin, isAlive, logInToPanel, turnTotpOn } from '#test/support/calls/admins.ts'
 import { nowOf } from '#test/support/rows/records.ts'
+import { testOnSqlite } from '#test/support/worlds/engines.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 let w: World
@@ -183,7 +185,7 @@ describe('an address from which the account was logged in to', () => {
     expect(await from('192.0.2.7')).toBe(60)
   })
 
-  test('is looked up in an index, however long the log of actions is', () => {
+  testOnSqlite('is looked up in an index, however long the log of actions is', () => {
     const plan = w.rows(
       "explain query plan select distinct ip from audit_log where action = 'login' and admin = 'admin' and at > ''",
     )

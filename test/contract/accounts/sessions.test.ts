@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noteSeen } from '#src/domain/accounts/sessions.ts'
 import { addAdmin, isAlive, logIn } from '#test/support/calls/admins.ts'
 import { addUser, auditOf } from '#test/support/rows/records.ts'
+import { testOnSqlite } from '#test/support/worlds/engines.ts'
 import { scenarios } from '#test/support/worlds/scenario.ts'
 import { createWorld, type World } from '#test/support/worlds/world.ts'
 
@@ -170,10 +171,10 @@ describe('last_seen_at', () => {
     expect(seen()).toBe('2026-03-01T13:01:59')
   })
 
-  test('is written once when two processes see at once that it is old', async () => {
+  testOnSqlite('is written once when two processes see at once that it is old', async () => {
     await logIn(w)
     const [session] = w.rows(
-      'select id, last_seen_at as lastSeenAt from admin_sessions where id > 1',
+      'select id, last_seen_at as "lastSeenAt" from admin_sessions where id > 1',
     )
     w.clock.advance(60_000)
     noteSeen(w.s, session)
@@ -186,7 +187,7 @@ describe('last_seen_at', () => {
   test('costs no transaction while the last note is young', async () => {
     await logIn(w)
     const [session] = w.rows(
-      'select id, last_seen_at as lastSeenAt from admin_sessions where id > 1',
+      'select id, last_seen_at as "lastSeenAt" from admin_sessions where id > 1',
     )
     const works: string[] = []
     const background = { ...w.s.background, run: (name: string) => works.push(name) }

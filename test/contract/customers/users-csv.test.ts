@@ -1,7 +1,9 @@
 /** The list of users as a table for spreadsheets. */
+
 import { describe, expect, test } from 'vitest'
 import { crowd, shop, walk } from '#test/support/rows/listed-users.ts'
 import { addUser } from '#test/support/rows/records.ts'
+import { testOnSqlite } from '#test/support/worlds/engines.ts'
 import { createWorld } from '#test/support/worlds/world.ts'
 
 const USERS = '/admin/api/users'
@@ -62,7 +64,7 @@ describe('GET /admin/api/users?format=csv', () => {
     w.close()
   })
 
-  test('goes on where the row of a user is not found', async () => {
+  testOnSqlite('goes on where the row of a user is not found', async () => {
     const w = await createWorld()
     crowd(w, 1203)
     const [gone] = await walk(w, `${USERS}?limit=1000`)

@@ -215,13 +215,13 @@ describe('security headers', () => {
 describe('a fault', () => {
   test('is answered 500 without details, which are in the log', async () => {
     const w = await createWorld()
-    w.change('alter table plans rename to lost')
-    const answer = await w.admin('/admin/api/plans')
+    w.change('alter table gift_codes rename to lost')
+    const answer = await w.admin('/admin/api/gift-codes')
     expect(answer.status).toBe(500)
     expect(answer.json).toEqual({ error: 'internal error' })
-    expectDecent('/admin/api/plans', answer)
+    expectDecent('/admin/api/gift-codes', answer)
     const line = w.log.find((one) => one.includes('request failed'))
-    expect(line).toMatch(/ error .*route=\/admin\/api\/plans/)
+    expect(line).toMatch(/ error .*route=\/admin\/api\/gift-codes/)
     expect(w.fatal).toHaveLength(1)
     w.close()
   })

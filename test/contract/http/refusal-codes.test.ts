@@ -87,7 +87,7 @@ test('a success has none', async () => {
 
 test('a fault is one, of which nothing is said', async () => {
   const broken = await createWorld()
-  broken.change('alter table plans rename to lost')
-  expect(said(await broken.admin('/admin/api/plans'))).toEqual([500, 'internal-error', null])
+  broken.change('alter table gift_codes rename to lost')
+  expect(said(await broken.admin('/admin/api/gift-codes'))).toEqual([500, 'internal-error', null])
   broken.close()
 })

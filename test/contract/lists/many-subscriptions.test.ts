@@ -12,17 +12,16 @@ let token: string
 beforeAll(async () => {
   w = await createWorld({ environment: { HWID_LIMIT_ENABLED: 'true', HWID_FALLBACK_LIMIT: '9' } })
   token = addUser(w, 1, { hwid_limit: MORE })
-  // In one statement: what is counted of a user is counted anew with each.
-  const numbers = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MORE})`
-  w.change(
-    `${numbers} insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at)
-     select printf('00000000-0000-4000-8000-%012d', i), 1, 'de1', '1m', '2026-03-20T00:00:00', 'admin',
-       '2026-01-01T00:' || printf('%02d:%02d', i / 60, i % 60) from n`,
+  const all = Array.from({ length: MORE }, (_, i) => i + 1)
+  const two = (n: number) => String(n).padStart(2, '0')
+  w.changeMany(
+    `insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at)
+     values (?, 1, 'de1', '1m', '2026-03-20T00:00:00', 'admin', ?)`,
+    all.map((i) => [uuid(i), `2026-01-01T00:${two(Math.floor(i / 60))}:${two(i % 60)}`]),
   )
-  w.change(
-    `${numbers} insert into devices (tg_id, hwid, created_at, last_seen_at) select 1, printf('device-%05d', i), ?, ? from n`,
-    nowOf(w),
-    nowOf(w),
+  w.changeMany(
+    'insert into devices (tg_id, hwid, created_at, last_seen_at) values (1, ?, ?, ?)',
+    all.map((i) => [`device-${String(i).padStart(5, '0')}`, nowOf(w), nowOf(w)]),
   )
 })
 afterAll(() => w.close())
@@ -51,10 +50,9 @@ test('their cabinet has as many, the shop and the card of an admin the newest', 
 })
 
 test('of their links as many are held against a key of the way back from paying', async () => {
-  w.change(
-    `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MORE})
-     insert into user_tokens (token, tg_id, kind, created_at) select printf('former-%036d', i), 1, 'former', ? from n`,
-    nowOf(w),
+  w.changeMany(
+    "insert into user_tokens (token, tg_id, kind, created_at) values (?, 1, 'former', ?)",
+    Array.from({ length: MORE }, (_, i) => [`former-${String(i).padStart(36, '0')}`, nowOf(w)]),
   )
   const tokens = await w.s.db.read((q) => listTokensOfUser(q, 1))
   expect(tokens).toHaveLength(MOST_OF_CUSTOMER + 1)

@@ -149,7 +149,9 @@ test('of a grant and a deletion of its node at once exactly one is done', async 
   const w = await createWorld()
   const body = { node: 'nl', plan: '1m' }
   for (let round = 0; round < 10; round++) {
-    w.change("insert or ignore into users (tg_id, token, created_at) values (7, 'x', '')")
+    w.change(
+      "insert into users (tg_id, token, created_at) values (7, 'x', '') on conflict do nothing",
+    )
     w.change('delete from subscriptions')
     w.change("delete from nodes where code = 'nl'")
     addNode(w, 'nl')

@@ -7,10 +7,12 @@ import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
 import { createWorld } from '#test/support/worlds/world.ts'
 
 let status = 200
-const receiver = await startFakeSystem(() => ({ status, json: {} }))
+let delayMs = 0
+const receiver = await startFakeSystem(() => ({ status, json: {}, delayMs }))
 beforeEach(() => {
   receiver.reset()
   status = 200
+  delayMs = 0
 })
 afterAll(() => receiver.close())
 
@@ -227,6 +229,8 @@ scenarios(
 test('of resends at once one is made at a time', async () => {
   const w = await createWorld(world)
   addEvent(w)
+  // Under way until all of them have come.
+  delayMs = 300
   const answers = await Promise.all(
     Array.from({ length: 5 }, () => w.admin(resend(ID).path, { method: 'POST' })),
   )

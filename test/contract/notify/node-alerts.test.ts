@@ -110,6 +110,7 @@ describe('a node', () => {
     const nl1 = () => keptNodes(w.s.db).find(({ code }) => code === 'nl1') as Node
     const own = createNodeAlerts(w.s)
     const goDown = async () => {
+      await w.settle()
       for (let i = 0; i < 4; i++) {
         await own.note([nl1()], 'no answer')
         w.clock.advance(90_000)

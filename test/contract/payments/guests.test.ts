@@ -1,10 +1,12 @@
 /** Guests: who buys on the site without a link or a bot. */
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connectTelegram } from '#src/domain/customers/linking.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import { DAY_MS, formatTimestamp, HOUR_MS } from '#src/lib/time.ts'
 import { putSettings } from '#test/support/rows/records.ts'
+import { testOnSqlite } from '#test/support/worlds/engines.ts'
 import { expectDecent } from '#test/support/worlds/scenario.ts'
 import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
@@ -252,7 +254,7 @@ test('hundreds of guests are forgotten, and as many buyers are not looked at aga
   expect(shop.w.rows('select 1 from users where guest_at is not null')).toEqual([])
 })
 
-test('the guests to forget are found by the index on when they came', () => {
+testOnSqlite('the guests to forget are found by the index on when they came', () => {
   const [plan] = shop.w.rows("explain query plan select * from users where guest_at <= '2026'")
   expect(plan.detail).toContain('users_guests')
 })

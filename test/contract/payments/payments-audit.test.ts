@@ -110,6 +110,7 @@ describe('the daily audit of provider A', () => {
       / warn the list of paid payments could not be read shop=100500$/,
     )
     putSettings(shop.w, { PROVIDER_A_SECRET_KEY: '' })
+    await shop.w.settle()
     expect(await audit()).toBe(true)
     expect(shop.a.calls).toHaveLength(1)
   })

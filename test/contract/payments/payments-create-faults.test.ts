@@ -1,5 +1,5 @@
 /** Orders whose link is not given again, orders past the limit, and those whose provider refuses or gives no answer. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { creationsOf, ORDER, orderIn, paymentsOf } from '#test/support/calls/cabinet-orders.ts'
 import {
   addNode,
@@ -135,7 +135,7 @@ describe('POST /api/cabinet/{token}/payments', () => {
   test('no link of a payment that has failed meanwhile', async () => {
     const open = shop.a.hold()
     const asked = order(ORDER)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await vi.waitFor(() => expect(shop.a.calls).toHaveLength(1))
     shop.w.change("update payments set status = 'failed'")
     open()
     expect((await asked).json).toEqual({ error: 'the provider refused the payment' })
@@ -144,7 +144,7 @@ describe('POST /api/cabinet/{token}/payments', () => {
   test('503 when a restore took the row away meanwhile, and nobody gets the link', async () => {
     const open = shop.a.hold()
     const asked = order(ORDER)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await vi.waitFor(() => expect(shop.a.calls).toHaveLength(1))
     shop.w.change('delete from payments')
     open()
     expect((await asked).status).toBe(503)

@@ -30,7 +30,7 @@ describe('POST /api/cabinet/{token}/payments', () => {
     putSettings(shop.w, { RECEIPT_MODE: 'on', RECEIPT_EMAIL: 'shop@shop.test', VAT_CODE: '4' })
     const open = shop.a.hold()
     const asked = order(ORDER)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await vi.waitFor(() => expect(creations()).toHaveLength(1))
     const [begun] = payments()
     expect(begun).toMatchObject({ status: 'pending', external_id: '', pay_url: null })
     expect(creations()).toEqual([

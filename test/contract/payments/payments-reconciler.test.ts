@@ -106,6 +106,7 @@ describe('the reconciler', () => {
     }
     const open = shop.a.hold()
     const under = run()
+    await vi.waitFor(() => expect(checks()).toBe(3))
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(checks()).toBe(3)
     open()

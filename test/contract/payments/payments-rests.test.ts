@@ -1,10 +1,12 @@
 /** What one customer can have asked of a payment provider, and that one that wants to be left alone is: nobody buys less for it, nothing is lost. */
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { auditPayments } from '#src/domain/payments/audit.ts'
 import { askAgainSoon } from '#src/domain/payments/check.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import type { PaymentState } from '#src/ports/payment-gateway.ts'
 import { addPayment, addUser, inSeconds, nowOf } from '#test/support/rows/records.ts'
+import { testOnSqlite } from '#test/support/worlds/engines.ts'
 import { closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 
 let shop: Shop
@@ -188,42 +190,48 @@ describe('the order of what is due', () => {
     })
   const asked = () => called('check').map(({ id }) => id)
 
-  test('takes one of each customer, those who wait longest first, then the second of each', async () => {
-    for (let i = 0; i < 30; i++) add(1, `many-${i}`, 100 - i)
-    add(3, 'three-a', 20)
-    add(3, 'three-b', 10)
-    add(2, 'two-a', 5)
-    shop.a.answer = { state: 'pending' }
-    await run()
-    expect(asked().slice(0, 6)).toEqual([
-      'many-0',
-      'three-a',
-      'two-a',
-      'many-1',
-      'three-b',
-      'many-2',
-    ])
-  })
+  testOnSqlite(
+    'takes one of each customer, those who wait longest first, then the second of each',
+    async () => {
+      for (let i = 0; i < 30; i++) add(1, `many-${i}`, 100 - i)
+      add(3, 'three-a', 20)
+      add(3, 'three-b', 10)
+      add(2, 'two-a', 5)
+      shop.a.answer = { state: 'pending' }
+      await run()
+      expect(asked().slice(0, 6)).toEqual([
+        'many-0',
+        'three-a',
+        'two-a',
+        'many-1',
+        'three-b',
+        'many-2',
+      ])
+    },
+  )
 
-  test('asks 20 questions about one customer in a run, and goes on in the next', async () => {
-    for (let i = 0; i < 50; i++) add(1, `many-${i}`, 100 - i)
-    for (let i = 0; i < 30; i++) add(10 + i, `other-${i}`)
-    shop.a.answer = { state: 'pending' }
-    await run()
-    expect(asked()).toHaveLength(20 + 30)
-    const due = () =>
-      shop.w.rows('select id from payments where next_check_at <= ?', nowOf(shop.w)).length
-    expect(due()).toBe(30)
-    shop.w.clock.advance(MINUTE)
-    shop.a.calls.length = 0
-    await run()
-    // Those that were not asked about yet come before those that are due again.
-    expect(asked().filter((id) => id.startsWith('many'))).toEqual(
-      Array.from({ length: 20 }, (_, i) => `many-${20 + i}`),
-    )
-  })
+  testOnSqlite(
+    'asks 20 questions about one customer in a run, and goes on in the next',
+    async () => {
+      for (let i = 0; i < 50; i++) add(1, `many-${i}`, 100 - i)
+      for (let i = 0; i < 30; i++) add(10 + i, `other-${i}`)
+      shop.a.answer = { state: 'pending' }
+      await run()
+      expect(asked()).toHaveLength(20 + 30)
+      const due = () =>
+        shop.w.rows('select id from payments where next_check_at <= ?', nowOf(shop.w)).length
+      expect(due()).toBe(30)
+      shop.w.clock.advance(MINUTE)
+      shop.a.calls.length = 0
+      await run()
+      // Those that were not asked about yet come before those that are due again.
+      expect(asked().filter((id) => id.startsWith('many'))).toEqual(
+        Array.from({ length: 20 }, (_, i) => `many-${20 + i}`),
+      )
+    },
+  )
 
-  test('is kept over a rest: only what was asked about is put off', async () => {
+  testOnSqlite('is kept over a rest: only what was asked about is put off', async () => {
     for (let i = 0; i < 10; i++) add(1, `many-${i}`, 100)
     add(2, 'true', 1)
     shop.a.answer = busy(90 * SECOND)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { pause } from '#src/lib/pause.ts'
 import {
   addFormerCredentials,
   auditOf,
@@ -19,6 +20,9 @@ const idle = () => shop.w.s.background.idle()
 const send = (path: string, options: CallOptions) => shop.send(path, options)
 
 const OK = { ok: true }
+
+/** Until notices that were sent at once have all come to the question. */
+const ARRIVAL_MS = 200
 
 describe('provider A', () => {
   const BAD: [what: string, raw: string | Uint8Array, error: string][] = [
@@ -191,7 +195,7 @@ describe('provider A', () => {
     shop.a.pay(externalId)
     const open = shop.a.hold()
     const answers = Array.from({ length: 10 }, () => shop.noticeA(id))
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(ARRIVAL_MS)
     open()
     expect((await Promise.all(answers)).map(({ json }) => json)).toEqual(answers.map(() => OK))
     expect(shop.a.calls.filter(({ method }) => method === 'check')).toHaveLength(1)
@@ -202,10 +206,10 @@ describe('provider A', () => {
     const { id, externalId } = await shop.buy()
     const open = shop.a.hold()
     const early = shop.noticeA(id)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(ARRIVAL_MS)
     shop.a.pay(externalId)
     const late = [shop.noticeA(id), shop.noticeA(id)]
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(ARRIVAL_MS)
     open()
     await Promise.all([early, ...late])
     expect(shop.payment(id).status).toBe('paid')

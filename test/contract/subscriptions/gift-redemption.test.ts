@@ -109,7 +109,11 @@ describe('redeemGift', () => {
       redeem(),
       w.admin(`/admin/api/gift-codes/${code}`, { method: 'DELETE' }),
     ])
-    expect([redemption.outcome, revoked.status]).toEqual(['redeemed', 400])
+    // Which of the two comes first is for the database to say.
+    expect([
+      ['redeemed', 400],
+      ['revoked', 200],
+    ]).toContainEqual([redemption.outcome, revoked.status])
   })
 })
 

@@ -171,7 +171,7 @@ scenarios('POST /admin/api/subscriptions/{uuid}/resume', [
 test('a change, its event and its audit row are written together or not at all', async () => {
   const w = await createWorld()
   const uuid = given()(w)
-  w.change("create trigger fail before insert on audit_log begin select raise(abort, 'no'); end")
+  w.obstruct('insert', 'audit_log')
   const before = w.dump()
   for (const verb of ['hold', 'revoke', 'reset-traffic'] as const) {
     expect((await w.admin(post(verb)(uuid).path, { method: 'POST' })).status, verb).toBe(500)

@@ -7,13 +7,21 @@ export interface FakeBot {
 
 /** A bot that beats by the world's clock; `follows` says whether it takes a wanted generation over. */
 export function startFakeBot(w: World, { follows }: { follows: boolean }): FakeBot {
-  w.change('insert or ignore into bot_state (id) values (1)')
+  w.change('insert into bot_state (id) values (1) on conflict do nothing')
   const beat = () => {
     const at = w.clock.now().toISOString().slice(0, 19)
-    w.change('update bot_state set heartbeat_at = ?', at)
-    if (follows) w.change('update bot_state set running_generation = wanted_generation')
+    const running = follows ? 'wanted_generation' : 'running_generation'
+    return w.changeBeside(
+      `update bot_state set heartbeat_at = ?, running_generation = ${running}`,
+      at,
+    )
   }
-  beat()
-  const timer = setInterval(beat, 10)
-  return { stop: () => clearInterval(timer) }
+  w.change('update bot_state set heartbeat_at = ?', w.clock.now().toISOString().slice(0, 19))
+  let timer: NodeJS.Timeout
+  const next = () => {
+    // A world that is closed meanwhile has no bot either.
+    timer = setTimeout(() => void beat().then(next, () => {}), 10)
+  }
+  next()
+  return { stop: () => clearTimeout(timer) }
 }

@@ -3,6 +3,9 @@ import { addUser } from './records.ts'
 
 export const addOther = (w: World, tgId: number, more = {}) => {
   const token = addUser(w, tgId, more)
-  w.change("insert or replace into sequences (name, last) values ('customers', ?)", -tgId)
+  w.change(
+    "insert into sequences (name, last) values ('customers', ?) on conflict (name) do update set last = excluded.last",
+    -tgId,
+  )
   return token
 }

@@ -91,7 +91,11 @@ export function addPayment(w: World, more: Values = {}): void {
 
 export function putSettings(w: World, values: Record<string, string>): void {
   for (const [key, value] of Object.entries(values)) {
-    w.change('insert or replace into settings (key, value) values (?, ?)', key, value)
+    w.change(
+      'insert into settings (key, value) values (?, ?) on conflict (key) do update set value = excluded.value',
+      key,
+      value,
+    )
   }
 }
 

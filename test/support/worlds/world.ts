@@ -3,7 +3,6 @@ import { pbkdf2Sync } from 'node:crypto'
 import { join } from 'node:path'
 import { insertAdmin } from '#db/admins.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { updateInstance } from '#db/instance.ts'
 import { insertSession } from '#db/logins.ts'
 import { read } from '#db/reads.ts'
@@ -29,8 +28,9 @@ import type { Services } from '#src/services.ts'
 import type { LiveSetting } from '#src/settings/setting.ts'
 import { createFakeNode, type FakeNode } from '#test/support/fakes/node.ts'
 import type { Answer } from './answer.ts'
+import type { WorldDatabase } from './database-of-world.ts'
 import { expectDescribed } from './described.ts'
-import { openFilled } from './templates.ts'
+import { openWorldDatabase } from './world-database.ts'
 
 const PAGES = join(import.meta.dirname, '../../fixtures/pages')
 
@@ -124,6 +124,10 @@ export interface World {
   change(sql: string, ...values: unknown[]): void
   /** The same once for each row of values, in one transaction. */
   changeMany(sql: string, rows: unknown[][]): void
+  changeBeside: WorldDatabase['changeBeside']
+  obstruct: WorldDatabase['obstruct']
+  /** Waits until the service knows what `change` has done, as it knows of other processes; each call waits by itself. */
+  settle(): Promise<void>
   /** What `npm run verify` would say of the database; `since`: from when on all messages and events are kept. */
   faults(since?: string): string[]
   /** All tables as text, but those named. */
@@ -159,16 +163,6 @@ async function toAnswer(response: Response): Promise<Answer> {
     json = undefined
   }
   return { status: response.status, headers: response.headers, bytes, text, json }
-}
-
-/** Every row of every table. */
-function dumpTables(raw: SqliteDatabase['raw'], except: string[]): string {
-  const names = raw.prepare("select name from sqlite_master where type = 'table'").pluck().all()
-  return (names as string[])
-    .filter((name) => !except.includes(name))
-    .sort()
-    .map((name) => `${name} ${JSON.stringify(raw.prepare(`select * from "${name}"`).raw().all())}`)
-    .join('\n')
 }
 
 /** A database in memory has no other connection. */
@@ -207,14 +201,20 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   )
   const at = clock.now()
   const path = options.path ?? ':memory:'
-  const db = await openFilled(`world of ${formatTimestamp(at)}`, path, at, async (made) => {
-    const seed = { db: made, clock: { ...clock, now: () => at }, config }
-    await made.tx((tx) => updateInstance(tx, { instanceId: INSTANCE_ID }))
-    await seedAdminSession(made, formatTimestamp(at))
-    await seedPlans(seed)
-    await seedManagementKey(seed, async () => MANAGEMENT_KEY)
-  })
-  if (!options.path) db.raw.prepare('UPDATE admins SET password_hash = ?').run(quickHash)
+  const database = await openWorldDatabase(
+    `world of ${formatTimestamp(at)}`,
+    path,
+    at,
+    async (made) => {
+      const seed = { db: made, clock: { ...clock, now: () => at }, config }
+      await made.tx((tx) => updateInstance(tx, { instanceId: INSTANCE_ID }))
+      await seedAdminSession(made, formatTimestamp(at))
+      await seedPlans(seed)
+      await seedManagementKey(seed, async () => MANAGEMENT_KEY)
+    },
+  )
+  const { db } = database
+  if (!options.path) database.change('UPDATE admins SET password_hash = ?', quickHash)
   const lines: string[] = []
   const fatal: unknown[] = []
   const noteFatal = (error: unknown) => {
@@ -283,7 +283,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       ...(body === undefined ? {} : { body: body as BodyInit, duplex: 'half' }),
     })
     const peer = 'peer' in init ? init.peer : '127.0.0.1'
+    await database.settle()
     const answer = await toAnswer(await app(request, { peer }))
+    await database.quiet()
     expectDescribed(config, { method, path, body: init.body }, answer)
     return answer
   }
@@ -300,19 +302,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     hashes: () => hashes,
     call,
     admin: (path, init = {}) => call(path, { cookie, ...init }),
-    rows: (sql, ...values) => db.raw.prepare(sql).all(...values),
-    change: (sql, ...values) => {
-      db.raw.prepare(sql).run(...values)
-    },
-    changeMany: db.raw.transaction((sql, rows) => {
-      const statement = db.raw.prepare(sql)
-      for (const row of rows) statement.run(...row)
-    }),
-    faults: (since = '2000-01-01T00:00:00') => findFaults(db.raw, since),
-    dump: (...except) => dumpTables(db.raw, except),
+    rows: database.rows,
+    change: database.change,
+    changeMany: database.changeMany,
+    changeBeside: database.changeBeside,
+    obstruct: database.obstruct,
+    settle: database.settle,
+    faults: (since = '2000-01-01T00:00:00') => database.faults(since),
+    dump: (...except) => database.dump(except),
     close: () => {
       void s.reads.close()
-      db.close()
+      database.close()
     },
   }
 }

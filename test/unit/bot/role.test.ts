@@ -39,7 +39,7 @@ const stop = async (handOver?: boolean) => {
 /** Saves a token behind the panel's back, as its transaction does; resolves as `restarted`. */
 function save(token: string) {
   putSettings(w, { BOT_TOKEN: token })
-  w.change('insert or ignore into bot_state (id) values (1)')
+  w.change('insert into bot_state (id) values (1) on conflict do nothing')
   w.change('update bot_state set wanted_generation = wanted_generation + 1')
   const [{ wanted_generation }] = w.rows('select wanted_generation from bot_state')
   return awaitBotRestart(w.s, wanted_generation)
