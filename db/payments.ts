@@ -19,7 +19,7 @@ import {
   sql,
 } from './engine/orm.ts'
 import { built, field, input } from './engine/question.ts'
-import { nodes, type Payment, payments, plans } from './schema/index.ts'
+import { nodes, type Payment, payments, plans, type Subscription } from './schema/index.ts'
 
 const byId = built<{ id: string }, Payment[]>((q) =>
   q
@@ -101,16 +101,20 @@ export function* claimPayment(_tx: Query, id: string, now: string, failedToo: bo
   return claimed.length > 0
 }
 
-const link = built<{ id: string; uuid: string }, unknown>((q) =>
+const link = built<{ id: string; uuid: string; tgId: number }, unknown>((q) =>
   q
     .update(payments)
-    .set({ subscriptionUuid: sql`${field('uuid')}` })
+    .set({ subscriptionUuid: sql`${field('uuid')}`, tgId: sql`${field('tgId')}` })
     .where(eq(payments.id, input('id'))),
 )
 
-/** Notes which subscription a payment gave or lengthened. */
-export function* linkSubscription(_tx: Query, id: string, uuid: string) {
-  yield* ask(link, { id, uuid })
+/** Notes which subscription a payment gave or lengthened, and whose it is: who bought it may have another number by now. */
+export function* linkSubscription(
+  _tx: Query,
+  id: string,
+  { uuid, tgId }: Pick<Subscription, 'uuid' | 'tgId'>,
+) {
+  yield* ask(link, { id, uuid, tgId })
 }
 
 /** Fails a pending payment; false when it is pending no more. */

@@ -92,7 +92,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
     ? yield* lengthen(tx, payment, grant, at)
     : yield* create(tx, payment, user, grant, at)
   const { row } = given
-  yield* linkSubscription(tx, payment.id, row.uuid)
+  yield* linkSubscription(tx, payment.id, row)
   paymentStep(s, payment.id, 'given')
   const data = subscriptionData(given)
   // The payment's id is for who compares the books (db/engine/sqlite/verify.ts).
@@ -116,7 +116,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
   yield* audit(tx, actor, now, {
     action: renewed ? 'payment.renew' : 'payment.grant',
     object: payment.id,
-    detail: `tg_id=${payment.tgId} subscription=${row.uuid}`,
+    detail: `tg_id=${row.tgId} subscription=${row.uuid}`,
   })
   paymentStep(s, payment.id, 'rows written')
   return given

@@ -204,6 +204,20 @@ describe('a grant', () => {
   })
 })
 
+test('the payment of somebody who was deleted is that of who has their Telegram account by then', async () => {
+  const { w } = shop
+  const { id } = await shop.buy()
+  w.clock.advance(3 * DAY * 1000)
+  expect((await w.admin('/admin/api/users/1', { method: 'DELETE' })).status).toBe(200)
+  const { json } = await w.admin('/admin/api/users', { body: { name: 'Ada' } })
+  const body = { telegram_id: 1 }
+  await w.admin(`/admin/api/users/${json.tg_id}`, { method: 'PATCH', body })
+  await w.admin(`/admin/api/payments/${id}/grant`, { method: 'POST' })
+  await w.s.background.idle()
+  expect(shop.sold()).toMatchObject([{ tg_id: json.tg_id, payment_id: id }])
+  expect(shop.payment(id)).toMatchObject({ status: 'paid', tg_id: json.tg_id })
+})
+
 describe('a node or plan that is gone', () => {
   test.each([
     ['node', "delete from nodes where code = 'nl1'", 'paid, but its node is gone'],
