@@ -117,7 +117,7 @@ describe('the shop', () => {
     await dragByMouse(page, 'Move Fortnight', `Move ${others[0]}`)
     await soon(async () => (await onSale())[0]).toMatchObject(moved)
     // All that a drag passes is one change.
-    expect(sent).toEqual(['/admin/api/plans/reorder', '/admin/api/plans/reorder'])
+    await soon(async () => sent).toEqual(['/admin/api/plans/reorder', '/admin/api/plans/reorder'])
     await close(page)
     expect(panel.faults).toEqual([])
   })
