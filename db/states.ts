@@ -40,3 +40,6 @@ export const whereActive = (now: unknown): SQL =>
 /** The same of those that may be served again or still: a held one keeps its time, so it never runs out. */
 export const whereUnexpired = (now: unknown): SQL =>
   sql`((${where(isHeld)}) or (${whereActive(now)}))`
+
+/** Whether a user is banned, as `user_summaries` keeps it: 0 or 1, in every engine. */
+export const bannedFlag = (user: Row) => `case when ${user}banned_at is null then 0 else 1 end`

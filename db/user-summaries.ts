@@ -5,7 +5,7 @@
 import { type Query, run } from './engine/database.ts'
 import { inArray, sql } from './engine/orm.ts'
 import { userSummaries } from './schema/index.ts'
-import { OF_SUBSCRIPTIONS } from './states.ts'
+import { bannedFlag, OF_SUBSCRIPTIONS } from './states.ts'
 
 /** Forgets what is kept of customers: of those who stay `makeSummary` is to follow in the same transaction. */
 export function* dropSummaries(tx: Query, tgIds: number[]) {
@@ -14,7 +14,7 @@ export function* dropSummaries(tx: Query, tgIds: number[]) {
 
 /** Makes what is kept of a customer from their rows. */
 export function* makeSummary(tx: Query, tgId: number) {
-  const summary = sql`select u.tg_id, u.created_at, case when u.banned_at is null then 0 else 1 end, s.last_end, s.held from users u,
+  const summary = sql`select u.tg_id, u.created_at, ${sql.raw(bannedFlag('u.'))}, s.last_end, s.held from users u,
     (select ${sql.raw(OF_SUBSCRIPTIONS)} from subscriptions where tg_id = ${tgId} and active <> 0) s where u.tg_id = ${tgId}`
   yield* run(tx.insert(userSummaries).select(summary))
 }

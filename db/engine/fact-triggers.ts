@@ -1,5 +1,5 @@
 /** The triggers that keep the tables of schema/facts.ts: no write can forget them, not a restore, not an operator's `sqlite3` or `psql`. */
-import { isOpen, OF_SUBSCRIPTIONS } from '../states.ts'
+import { bannedFlag, isOpen, OF_SUBSCRIPTIONS } from '../states.ts'
 import type { Engine } from './engine.ts'
 import type { Trigger } from './trigger.ts'
 
@@ -94,7 +94,7 @@ const PAID = ['status', 'paid_at', 'amount', 'currency', 'refunded_at']
 
 const COUNT_USER = tally("'users'", quarterOf('NEW.created_at'), '1')
 const UNCOUNT_USER = tally("'users'", quarterOf('OLD.created_at'), '-1')
-const IS_BANNED = 'CASE WHEN NEW.banned_at IS NULL THEN 0 ELSE 1 END'
+const IS_BANNED = bannedFlag('NEW.')
 const HAS_TRAFFIC = (row: string) => `${row}.up_bytes <> 0 OR ${row}.down_bytes <> 0`
 
 const TAG_USER = (engine: Engine) =>

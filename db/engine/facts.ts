@@ -1,5 +1,5 @@
 /** What the tables of schema/facts.ts must say, from the rows themselves: to make them anew, and to find where they don't. */
-import { isOpen, OF_SUBSCRIPTIONS } from '../states.ts'
+import { bannedFlag, isOpen, OF_SUBSCRIPTIONS } from '../states.ts'
 import type { Engine } from './engine.ts'
 import { quarterOf, stateOf, TRAFFIC_PARTS, wordsIn } from './fact-triggers.ts'
 
@@ -16,7 +16,7 @@ interface Facts {
 const factsOf = (engine: Engine): Record<string, Facts> => ({
   user_summaries: {
     columns: 'tg_id, created_at, banned, last_end, held',
-    expected: `SELECT u.tg_id, u.created_at, CASE WHEN u.banned_at IS NULL THEN 0 ELSE 1 END, s.last_end, coalesce(s.held, 0) FROM users AS u
+    expected: `SELECT u.tg_id, u.created_at, ${bannedFlag('u.')}, s.last_end, coalesce(s.held, 0) FROM users AS u
       LEFT JOIN (SELECT tg_id, ${OF_SUBSCRIPTIONS} FROM subscriptions WHERE active <> 0 GROUP BY tg_id) AS s ON s.tg_id = u.tg_id`,
     counting: 'TRUE',
     key: 'tg_id',

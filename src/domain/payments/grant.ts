@@ -95,7 +95,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
   yield* linkSubscription(tx, payment.id, row)
   paymentStep(s, payment.id, 'given')
   const data = subscriptionData(given)
-  // The payment's id is for who compares the books (db/engine/sqlite/verify.ts).
+  // The payment's id is for who compares the books (db/engine/invariants.ts).
   const message = {
     payment_id: payment.id,
     node_label: data.node_label,
