@@ -38,6 +38,8 @@ const TABLES: Record<string, string[] | undefined> = {
   instance: INSTANCE_COLUMNS,
 }
 
+export const KEPT_TABLES: ReadonlySet<string> = new Set(Object.keys(TABLES))
+
 const AFTER = ['insert', 'delete', 'update'] as const
 
 /** `body`: what counts the revision up. */

@@ -1,5 +1,5 @@
 /** Transactions of PostgreSQL: serializable, tried again, and told as those of SQLite are. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import {
   ask,
   type Nothing,
@@ -8,9 +8,11 @@ import {
   run,
   type Steps,
 } from '#db/engine/database.ts'
-import { failureKind } from '#db/engine/failures.ts'
+import { DatabaseFailure, failureKind } from '#db/engine/failures.ts'
 import { count } from '#db/engine/orm.ts'
 import { type PostgresDatabase, wrap } from '#db/engine/postgres/handle.ts'
+import { createSteps } from '#db/engine/postgres/steps.ts'
+import { createTransactions } from '#db/engine/postgres/transactions.ts'
 import { written } from '#db/engine/question.ts'
 import { leases, settings } from '#db/schema/index.ts'
 import {
@@ -111,6 +113,22 @@ test('who comes too late again and again is busy after two seconds', async () =>
 })
 
 const rest = written<Nothing, unknown>('select pg_sleep(0.5)')
+
+test('what is committed is told as such and not run again, whatever fails afterwards', async () => {
+  const afterwards = vi.fn(async () => {
+    throw new DatabaseFailure('busy', 'of somebody else', { code: '40001' })
+  })
+  const { tx } = createTransactions(db.pool, createSteps(true), afterwards)
+  expect(
+    await tx((q) => run(q.insert(settings).values({ key: 'once', value: 'a' }).returning())),
+  ).toEqual([{ key: 'once', value: 'a' }])
+  expect(afterwards).toHaveBeenCalledOnce()
+})
+
+test('a server that is not there is told as such', async () => {
+  const nowhere = wrap('postgres://subpanel@127.0.0.1:9/x')
+  expect(failureKind(await nowhere.catch((error) => error))).toBe('away')
+})
 
 test('a read sees one moment, whatever is committed meanwhile', async () => {
   const seen = db.read(function* (q) {

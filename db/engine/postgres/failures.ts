@@ -45,5 +45,14 @@ export function neutral(error: unknown): DatabaseFailure {
   return new DatabaseFailure(kindOf(code, message), message, code === undefined ? {} : { code })
 }
 
+/** Work of the driver, whose errors are neutral. */
+export async function guarded<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw neutral(error)
+  }
+}
+
 export const crowded = () =>
   new DatabaseFailure('busy', 'other transactions came first again and again', { code: '40001' })

@@ -1,13 +1,13 @@
 /** A database handle over pools of connections. */
 import type { Pool } from 'pg'
 import type { Database } from '../database.ts'
-import { neutral } from './failures.ts'
+import { KEPT_TABLES } from '../revision-triggers.ts'
 import { createMemory } from './memory.ts'
 import { CHANGED } from './migrate.ts'
 import { listen } from './notices.ts'
 import { openPool } from './pool.ts'
 import { createSteps } from './steps.ts'
-import { createTransactions, READING, told, within } from './transactions.ts'
+import { createTransactions, READING, within } from './transactions.ts'
 
 /** The database of a server, for what is done with it as a whole, and for tests. */
 export interface PostgresDatabase extends Database {
@@ -34,9 +34,6 @@ const USUAL: Connections = { most: 8, mostScans: 2, hears: true, keepsPlans: tru
 /** How long a change of another process may go unnoticed where notices do not come through. */
 const UNHEARD_MS = 1000
 
-/** Tables that are kept in memory. */
-const KEPT_TABLES = new Set(['nodes', 'plans', 'settings', 'installation', 'instance'])
-
 /** Connects to a database that has the form of this program. */
 export async function wrap(
   url: string,
@@ -52,13 +49,8 @@ export async function wrap(
   }
   const reader =
     (from: Pool): Database['read'] =>
-    async (body) => {
-      try {
-        return await within(from, steps, READING, body)
-      } catch (error) {
-        throw told(error)
-      }
-    }
+    (body) =>
+      within(from, steps, READING, body)
   const close = async () => {
     await Promise.all([pool.end(), scans.end()])
   }
@@ -66,7 +58,7 @@ export async function wrap(
     await memory.catchUp()
   } catch (error) {
     await close()
-    throw neutral(error)
+    throw error
   }
   const lookUp = () => {
     // Who can't be asked now is asked again.

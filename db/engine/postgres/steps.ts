@@ -1,8 +1,9 @@
 /** Steps of bodies and questions, asked over a connection: each statement is built when it is first asked, and kept. */
 import type { ClientBase, QueryConfig, QueryResult } from 'pg'
+import { sha256Hex } from '#src/lib/crypto.ts'
 import type { Asked, Query, Question, TxBody } from '../database.ts'
 import type { Builder } from '../orm.ts'
-import { neutral } from './failures.ts'
+import { guarded, neutral } from './failures.ts'
 import { drizzle } from './orm.ts'
 import { numbered } from './sql-text.ts'
 
@@ -34,11 +35,8 @@ export interface Steps {
 }
 
 /** Whose statements PostgreSQL plans once for each connection. Several processes may share one behind a proxy: names say what they stand for. */
-const nameOf = (text: string, rows: string) => {
-  let hash = 5381
-  for (let i = 0; i < text.length; i++) hash = (hash * 33 + text.charCodeAt(i)) | 0
-  return `subpanel_${rows}_${(hash >>> 0).toString(36)}_${text.length}`
-}
+const nameOf = (text: string, rows: string) =>
+  `subpanel_${sha256Hex(`${rows} ${text}`).slice(0, 32)}`
 
 const FORMS = {
   objects: (result: QueryResult) => result.rows,
@@ -105,13 +103,8 @@ export function createSteps(keepsPlans: boolean): Steps {
 
   return {
     query,
-    async ask<In, Out>(on: Asking, question: Question<In, Out>, params: In): Promise<Out> {
-      try {
-        return (await answer(on, question, params)) as Out
-      } catch (error) {
-        throw neutral(error)
-      }
-    },
+    ask: <In, Out>(on: Asking, question: Question<In, Out>, params: In) =>
+      guarded(answer(on, question, params)) as Promise<Out>,
     async drive(on, body, note) {
       const steps = body(query)
       let step = steps.next()
@@ -120,12 +113,6 @@ export function createSteps(keepsPlans: boolean): Steps {
         try {
           value = await take(on, step.value as Step, note)
         } catch (error) {
-          if (process.env.PGDBG)
-            console.log(
-              'PGDBG',
-              String((error as Error).cause ?? error),
-              (error as { query?: string }).query,
-            )
           step = steps.throw(neutral(error))
           continue
         }

@@ -1,9 +1,10 @@
 /** Transactions: serializable, so that what one has read is still so when it commits, and run again where others came between. */
 import type { Pool, PoolClient } from 'pg'
+import { createLimiter } from '#src/lib/limiter.ts'
 import { pause } from '#src/lib/pause.ts'
 import type { Database, TxBody } from '../database.ts'
 import { DatabaseFailure } from '../failures.ts'
-import { crowded, isConflict, neutral } from './failures.ts'
+import { crowded, guarded, isConflict } from './failures.ts'
 import type { Note, Steps } from './steps.ts'
 
 /** How long a transaction is tried again; then it is busy. */
@@ -30,13 +31,13 @@ async function rollBack(client: PoolClient): Promise<boolean> {
 
 /** A transaction in which a statement failed is rolled back by its commit, without an error. */
 async function commit(client: PoolClient): Promise<void> {
-  const { command } = await client.query('commit')
+  const { command } = await guarded(client.query('commit'))
   if (command !== 'COMMIT') {
     throw new DatabaseFailure('other', 'a body went on after one of its statements had failed')
   }
 }
 
-/** Runs a body in a transaction that begins with these words; rolled back when it throws. */
+/** Runs a body in a transaction that begins with these words; rolled back when it throws. What the body throws is told as it is. */
 export async function within<T>(
   pool: Pool,
   steps: Steps,
@@ -44,10 +45,10 @@ export async function within<T>(
   body: TxBody<T>,
   note?: Note,
 ): Promise<T> {
-  const client = await pool.connect()
+  const client = await guarded(pool.connect())
   let isSound = false
   try {
-    await client.query(begin)
+    await guarded(client.query(begin))
     const value = await steps.drive(client, body, note)
     await commit(client)
     isSound = true
@@ -61,43 +62,30 @@ export async function within<T>(
   }
 }
 
-/** The errors of a body as they are, those of the driver neutral. */
-export const told = (error: unknown): unknown =>
-  error instanceof Error && ('severity' in error || 'syscall' in error) ? neutral(error) : error
-
-/** Runs works one after another. */
-function createLane() {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const own = last.then(work, work)
-    last = own.catch(() => {})
-    return own
-  }
-}
-
-/** `committed` is told which tables were written, and waited for. */
+/** `committed` is told which tables were written, and waited for; where it fails, the transaction is committed all the same. */
 export function createTransactions(
   pool: Pool,
   steps: Steps,
   committed: (tables: ReadonlySet<string>) => Promise<void>,
 ): Pick<Database, 'tx' | 'txVolatile' | 'isCrowded'> {
   // Those that met others are run one at a time: all at once they would meet again, each time only one of them would come through.
-  const lane = createLane()
+  const lane = createLimiter(1)
 
   async function transact<T>(begin: string, body: TxBody<T>): Promise<T> {
     const until = performance.now() + PATIENCE_MS
     /** Null where others came between. */
     const attempt = async (): Promise<{ value: T } | null> => {
       const tables = new Set<string>()
+      let value: T
       try {
-        const value = await within(pool, steps, begin, body, (table) => tables.add(table))
-        await committed(tables)
-        return { value }
-      } catch (thrown) {
-        const error = told(thrown)
+        value = await within(pool, steps, begin, body, (table) => tables.add(table))
+      } catch (error) {
         if (isConflict(error)) return null
         throw error
       }
+      // It is committed, whatever becomes of this: nothing may run it again.
+      await committed(tables).catch(() => {})
+      return { value }
     }
     const again = async (): Promise<T> => {
       for (let longest = FIRST_PAUSE_MS; ; longest = Math.min(2 * longest, LONGEST_PAUSE_MS)) {

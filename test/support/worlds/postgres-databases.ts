@@ -1,7 +1,8 @@
 /** Databases on the PostgreSQL server that DATABASE_URL names. */
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import { migrate } from '#db/engine/postgres/migrate.ts'
+import { openClient } from '#db/engine/postgres/pool.ts'
 
 const SERVER = process.env.DATABASE_URL ?? ''
 
@@ -16,7 +17,7 @@ export async function onDatabase<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
+  const client = openClient(url)
   await client.connect()
   try {
     return await work(client)

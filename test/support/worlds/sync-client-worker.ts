@@ -1,15 +1,13 @@
 /** The thread of sync-client.ts. */
 import { workerData } from 'node:worker_threads'
-import pg from 'pg'
-
-pg.types.setTypeParser(20, Number)
-pg.types.setTypeParser(1700, Number)
+import type pg from 'pg'
+import { openClient } from '#db/engine/postgres/pool.ts'
 
 const { signal, port } = workerData
 const clients = new Map<string, Promise<pg.Client>>()
 
 async function connect(url: string) {
-  const client = new pg.Client({ connectionString: url })
+  const client = openClient(url)
   client.on('error', () => {})
   await client.connect()
   await client.query("set lock_timeout = '5s'")
