@@ -37,11 +37,11 @@ export function* readAdminByName(tx: Query, username: string) {
   const [admin] = yield* run(
     tx.select().from(admins).where(sql`lower(${admins.username}) = lower(${username})`),
   )
-  if (admin || !/\P{ASCII}/u.test(username)) return admin as Admin | undefined
-  // lower() of SQLite knows ASCII only. Accounts are few.
+  if (!/\P{ASCII}/u.test(username)) return admin as Admin | undefined
+  // lower() of SQLite knows ASCII only. Accounts are few; whether one was found already is not to be told by the time.
   const key = nameKey(username)
   const all = yield* run(tx.select().from(admins))
-  return all.find((other) => nameKey(other.username) === key)
+  return (admin as Admin | undefined) ?? all.find((other) => nameKey(other.username) === key)
 }
 
 /** The account of an id, inside a transaction. */

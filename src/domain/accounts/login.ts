@@ -69,7 +69,9 @@ export async function login(
   const { admin, known, guess } = await s.db.tx(function* (tx) {
     yield* reserveAttempt(tx, ip, PASSWORD_LIMIT, now)
     const admin = yield* readAdminByName(tx, username)
-    const known = admin && (yield* knownClient(tx, admin, client, now))
+    // Of a name that nobody has the same is asked: its time must not tell.
+    const its = yield* knownClient(tx, admin ?? { id: 0, username }, client, now)
+    const known = admin && its
     return { admin, known, guess: yield* reserveGuess(tx, { username, known }, now) }
   })
   const stored = admin?.passwordHash ?? UNKNOWN_HASH
