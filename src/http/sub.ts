@@ -15,7 +15,7 @@ import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import { type Answer, page, redirect } from './answers.ts'
 import type { Context, Http } from './context.ts'
 import { openOperations, operation } from './operation.ts'
-import { choice, language } from './pages.ts'
+import { botUrl, choice, currentCatalogue, language } from './pages.ts'
 import { appPage, type LinkOwner, userPage } from './sub-pages.ts'
 import { queryParameter } from './validate.ts'
 
@@ -129,11 +129,18 @@ async function answerLink(s: Http, c: Context, given: string): Promise<Response>
   return listOf(s, owner, token, choice, true, now)
 }
 
+/** The bot as whoever only looks is sent there: a code for them would end the one before it. */
+function botAsSeen(s: Http): string {
+  const url = botUrl(s, currentCatalogue(s))
+  if (url === null) throw refusal('telegram-not-available')
+  return url
+}
+
 /** The way to the bot that connects a Telegram account to a link's owner. */
-async function toBot(s: Http, given: string): Promise<Response> {
+async function toBot(s: Http, method: string, given: string): Promise<Response> {
   await ownerOf(s, given, '', s.clock.now())
   const headers = {
-    Location: await createConnectLink(s, given),
+    Location: method === 'HEAD' ? botAsSeen(s) : await createConnectLink(s, given),
     'Cache-Control': 'private, no-store',
     ...apiHeaders,
     ...transportHeaders(s.config.publicScheme),
@@ -194,6 +201,6 @@ export const linkOperations = openOperations('Links', [
       ok: redirect,
       refusals: [400, 429],
     },
-    ({ s, params }) => toBot(s, params.token),
+    ({ s, c, params }) => toBot(s, c.req.method, params.token),
   ),
 ])

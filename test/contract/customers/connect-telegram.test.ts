@@ -129,6 +129,31 @@ describe.each([
   ])
 })
 
+const seen = (token: string) => ({ path: `/sub/${token}/telegram`, method: 'HEAD' })
+scenarios('HEAD /sub/{token}/telegram', [
+  {
+    name: '303 to the bot without a code, and the code before it stays',
+    async given(w) {
+      const token = customer(w)
+      await w.call(PAGE.ask(token).path)
+      return { token, before: codes(w) }
+    },
+    request: ({ token }) => seen(token),
+    status: 303,
+    headers: { location: 'https://t.me/shop_bot', 'cache-control': 'private, no-store' },
+    effects(w, { before }) {
+      expect(codes(w)).toEqual(before)
+      expect(before).toHaveLength(1)
+    },
+  },
+  {
+    name: '400 while there is no bot',
+    given: (w) => addUser(w, -1),
+    request: seen,
+    status: 400,
+  },
+])
+
 describe('a code', () => {
   let w: World
   beforeEach(async () => {
