@@ -63,7 +63,7 @@ function groupsOf(kinds: Set<HostKind>, strict: boolean) {
 }
 
 /** The app of a host with one role or more: its own `GET /`, then the routes it shares with the others. */
-export function hostApp(s: Http, kinds: Set<HostKind>, origins: string[]): Hono<AppEnv> {
+export function hostApp(s: Http, kinds: Set<HostKind>): Hono<AppEnv> {
   const app = new Hono<AppEnv>({ getPath: pathWithin(LONGEST_PATH + s.config.adminPath.length) })
   const groups = groupsOf(kinds, s.config.hostIsolation)
   const transport = transportHeaders(s.config.publicScheme)
@@ -73,7 +73,7 @@ export function hostApp(s: Http, kinds: Set<HostKind>, origins: string[]): Hono<
     routesOf(s, operationsOf(s.config, home, names))
   app.use(
     cors({
-      origin: (origin) => (origins.includes(origin) ? origin : null),
+      origin: (origin) => (s.own.origins.includes(origin) ? origin : null),
       allowMethods: [...METHODS],
       credentials: true,
       maxAge: 600,
@@ -92,7 +92,7 @@ export function hostApp(s: Http, kinds: Set<HostKind>, origins: string[]): Hono<
   app.route('/', served('all'))
   if (groups.site) app.route('/', served('site'))
   if (groups.panel) {
-    app.route('/', adminApi(s, origins))
+    app.route('/', adminApi(s))
     app.route('/', served('panel'))
   }
   app.notFound((c) => errorResponse(s, c, missing(app, c)))
@@ -137,8 +137,12 @@ export function createApp(
   pagesFolder = join(DIST, 'pages'),
 ) {
   const { config } = services
+  const { publicScheme: scheme, domains } = config
+  const { site, panel } = domains
+  const origins = [site, `www.${site}`, panel].map((domain) => `${scheme}://${domain}`)
   const s: Http = {
     ...services,
+    own: { origins, scheme },
     clientIp: createClientIp(config, services.log),
     catalogue: createCatalogue(services),
     panel: readOnce(panelFolder, readPanel),
@@ -148,8 +152,6 @@ export function createApp(
     installReports: createInstallReports(services),
     description: createDescription(config),
   }
-  const { site, panel } = config.domains
-  const origins = [site, `www.${site}`, panel].map((domain) => `${config.publicScheme}://${domain}`)
   const roles = new Map<string, Set<HostKind>>()
   for (const kind of ['sub', 'site', 'panel'] as const) {
     const name = hostName(config.domains[kind])
@@ -157,7 +159,7 @@ export function createApp(
   }
   const createHost = (kinds: Set<HostKind>): Host => {
     const { sub: lists } = groupsOf(kinds, config.hostIsolation)
-    return { app: hostApp(s, kinds, origins), lists }
+    return { app: hostApp(s, kinds), lists }
   }
   const hosts = new Map(Array.from(roles, ([name, kinds]) => [name, createHost(kinds)]))
   const siteHost = createHost(new Set(['site']))

@@ -11,7 +11,7 @@ import {
   SESSION_TTL_SECONDS,
 } from '#src/domain/accounts/sessions.ts'
 import { refusal } from '#src/refusals/index.ts'
-import { type AppEnv, type Context, type Http, ipOf } from './context.ts'
+import { type AppEnv, type Context, type Http, ipOf, type OwnOrigins } from './context.ts'
 
 /** Below it is what the panel and scripts ask of the service. */
 export const ADMIN_API = '/admin/api'
@@ -89,12 +89,6 @@ export function requireConfirmed(c: Context): void {
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** The origins of the three names, and the scheme by which this service is reached. */
-export interface OwnOrigins {
-  origins: string[]
-  scheme: string
-}
-
 /** Throws 403 `cross-site request` for a request that another site made a browser send: {@link isCrossSite}. */
 export function refuseCrossSite(own: OwnOrigins): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
@@ -113,7 +107,7 @@ export function refuseUnsafeCrossSite(own: OwnOrigins): MiddlewareHandler<AppEnv
  * Whether another site made a browser send this: by `Sec-Fetch-Site`, else by an `Origin` that is neither one of the three nor the
  * host asked, by our scheme. SameSite=Strict alone does not do it: SITE, SUB and PANEL are usually same-site.
  */
-function isCrossSite(c: Context, { origins, scheme }: OwnOrigins): boolean {
+export function isCrossSite(c: Context, { origins, scheme }: OwnOrigins): boolean {
   const origin = c.req.header('origin')
   const site = c.req.header('sec-fetch-site')
   const isOurs = origin !== undefined && origins.includes(origin)

@@ -34,8 +34,15 @@ export interface AppEnv {
 
 export type Context = HonoContext<AppEnv>
 
+/** The origins of the three names, and the scheme by which this service is reached. */
+export interface OwnOrigins {
+  origins: string[]
+  scheme: string
+}
+
 /** Services and what http keeps beside them, one per process. */
 export interface Http extends Services {
+  own: OwnOrigins
   clientIp: (realIp: string | null | undefined, peer: string | undefined) => string
   catalogue: (revision: number) => Catalogue
   /** The built panel; null while there is none. */

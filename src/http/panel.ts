@@ -118,8 +118,7 @@ export function panelOperations(adminPath: string): ServedOperation[] {
 }
 
 /** The API under /admin/api: the open operations, then the session check before everything else, unknown paths included. */
-export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
-  const own = { origins, scheme: s.config.publicScheme }
+export function adminApi(s: Http): Hono<AppEnv> {
   const all = allOperations(s.config)
   const api = new Hono<AppEnv>()
   const everything = `${ADMIN_API}/*`
@@ -127,8 +126,8 @@ export function adminApi(s: Http, origins: string[]): Hono<AppEnv> {
     await next()
     c.header('Cache-Control', 'private, no-store')
   })
-  api.use(everything, refuseUnsafeCrossSite(own))
-  for (const { path, acts } of all) if (acts) api.use(path, refuseCrossSite(own))
+  api.use(everything, refuseUnsafeCrossSite(s.own))
+  for (const { path, acts } of all) if (acts) api.use(path, refuseCrossSite(s.own))
   const open = all.filter((one) => one.open)
   api.route('/', routesOf(s, open))
   // Another method is refused as such, whoever asks.

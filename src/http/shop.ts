@@ -18,6 +18,7 @@ import { formatTimestamp } from '#src/lib/time.ts'
 import { plainText } from '#src/lib/values.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { LANGS } from '#src/web/lang.ts'
+import { isCrossSite } from './auth.ts'
 import { type Context, type Http, ipOf } from './context.ts'
 import { openOperations, operation } from './operation.ts'
 import { currentCatalogue } from './pages.ts'
@@ -99,8 +100,8 @@ export const guestOperations = openOperations('Shop', [
     },
     async ({ s, c, body }) => {
       requireGuestSales(s)
-      // Another site shall not use up what an address has.
-      if (c.req.header('sec-fetch-site') === 'cross-site') throw refusal('cross-site-request')
+      // Another site, or another name of this one, shall not use up what an address has.
+      if (isCrossSite(c, s.own)) throw refusal('cross-site-request')
       const { lang } = await body()
       const made = await createGuest(s, ipOf(s, c), lang ?? null)
       keepPrivate(c)

@@ -47,7 +47,7 @@ const shape = (method: string, path: string) =>
 
 /** What the router of a host with all roles serves, middleware apart. */
 function servedBy(world: World): string[] {
-  const app = hostApp(world.s as Services as Http, new Set(['sub', 'site', 'panel']), [])
+  const app = hostApp(world.s as Services as Http, new Set(['sub', 'site', 'panel']))
   return app.routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => shape(method, path))

@@ -45,7 +45,7 @@ test('no answer, no log line and no other table holds a secret that was saved', 
     const { secret } = (
       await w.admin('/admin/api/settings/webhook', { body: { url: 'https://hook.test/' } })
     ).json
-    const routes = adminApi(w.s as Services as Http, []).routes
+    const routes = adminApi(w.s as Services as Http).routes
     const paths = new Set(
       routes
         .filter(({ method, path }) => method === 'GET' && !path.includes(':'))

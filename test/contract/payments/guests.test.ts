@@ -59,16 +59,23 @@ describe('POST /api/guest', () => {
     expect(guests()).toEqual([])
   })
 
-  test('403 where another site makes a browser send it, and the limit of the address stays', async () => {
-    const headers = { 'x-real-ip': '203.0.113.7', 'sec-fetch-site': 'cross-site' }
-    for (let i = 0; i < 6; i++) {
-      const answer = await shop.w.call('/api/guest', { method: 'POST', headers })
-      expect(answer.status).toBe(403)
-      expect(answer.json).toEqual({ error: 'cross-site request' })
-    }
-    expect(guests()).toEqual([])
-    expect((await come()).status).toBe(200)
-  })
+  test.each<Record<string, string>>([
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.test' },
+  ])(
+    '403 where %j says that another site makes a browser send it, and the limit of the address stays',
+    async (sent) => {
+      for (let i = 0; i < 6; i++) {
+        const headers = { 'x-real-ip': '203.0.113.7', ...sent }
+        const answer = await shop.w.call('/api/guest', { method: 'POST', headers })
+        expect(answer.status).toBe(403)
+        expect(answer.json).toEqual({ error: 'cross-site request' })
+      }
+      expect(guests()).toEqual([])
+      expect((await come()).status).toBe(200)
+    },
+  )
 
   test('and their address is not kept', async () => {
     await come()
