@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { isDamage } from '#db/engine/failures.ts'
-import { withStartLock } from '#db/engine/open.ts'
+import { joinDatabase, withStartLock } from '#db/engine/open.ts'
 import { currentInstanceId } from '#db/instance.ts'
 import { readManagementKey } from '#db/management-key.ts'
 import { readNode } from '#db/nodes.ts'
@@ -46,14 +46,13 @@ import { createEventSender } from './integrations/webhook.ts'
 import { createBackground } from './lib/background.ts'
 import { systemClock } from './lib/clock.ts'
 import { LOCAL_CORE } from './lib/core-name.ts'
+import { type Counts, createCounts } from './lib/counts.ts'
 import { errorMessage } from './lib/errors.ts'
 import { createLimiter, lineBefore } from './lib/limiter.ts'
-import { createLog } from './lib/log.ts'
+import { createLog, type Log } from './lib/log.ts'
 import { omitUndefined } from './lib/omit-undefined.ts'
-import { createRests } from './lib/rests.ts'
 import { createSingleFlight } from './lib/single-flight.ts'
 import { MINUTE_MS } from './lib/time.ts'
-import { createTurns } from './lib/turns.ts'
 import type { Core, Cores } from './ports/cores.ts'
 import type { Services } from './services.ts'
 
@@ -61,8 +60,9 @@ import type { Services } from './services.ts'
 export const NODE_PROGRAM = join(import.meta.dirname, '..', 'templates', 'node-agent.sh')
 
 const SEEN_DELAY_MS = 2000
-/** One core is left to the event loop, which otherwise waits for the hashes of a burst of logins. */
-const HASHES_AT_A_TIME = Math.min(4, Math.max(1, availableParallelism() - 1))
+/** One core is left to the event loop, which otherwise waits for the hashes of a burst of logins; several processes share the others. */
+const hashesAtATime = ({ webProcesses }: Pick<Config, 'webProcesses'>) =>
+  Math.max(1, Math.floor(Math.min(4, availableParallelism() - 1) / webProcesses))
 /** About 6 s of hashing: who would wait longer is told to come again. */
 const HASHES_WAITING = 250
 
@@ -126,13 +126,15 @@ export interface Overrides extends Partial<Omit<Services, keyof Parts>> {
 export function createServices(parts: Parts, overrides: Overrides = {}): Services {
   const { outsideTimeoutMs, seenDelayMs = SEEN_DELAY_MS, ...own } = overrides
   const { config, db, log } = parts
-  const hashing = own.hashing ?? createLimiter(HASHES_AT_A_TIME, HASHES_WAITING)
+  const hashes = hashesAtATime(config)
+  const hashing = own.hashing ?? createLimiter(hashes, HASHES_WAITING)
   const background =
     own.background ??
     createBackground((name, error) =>
       noteFault(parts, 'error', 'background work failed', error, { work: name }),
     )
   const writeKnownHosts = own.writeKnownHosts ?? createHostFile(parts)
+  const counts = own.counts ?? createCounts(parts.clock)
   const dataFiles = own.dataFiles ?? createDataFiles({ config, log })
   const made = {
     ...parts,
@@ -154,13 +156,38 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
     seenDevices: createSeenDevices(made, seenDelayMs),
     paymentChecks: createSingleFlight(),
     paymentCreations: createSingleFlight(),
-    gatewayRests: createRests(parts.clock),
-    creationTurns: createTurns(parts.clock, MINUTE_MS),
+    counts,
+    gatewayRests: counts.rests,
+    creationTurns: counts.turnsOf('creations', MINUTE_MS),
     hashing,
-    strangersHashing: lineBefore(hashing, HASHES_AT_A_TIME, HASHES_WAITING),
+    strangersHashing: lineBefore(hashing, hashes, HASHES_WAITING),
     nodeSync: createNodeSync(made),
     ...made,
   }
+}
+
+/** The log of a process; `part`: the number of one of several web processes, which each of its lines has. */
+function logOf({ logLevel }: Config, part?: number): Log {
+  const end = part === undefined ? '\n' : ` process=${part}\n`
+  return createLog(logLevel, systemClock.now, (line) => process.stderr.write(line + end))
+}
+
+/** Ends the process when the database is damaged. */
+const fatalOf = (config: Config, log: Log) => (error: unknown) => {
+  if (!isDamage(error)) return
+  log.error('the database is damaged: stopping (docs/reliability.md)', {
+    reason: errorMessage(error),
+    file: config.databasePath,
+  })
+  process.exit(70)
+}
+
+/** The Services of one of several web processes: another one has composed the installation, and has it open. */
+export function joinServices(config: Config, part: number, counts: Counts): Services {
+  const log = logOf(config, part)
+  const db = joinDatabase(config.databasePath)
+  const parts = { config, db, clock: systemClock, log, fatal: fatalOf(config, log) }
+  return createServices(parts, { counts })
 }
 
 /**
@@ -172,26 +199,18 @@ export async function compose(
   options: { init: boolean },
 ): Promise<{ services: Services; firstStart: FirstStart | null }> {
   const clock = systemClock
-  const log = createLog(config.logLevel, clock.now, (line) => process.stderr.write(`${line}\n`))
+  const log = logOf(config)
   return withStartLock(config.databasePath, async () => {
     const { db, rebuiltEnvFile } = await openInstance(config, {
       ...options,
       now: clock.now(),
     })
-    const fatal = (error: unknown) => {
-      if (!isDamage(error)) return
-      log.error('the database is damaged: stopping (docs/reliability.md)', {
-        reason: errorMessage(error),
-        file: config.databasePath,
-      })
-      process.exit(70)
-    }
     const seed = { db, clock, config }
     await seedPlans(seed)
     await seedManagementKey(seed, generateManagementKey)
     await seedLocalNode(seed, canBind)
     await seedWebhookSecret(seed)
-    const services = createServices({ config, db, clock, log, fatal })
+    const services = createServices({ config, db, clock, log, fatal: fatalOf(config, log) })
     await services.writeKnownHosts()
     // Last: of a first start that is killed before it could show the password, nothing of the account may stay.
     const firstStart = await seedAdmin(seed)

@@ -1,5 +1,6 @@
 /** Environment at process start -> a frozen Config. The only reader of process.env. */
 import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { parseEnvFile } from './lib/env-file.ts'
@@ -26,8 +27,12 @@ export type LiveTexts = Readonly<Record<string, string>>
 export interface Config {
   port: number
   host: string
+  /** How many processes answer requests; more than one are children of the process that has the other roles. */
+  webProcesses: number
   dataDir: string
   envFile: string
+  /** What the env file held when it was read; empty where there was none. */
+  envText: string
   databasePath: string
   /** As links show them: with a port where one is configured. */
   domains: { sub: string; site: string; panel: string }
@@ -147,9 +152,9 @@ function readLive({ all }: SettingsTable, values: Environment): LiveTexts {
   return Object.freeze(live)
 }
 
-function readEnvFile(path: string): Record<string, string> {
+function readEnvFile(path: string): string {
   try {
-    return existsSync(path) ? parseEnvFile(readFileSync(path, 'utf8')) : {}
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
   } catch (error) {
     throw new ConfigError(`ENV_FILE can't be read: ${(error as Error).message}`)
   }
@@ -185,22 +190,25 @@ const gatewayUrlsOf = (gateways: readonly GatewayDescriptor[], values: Environme
   )
 
 /**
- * Builds the Config from the process's variables and the env file, which they name. `own`: the live settings that are no gateway's.
- * Throws ConfigError.
+ * Builds the Config from the process's variables and the env file, which they name. `own`: the live settings that are no gateway's;
+ * `envText`: what counts in place of what the env file holds by now. Throws ConfigError.
  */
 export function loadConfig(
   processEnv: Environment,
   cwd: string,
   gateways: readonly GatewayDescriptor[],
   own?: readonly LiveSetting[],
+  envText?: string,
 ): Config {
   const envFile = resolve(cwd, processEnv.ENV_FILE?.trim() || '.env')
-  const fileValues = readEnvFile(envFile)
+  const fileText = envText ?? readEnvFile(envFile)
+  const fileValues = parseEnvFile(fileText)
   const values = mergeValues(fileValues, processEnv)
   const read = reader(values, processEnv, fileValues)
   const settings = settingsTable(gateways, own)
 
   const port = read('PORT')
+  const processes = read('WEB_PROCESSES')
   const dataDir = resolve(cwd, read('DATA_DIR'))
   const defaultDomains = !['SUB_DOMAIN', 'SITE_DOMAIN', 'PANEL_DOMAIN'].some((key) =>
     values[key]?.trim(),
@@ -211,8 +219,10 @@ export function loadConfig(
   return Object.freeze({
     port,
     host: read('HOST'),
+    webProcesses: processes === 'auto' ? availableParallelism() : processes,
     dataDir,
     envFile,
+    envText: fileText,
     databasePath: resolve(cwd, read('DATABASE_URL') ?? join(dataDir, 'panel.db')),
     domains: {
       sub: read('SUB_DOMAIN') ?? `sub.localhost:${port}`,
@@ -252,10 +262,7 @@ export function loadConfig(
     settings,
     live: readLive(settings, values),
     readLive: (text?: string) =>
-      readLive(
-        settings,
-        mergeValues(text === undefined ? readEnvFile(envFile) : parseEnvFile(text), processEnv),
-      ),
+      readLive(settings, mergeValues(parseEnvFile(text ?? readEnvFile(envFile)), processEnv)),
     fixedKeys: [...settings.all.keys()].filter((key) => processEnv[key]),
     unknownKeys: unknownKeys(Object.keys(fileValues), settings, gateways),
     envInstanceId: read('INSTANCE_ID'),

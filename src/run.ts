@@ -1,8 +1,8 @@
 /** One process with one or more roles: start, ready, signals, drain, end. */
 import { hostname } from 'node:os'
 import { runBot } from './bot/role.ts'
-import { compose, NODE_PROGRAM } from './compose.ts'
-import { ConfigError, loadConfig } from './config.ts'
+import { compose, joinServices, NODE_PROGRAM } from './compose.ts'
+import { type Config, ConfigError, loadConfig } from './config.ts'
 import type { FirstStart } from './domain/installation/first-start.ts'
 import { LOCAL_NODE } from './domain/nodes/local-node.ts'
 import { createApp } from './http/app.ts'
@@ -13,6 +13,8 @@ import { superviseCore } from './integrations/nodes/local-core.ts'
 import { localCorePaths } from './integrations/nodes/local-node.ts'
 import { GATEWAYS } from './integrations/payments/index.ts'
 import { holdRole, type Runner, startJobs } from './jobs.ts'
+import { systemClock } from './lib/clock.ts'
+import { type CountWord, joinCounts } from './lib/counts.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'
 import { within } from './lib/pause.ts'
 import { randomHex } from './lib/random.ts'
@@ -20,6 +22,7 @@ import { subLink } from './lib/sub-link.ts'
 import { endProcess } from './lib/thread.ts'
 import { type Listening, serve } from './serve.ts'
 import type { Services } from './services.ts'
+import { type Part, READY, startWebProcesses } from './web-processes.ts'
 
 export type Role = 'web' | 'scheduler' | 'bot'
 
@@ -81,38 +84,82 @@ function startRoles(s: Services, roles: Role[]): Runner[] {
   return runners
 }
 
-function endOnSignal(s: Services, end: () => Promise<void>): void {
+/** What runs in a process. */
+interface Parts {
+  /** `gone`: the end of the processes that listen, which have their own limits. */
+  listening: (Listening & { gone?: Promise<unknown> }) | null
+  runners: Runner[]
+}
+
+/** Finishes what is under way. */
+async function endParts(s: Services, { listening, runners }: Parts): Promise<void> {
+  s.endSending()
+  await within(
+    DRAIN_MS,
+    Promise.all([listening?.close(), ...runners.map((runner) => runner.stop())]),
+  )
+  s.seenDevices.flush()
+  // The database's own files go when its last connection, which must be the one that writes, is closed.
+  await within(DRAIN_MS, Promise.all([s.background.idle(), s.reads.close(), listening?.gone]))
+  s.cores.close()
+  s.db.close()
+}
+
+/** Has a signal end the process. What it gives does so too, where none has. */
+function endOnSignal(s: Services, parts: Parts): (why: string) => void {
   let firstAt: number | null = null
-  const onSignal = (signal: string) => {
-    const at = s.clock.monotonicMs()
-    if (firstAt !== null) {
-      if (at - firstAt > REPEAT_MS) void endProcess(1, 0)
-      return
-    }
-    firstAt = at
+  const begin = (signal: string) => {
+    if (firstAt !== null) return
+    firstAt = s.clock.monotonicMs()
     s.log.info('stopping', { signal })
     setTimeout(() => void endProcess(1), 2 * DRAIN_MS + 1000).unref()
-    void end().then(
+    void endParts(s, parts).then(
       () => endProcess(0),
       () => endProcess(1),
     )
   }
+  const onSignal = (signal: string) => {
+    if (firstAt === null) begin(signal)
+    else if (s.clock.monotonicMs() - firstAt > REPEAT_MS) void endProcess(1, 0)
+  }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
+  return begin
 }
 
-async function listen(s: Services): Promise<Listening> {
-  const { host, port, trustedProxies } = s.config
+/** Why a port can't be had. */
+function portRefused({ host }: Config, port: number, error: unknown): unknown {
+  if (error instanceof ConfigError) return error
+  return new ConfigError(
+    errorCode(error) === 'EADDRINUSE'
+      ? `PORT ${port} is in use on ${host}, perhaps by another Subpanel: set PORT to another one`
+      : `PORT ${port} can't be listened on at HOST ${host}: ${errorMessage(error)}`,
+  )
+}
+
+/** Listens in this process. `shared`: beside others on the same port. */
+async function listen(s: Services, port: number, shared: boolean): Promise<Listening> {
+  const { host, trustedProxies } = s.config
   try {
     return await serve(createApp(s), host, port, {
       isProxy: (peer) => isProxy(trustedProxies, peer),
+      shared,
     })
   } catch (error) {
-    throw new ConfigError(
-      errorCode(error) === 'EADDRINUSE'
-        ? `PORT ${port} is in use on ${host}, perhaps by another Subpanel: set PORT to another one`
-        : `PORT ${port} can't be listened on at HOST ${host}: ${errorMessage(error)}`,
-    )
+    throw portRefused(s.config, port, error)
+  }
+}
+
+/** Listens as it is configured: in this process, or in several others. */
+async function listenAs(s: Services): Promise<NonNullable<Parts['listening']>> {
+  const { port, webProcesses } = s.config
+  if (webProcesses === 1) return listen(s, port, false)
+  if (process.platform !== 'linux')
+    throw new ConfigError('WEB_PROCESSES above 1 needs Linux, where processes can share a port')
+  try {
+    return await startWebProcesses(s)
+  } catch (error) {
+    throw portRefused(s.config, port, error)
   }
 }
 
@@ -157,34 +204,51 @@ async function start(roles: Role[]): Promise<void> {
   if (await completeRestore(config)) config = loadConfig(process.env, process.cwd(), GATEWAYS)
   const { services: s, firstStart } = await compose(config, { init })
   if (firstStart) showFirstStart(s, firstStart)
-  let listening: Listening | null = null
-  let runners: Runner[] = []
+  const parts: Parts = { listening: null, runners: [] }
   // Before anybody can know that the process is there, and send it a signal.
-  endOnSignal(s, async () => {
-    s.endSending()
-    await within(
-      DRAIN_MS,
-      Promise.all([listening?.close(), ...runners.map((runner) => runner.stop())]),
-    )
-    s.seenDevices.flush()
-    // The database's own files go when its last connection, which must be the one that writes, is closed.
-    await within(DRAIN_MS, Promise.all([s.background.idle(), s.reads.close()]))
-    s.cores.close()
-    s.db.close()
-  })
+  endOnSignal(s, parts)
   if (roles.includes('web')) {
     await ensureBuild(s.log)
-    listening = await listen(s)
-    s.log.info('listening', { host: config.host, port: listening.port })
+    const listening = await listenAs(s)
+    parts.listening = listening
+    const { host, webProcesses } = config
+    const processes = webProcesses > 1 ? webProcesses : undefined
+    s.log.info('listening', { host, port: listening.port, processes })
   }
   logStart(s)
-  runners = startRoles(s, roles)
+  parts.runners = startRoles(s, roles)
 }
 
+async function startPart({ number, port, envText }: Part): Promise<void> {
+  const config = loadConfig(process.env, process.cwd(), GATEWAYS, undefined, envText)
+  // One that was killed may have left a restore half done.
+  await completeRestore(config)
+  const tell = (word: CountWord | typeof READY) =>
+    process.connected && process.send?.(word, undefined, undefined, () => {})
+  const { counts, hear, leave } = joinCounts(systemClock, tell)
+  process.on('message', hear)
+  const s = joinServices(config, number, counts)
+  const parts: Parts = { listening: null, runners: [] }
+  const end = endOnSignal(s, parts)
+  // The first process wants it, or is gone.
+  process.once('disconnect', () => {
+    leave()
+    end('disconnect')
+  })
+  if (!process.connected) return end('disconnect')
+  parts.listening = await listen(s, port, true)
+  tell(READY)
+}
+
+/** Runs one of several web processes until its first process ends it or is gone. */
+export const runPart = (part: Part): Promise<void> => explained(() => startPart(part))
+
 /** Runs a process until a signal ends it. A start that is refused prints one line and ends with 1; a damaged database with 70. */
-export async function runProcess(roles: Role[]): Promise<void> {
+export const runProcess = (roles: Role[]): Promise<void> => explained(() => start(roles))
+
+async function explained(start: () => Promise<void>): Promise<void> {
   try {
-    await start(roles)
+    await start()
   } catch (error) {
     const explained = explainFailure(error)
     if (!explained) throw error

@@ -22,6 +22,8 @@ interface Limits {
   silenceMs: number
   /** Whether a peer is a proxy of ours, which sends no request before the answer to its last: it is spared what holds back strangers. */
   isProxy: (peer: string | undefined) => boolean
+  /** Whether other processes listen on the port too: the system then gives each of them its share of the connections (Linux). */
+  shared: boolean
 }
 
 /** Behind a proxy that keeps its connections, ours must live longer than its. */
@@ -131,7 +133,7 @@ async function serveNode(
   own: Handle,
   hostname: string,
   port: number,
-  { bodyMs, silenceMs, isProxy }: Limits,
+  { bodyMs, silenceMs, isProxy, shared }: Limits,
 ): Promise<Listening> {
   const [{ createServer, IncomingMessage }, { getRequestListener }] = await Promise.all([
     import('node:http'),
@@ -195,7 +197,7 @@ async function serveNode(
   })
   await new Promise<void>((listening, reject) => {
     server.on('error', reject)
-    server.listen(port, hostname, listening)
+    server.listen({ port, host: hostname, reusePort: shared }, listening)
   })
   return {
     port: (server.address() as AddressInfo).port,
@@ -248,7 +250,7 @@ async function serveBun(
   own: Handle,
   hostname: string,
   port: number,
-  { bodyMs, silenceMs }: Limits,
+  { bodyMs, silenceMs, shared }: Limits,
 ): Promise<Listening> {
   // Bun ends a connection with a request before the answer to its last. An answer that it has in the same turn lets it begin the next one of
   // the same read: a megabyte of requests, 37,000, held everybody up for 8 s.
@@ -256,6 +258,7 @@ async function serveBun(
   const server = Bun.serve({
     hostname,
     port,
+    reusePort: shared,
     idleTimeout: silenceMs / SECOND_MS,
     maxRequestBodySize: MAX_BODY_BYTES,
     fetch(request, self) {
@@ -282,6 +285,7 @@ export function serve(
     bodyMs: BODY_TIMEOUT_MS,
     silenceMs: SILENCE_MS,
     isProxy: () => false,
+    shared: false,
     ...limits,
   })
 }

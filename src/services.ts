@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import type { Background } from './lib/background.ts'
 import type { Batch } from './lib/batch.ts'
 import type { Clock } from './lib/clock.ts'
+import type { Counts } from './lib/counts.ts'
 import type { Limiter } from './lib/limiter.ts'
 import type { Log } from './lib/log.ts'
 import type { Rests } from './lib/rests.ts'
@@ -44,7 +45,9 @@ export interface Services {
   /** The share of the data folder's disk that is free, 0 to 1. */
   freeDiskShare(): number
   gateways: PaymentGateways
-  /** Payment providers that want to be left alone, by whatever of this process they were asked: ask them by domain/payments/gateways.ts. */
+  /** What is counted in memory for all web processes. */
+  counts: Counts
+  /** Payment providers that want to be left alone, by whatever process they were asked: ask them by domain/payments/gateways.ts. */
   gatewayRests: Rests
   /** Questions about payments that are under way, by payment: who asks meanwhile shares the answer. */
   paymentChecks: SingleFlight<PaymentState>

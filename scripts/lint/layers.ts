@@ -122,7 +122,7 @@ const LAYERS: Layer[] = [
   ),
   layer(
     'start',
-    'src/main.ts src/run.ts src/entry/',
+    'src/main.ts src/run.ts src/web-processes.ts src/entry/',
     'config, lib, type services, nodes, installation, integrations, compose, instance, jobs, http, bot, serve, node:',
   ),
   layer(

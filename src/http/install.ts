@@ -10,7 +10,7 @@ import { asciiLine } from '#src/lib/format.ts'
 import { parseHostKey } from '#src/lib/host-key.ts'
 import { jsonObject } from '#src/lib/json.ts'
 import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
-import { createTurns, type Rate } from '#src/lib/turns.ts'
+import type { Rate } from '#src/lib/turns.ts'
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { apiHeaders } from '#src/web/csp.ts'
@@ -92,9 +92,9 @@ function reportOf(body: v.InferOutput<typeof registration>): Report | null {
   }
 }
 
-/** How often installations report, one per process. */
-export const createInstallReports = ({ clock }: Pick<Services, 'clock'>) =>
-  createTurns(clock, REPORTS.inMs)
+/** How often installations report. */
+export const createInstallReports = ({ counts }: Pick<Services, 'counts'>) =>
+  counts.turnsOf('installations', REPORTS.inMs)
 
 export const installOperations = openOperations('Service', [
   operation(
@@ -166,7 +166,7 @@ export const installOperations = openOperations('Service', [
       // The interface: a body that can't be read counts as empty.
       const body = jsonObject(await readJsonBytes(c, JSON_LIMIT_BYTES, OPEN_STRINGS)) ?? {}
       const report = reportOf(check(registration, body))
-      const waitMs = report ? s.installReports.take([params.token, REPORTS]) : 0
+      const waitMs = report ? await s.installReports.take([params.token, REPORTS]) : 0
       if (waitMs > 0) throw tooMany(waitMs / SECOND_MS)
       await registerNode(s, params.token, ipOf(s, c), report)
       return { ok: true }

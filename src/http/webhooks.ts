@@ -40,7 +40,7 @@ type Said<K extends Notice['says']> = Extract<Notice, { says: K }>
 async function recheck(s: Http, payment: Payment): Promise<void> {
   if (payment.externalId === '') return
   const { id } = payment
-  if (!s.noticeLimits.mayAsk(payment)) {
+  if (!(await s.noticeLimits.mayAsk(payment))) {
     if (payment.status === 'pending') await askAgainSoon(s, id)
     return
   }
@@ -70,7 +70,7 @@ function followUp(
     const known = payment ?? (await find())
     // The reconciler asks for it, or for its creation once more, and so learns what the provider calls it.
     if (known?.status === 'pending') await askAgainSoon(s, known.id)
-    if (!known && s.noticeLimits.mayLookUp(ip)) await lookUpUnknown(s, provider, externalId)
+    if (!known && (await s.noticeLimits.mayLookUp(ip))) await lookUpUnknown(s, provider, externalId)
   })
 }
 
@@ -127,7 +127,7 @@ function toldIdOf(payment: Payment, ids: string[]): { externalId?: string } {
 async function wordOf(s: Http, payment: Payment, told: PaidState): Promise<PaidState> {
   const { amount, test } = told
   if (amount !== undefined || payment.externalId === '' || payment.status === 'paid') return told
-  if (!s.noticeLimits.mayAsk(payment)) return told
+  if (!(await s.noticeLimits.mayAsk(payment))) return told
   const answer = askProvider(s, payment, s.noticeLimits.limited).catch((error) => {
     // Enough is asked at the moment.
     if (error instanceof ApiError) return null

@@ -15,11 +15,11 @@ export interface Turns {
    * Takes a turn of all these shares and gives 0; or takes none of them, and gives the milliseconds until there is one of each. A
    * key has the same rates each time.
    */
-  take(...shares: Share[]): number
+  take(...shares: Share[]): number | Promise<number>
 }
 
 /** Turns of which none was taken yet. Their memory is of the keys that had one within `longestMs`, the longest of all rates. */
-export function createTurns({ monotonicMs }: Clock, longestMs: number): Turns {
+export function createTurns({ monotonicMs }: Clock, longestMs: number) {
   /** When each had its turns, oldest first; whose last one is latest is at the end. */
   const taken = new Map<string, number[]>()
 
@@ -43,7 +43,7 @@ export function createTurns({ monotonicMs }: Clock, longestMs: number): Turns {
     taken.set(key, [...times, now])
   }
   return {
-    take(...shares) {
+    take(...shares: Share[]): number {
       const now = monotonicMs()
       forget(now)
       const wait = Math.max(...shares.map((share) => waitMs(now, share)))

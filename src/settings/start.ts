@@ -33,6 +33,13 @@ const whole = (min: number, max: number) => {
   )
 }
 
+/** `auto` is left to who knows the machine. */
+const processes = v.pipe(
+  v.string(),
+  v.regex(/^(auto|[1-9]|[1-5]\d|6[0-4])$/, 'must be auto or a whole number from 1 to 64'),
+  v.transform((text) => (text === 'auto' ? text : Number(text))),
+)
+
 const oneOf = <const T extends string>(...choices: readonly T[]) =>
   v.picklist(choices, `must be ${choices.join(' or ')}`)
 
@@ -104,6 +111,12 @@ export const START = startSettings([
     docs: 'port on which the service listens',
   },
   { key: 'HOST', fallback: '127.0.0.1', docs: 'address on which it listens' },
+  {
+    key: 'WEB_PROCESSES',
+    start: processes,
+    fallback: '1',
+    docs: 'how many processes answer requests: a number, or `auto` for as many as there are cores ([above](#all-cores-of-one-machine))',
+  },
   {
     key: 'DATA_DIR',
     fallback: 'data',

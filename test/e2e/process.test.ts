@@ -97,6 +97,7 @@ describe.each(RUNTIMES)('first start on %s', (runtime) => {
       PANEL_PASSWORD: 'seven77',
       TRUSTED_PROXIES: '10.0.0.0/33',
       HOST_ISOLATION: 'yes',
+      WEB_PROCESSES: '0',
       LOG_LEVEL: 'loud',
       DEFAULT_LANG: 'xx',
       CURRENCY: 'roubles',

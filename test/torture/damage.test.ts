@@ -15,10 +15,12 @@ import {
   type Area,
   findProgram,
   inParallel,
+  isAlive,
   RUNTIMES,
   type Server,
 } from '#test/support/drivers/process.ts'
 import { fillUsers, seeded, useAreas, verdict } from '#test/support/drivers/torture.ts'
+import { webProcesses } from '#test/support/drivers/web-processes.ts'
 import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
@@ -98,26 +100,33 @@ test('no damage that SQLite can see passes the start unnoticed', async () => {
   expect(counts['refused with 70']?.length).toBeGreaterThan(25)
 })
 
-test.each(RUNTIMES)('damage found while running ends %s with 70', async (runtime) => {
-  const a = await filled()
-  const server = await a.startServer({ runtime })
-  expect((await server.admin('/subscriptions?limit=1')).status).toBe(200)
-  // A foreign commit makes the server drop its page cache; everything moves from the log into the file.
-  execFileSync('sqlite3', [
-    a.database,
-    "update users set note = 'x'; PRAGMA wal_checkpoint(TRUNCATE)",
-  ])
-  const size = statSync(a.database).size
-  overwrite(a.database, 4 * PAGE, Buffer.alloc(size - 4 * PAGE, 0xa5))
-  const broken = digest(a.database)
-  await server.admin('/subscriptions?limit=1000').catch(() => {})
-  expect(await server.exited).toEqual({ code: 70, signal: null })
-  expect(server.output()).toMatch(
-    /error the database is damaged: stopping \(docs\/reliability\.md\)/,
-  )
-  expect((await a.run({ runtime })).code).toBe(70)
-  expect(digest(a.database)).toBe(broken)
-})
+const RUNS = RUNTIMES.flatMap((runtime) => ['1', '2'].map((web) => [runtime, web] as const))
+test.each(RUNS)(
+  'damage found while running ends %s with 70 (WEB_PROCESSES=%s)',
+  async (runtime, web) => {
+    const a = await filled()
+    const server = await a.startServer({ runtime, env: { WEB_PROCESSES: web } })
+    const processes = webProcesses(server.pid)
+    expect(processes).toHaveLength(web === '1' ? 0 : 2)
+    expect((await server.admin('/subscriptions?limit=1')).status).toBe(200)
+    // A foreign commit makes the server drop its page cache; everything moves from the log into the file.
+    execFileSync('sqlite3', [
+      a.database,
+      "update users set note = 'x'; PRAGMA wal_checkpoint(TRUNCATE)",
+    ])
+    const size = statSync(a.database).size
+    overwrite(a.database, 4 * PAGE, Buffer.alloc(size - 4 * PAGE, 0xa5))
+    const broken = digest(a.database)
+    await server.admin('/subscriptions?limit=1000').catch(() => {})
+    expect(await server.exited).toEqual({ code: 70, signal: null })
+    expect(server.output()).toMatch(
+      /error the database is damaged: stopping \(docs\/reliability\.md\)/,
+    )
+    await until('all have ended', () => !processes.some(isAlive))
+    expect((await a.run({ runtime })).code).toBe(70)
+    expect(digest(a.database)).toBe(broken)
+  },
+)
 
 /** Grants one by one until the server is gone; the uuids that were answered with 200. */
 async function grantUntilGone(server: Server, limit: number): Promise<string[]> {

@@ -7,8 +7,11 @@ import { DatabaseRefused } from '../failures.ts'
 import { configure } from './configure.ts'
 import { damaged, guarded } from './failures.ts'
 import { type SqliteDatabase, wrap } from './handle.ts'
-import { appliedMigration, migrate, migrationNumbers } from './migrate.ts'
+import { appliedMigration, isPresentForm, migrate, migrationNumbers } from './migrate.ts'
 import { peekInstance } from './peek.ts'
+
+/** How long a statement waits for another process's lock. */
+const BUSY_MS = 2000
 
 /** Copies the database beside itself. One copy per migration: a start that fails again and again must not fill the disk. */
 function snapshotBefore(raw: Sqlite.Database, path: string, applied: number, now: Date): void {
@@ -88,11 +91,23 @@ function open(
 
 /** A handle that only reads, for a thread of its own beside those that write. */
 export const openForReading = (path: string): SqliteDatabase =>
-  open(path, { readonly: true, fileMustExist: true, timeout: 2000 }, (raw) => {
+  open(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS }, (raw) => {
     raw.pragma('trusted_schema = OFF')
     raw.pragma('cell_size_check = ON')
     raw.pragma('temp_store = MEMORY')
     raw.pragma('cache_size = -32768')
+  })
+
+/**
+ * Opens a database that another process of the same service has brought to this form, and has open: nothing of it is checked or
+ * changed. Throws DatabaseRefused where the program is another one by now.
+ */
+export const joinDatabase = (path: string): SqliteDatabase =>
+  open(path, { fileMustExist: true, timeout: BUSY_MS }, (raw) => {
+    if (!isPresentForm(raw)) {
+      throw new DatabaseRefused('the program was changed while the service ran: restart it')
+    }
+    configure(raw)
   })
 
 /**
@@ -109,7 +124,7 @@ export function openDatabase(
   },
 ): SqliteDatabase {
   const existed = path !== ':memory:' && existsSync(path)
-  return open(path, { timeout: options.busyTimeoutMs ?? 2000 }, (raw) => {
+  return open(path, { timeout: options.busyTimeoutMs ?? BUSY_MS }, (raw) => {
     if (existed) {
       checkPages(raw)
       options.accept?.(peekInstance(raw, 'instance_id'))

@@ -182,7 +182,7 @@ async function askForPayment(
 }
 
 /** Milliseconds until a provider may be asked for this payment; 0: now, and that counts. */
-const takeTurn = (s: CreationDeps, payment: Payment): number =>
+const takeTurn = async (s: CreationDeps, payment: Payment): Promise<number> =>
   s.gatewayRests.leftMs(payment.provider) ||
   s.creationTurns.take([payment.id, { most: 1, inMs: ASK_EVERY_MS }], customerShare(payment))
 
@@ -199,7 +199,7 @@ export const completeCreation = (
     // Who shared nobody's answer, as it came a moment later, may find the link there.
     const present = await s.db.read((q) => readPayment(q, payment.id))
     if (present && present.externalId !== '') return { payment: present }
-    const retryAfterMs = takeTurn(s, payment)
+    const retryAfterMs = await takeTurn(s, payment)
     if (retryAfterMs === 0) return askForPayment(s, payment, shop)
     return { outcome: 'unknown', reason: 'asked for a moment ago', retryAfterMs }
   }).answer

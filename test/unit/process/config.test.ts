@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ConfigError, loadConfig } from '#src/config.ts'
@@ -28,8 +28,10 @@ describe('with nothing configured', () => {
     expect(load()).toEqual({
       port: 3000,
       host: '127.0.0.1',
+      webProcesses: 1,
       dataDir: join(cwd, 'data'),
       envFile: join(cwd, '.env'),
+      envText: '',
       databasePath: join(cwd, 'data', 'panel.db'),
       domains: {
         sub: 'sub.localhost:3000',
@@ -135,6 +137,7 @@ const BAD: Record<string, string[]> = {
   DATABASE_URL: ['postgres://x', 'panel.db', 'file:', 'file://'],
   TRUSTED_PROXIES: ['nginx', '10.0.0.0/33', '10.0.0.0/8 and more', '10.0.0.0/8;::1'],
   HOST_ISOLATION: ['on', 'true', 'STRICT'],
+  WEB_PROCESSES: ['0', '65', '-1', '2.5', '1e1', 'AUTO', 'all'],
   LOG_LEVEL: ['verbose', 'INFO', '3'],
   DEFAULT_LANG: ['de', 'EN', 'en-US'],
   CURRENCY: ['rub', 'R', 'RUBLES', '₽'],
@@ -227,6 +230,15 @@ describe('the env file', () => {
     expect(load({ ENV_FILE: 'missing.env' })).toMatchObject({ port: 3000, envInstanceId: '' })
   })
 
+  test('counts as it was for who joins a service that runs', () => {
+    const then = loadFile('CURRENCY=EUR\nBRAND_NAME=Then\n').envText
+    loadFile('CURRENCY=USD\nBRAND_NAME=Now\n')
+    const joined = loadConfig({ ENV_FILE: 'some.env' }, cwd, GATEWAYS, undefined, then)
+    expect(joined).toMatchObject({ currency: 'EUR', live: { BRAND_NAME: 'Then' } })
+    // After a restore, the file itself.
+    expect(joined.readLive()).toEqual({ BRAND_NAME: 'Now' })
+  })
+
   test('alone says whose database it belongs to', () => {
     expect(loadFile('INSTANCE_ID=abc\n').envInstanceId).toBe('abc')
     expect(loadFile('', { INSTANCE_ID: 'abc' }).envInstanceId).toBe('')
@@ -240,6 +252,15 @@ describe('the env file', () => {
       WEBHOOK_URL: 'https://hook.test/',
     })
   })
+})
+
+test.each([
+  ['1', 1],
+  ['2', 2],
+  ['64', 64],
+  ['auto', availableParallelism()],
+])('WEB_PROCESSES=%s is %i', (text, processes) => {
+  expect(load({ WEB_PROCESSES: text }).webProcesses).toBe(processes)
 })
 
 test('addresses of outside systems lose the slashes at their end', () => {
