@@ -21,6 +21,8 @@ export interface LoadResult {
   perSecond: number
   p50Ms: number
   p99Ms: number
+  /** All answers, those of the warm-up too. */
+  answers: number
   /** The share of one core that this generator used: near 1 it would be the bottleneck. */
   busy: number
 }
@@ -72,6 +74,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
     openConnection(job.port, nextRequest, (ms) => histogram.add(ms), job.pauseMs),
   )
   await pause(job.warmupSeconds)
+  const { count: warmedUp } = histogram
   histogram = createHistogram()
   const busy = cpuShare()
   const startedAt = performance.now()
@@ -81,6 +84,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   for (const socket of sockets) socket.destroy()
   return {
     perSecond: histogram.count / seconds,
+    answers: warmedUp + histogram.count,
     p50Ms: histogram.quantile(0.5),
     p99Ms: histogram.quantile(0.99),
     busy: share,

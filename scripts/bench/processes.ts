@@ -77,6 +77,10 @@ export interface Server {
   cpuMs(): number
   /** MB of memory that the process holds now. */
   residentMb(): number
+  /** The first of these of it and its children together. */
+  familyCpuMs(): number
+  /** MB of memory that it and each of its children hold now, their parts of what they share. */
+  familyMb(): number[]
   stop(): Promise<void>
 }
 
@@ -92,6 +96,16 @@ function cpuMs(pid: number): number {
 function residentMb(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) / 1024
+}
+
+function proportionalMb(pid: number): number {
+  const kilobytes = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]
+  return Number(kilobytes) / 1024
+}
+
+function familyOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return [pid, ...children.split(' ').filter(Boolean).map(Number)]
 }
 
 /** Starts a server script and waits for its line `listening … port=N`. */
@@ -120,6 +134,8 @@ export function startServer(
           pid,
           cpuMs: () => cpuMs(pid),
           residentMb: () => residentMb(pid),
+          familyCpuMs: () => familyOf(pid).reduce((sum, one) => sum + cpuMs(one), 0),
+          familyMb: () => familyOf(pid).map(proportionalMb),
           stop,
         })
       }

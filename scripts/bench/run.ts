@@ -13,12 +13,14 @@ import { HELP, type Options, type Part, parseOptions } from './options.ts'
 import { findRuntimes, type Runtime } from './processes.ts'
 import { measureScale, measureSub } from './sub.ts'
 import { measureSync } from './sync.ts'
+import { measureProcesses } from './web-processes.ts'
 import { withWorkFolder } from './work-folder.ts'
 
 type Measure = (options: Options, runtime: Runtime, folder: string) => Promise<Figure[]>
 
 const MEASURES: Record<Part, Measure> = {
   sub: measureSub,
+  processes: measureProcesses,
   scale: measureScale,
   idle: measureIdle,
   listing: measureListing,

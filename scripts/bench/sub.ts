@@ -49,7 +49,7 @@ async function sampleAnswer(port: number): Promise<BareAnswer> {
 }
 
 /** Lets the generator, always on Node, ask a server for the lists of `users` users. */
-function load(options: Options, server: Server, users: number): Promise<LoadResult> {
+export function load(options: Options, server: Server, users: number): Promise<LoadResult> {
   const { connections, seconds } = options
   const job: LoadJob = {
     ...{ port: server.port, host: HOST, users, connections },
