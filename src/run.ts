@@ -22,7 +22,7 @@ import { subLink } from './lib/sub-link.ts'
 import { endProcess } from './lib/thread.ts'
 import { type Listening, serve } from './serve.ts'
 import type { Services } from './services.ts'
-import { type Part, READY, startWebProcesses } from './web-processes.ts'
+import { type Part, READY, startWebProcesses, type WebProcesses } from './web-processes.ts'
 
 export type Role = 'web' | 'scheduler' | 'bot'
 
@@ -86,10 +86,13 @@ function startRoles(s: Services, roles: Role[]): Runner[] {
 
 /** What runs in a process. */
 interface Parts {
-  /** `gone`: the end of the processes that listen, which have their own limits. */
-  listening: (Listening & { gone?: Promise<unknown> }) | null
+  listening: Listening | WebProcesses | null
   runners: Runner[]
 }
+
+/** The processes that listen, where this one does not: they have limits of their own. */
+const othersOf = ({ listening }: Pick<Parts, 'listening'>): WebProcesses | null =>
+  listening && 'gone' in listening ? listening : null
 
 /** Finishes what is under way. */
 async function endParts(s: Services, { listening, runners }: Parts): Promise<void> {
@@ -100,7 +103,8 @@ async function endParts(s: Services, { listening, runners }: Parts): Promise<voi
   )
   s.seenDevices.flush()
   // The database's own files go when its last connection, which must be the one that writes, is closed.
-  await within(DRAIN_MS, Promise.all([s.background.idle(), s.reads.close(), listening?.gone]))
+  const others = othersOf({ listening })?.gone
+  await within(DRAIN_MS, Promise.all([s.background.idle(), s.reads.close(), others]))
   s.cores.close()
   s.db.close()
 }
@@ -120,7 +124,10 @@ function endOnSignal(s: Services, parts: Parts): (why: string) => void {
   }
   const onSignal = (signal: string) => {
     if (firstAt === null) begin(signal)
-    else if (s.clock.monotonicMs() - firstAt > REPEAT_MS) void endProcess(1, 0)
+    else if (s.clock.monotonicMs() - firstAt > REPEAT_MS) {
+      othersOf(parts)?.kill()
+      void endProcess(1, 0)
+    }
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)

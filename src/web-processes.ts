@@ -127,21 +127,30 @@ function keep({ clock, log, counts }: Deps, part: Part): Kept {
   }
 }
 
+export interface WebProcesses extends Listening {
+  /** All have ended. */
+  gone: Promise<unknown>
+  /** Ends all at once. */
+  kill(): void
+}
+
 /** Listens with as many processes as are configured. Resolves when all do; throws the runtime's error when the port is taken. */
-export async function startWebProcesses(s: Deps): Promise<Listening & { gone: Promise<unknown> }> {
+export async function startWebProcesses(s: Deps): Promise<WebProcesses> {
   const { host, port: wanted, webProcesses, envText } = s.config
   const port = await takePort(host, wanted)
   const kept = Array.from({ length: webProcesses }, (_, i) =>
     keep(s, { number: i + 1, port, envText }),
   )
-  process.on('exit', () => {
+  const kill = () => {
     for (const one of kept) one.kill()
-  })
+  }
+  process.on('exit', kill)
   await Promise.all(kept.map((one) => one.ready))
   const gone = Promise.all(kept.map((one) => one.gone))
   return {
     port,
     gone,
+    kill,
     async close() {
       for (const one of kept) one.end()
       await gone

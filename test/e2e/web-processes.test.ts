@@ -195,6 +195,18 @@ describe.each(RUNTIMES)('two web processes on %s', (runtime) => {
     expect(server.output().split('role taken role=scheduler')).toHaveLength(2)
   })
 
+  test('a restore that was cut off is completed by the one that takes the place', async () => {
+    const { a, server } = await startTwo(runtime)
+    // As after the commit, before the env file is written.
+    const restored = `${readFileSync(a.envFile, 'utf8')}BRAND_NAME=Restored\n`
+    a.write('update instance set pending_env = ?', restored)
+    process.kill(webProcesses(server.pid)[0] as number, 'SIGKILL')
+    await until('it is complete', () => readFileSync(a.envFile, 'utf8') === restored)
+    await until('and forgotten', () =>
+      a.query('select 1 from instance where pending_env is null').at(0),
+    )
+  })
+
   test('one that ends at once is started ever more slowly; one on its own goes on', async () => {
     const { a, server } = await startTwo(runtime)
     // As after an update of the program under a running service.
