@@ -1,11 +1,12 @@
 /** Single-runner roles: a row says who runs a role until when. A power cut ends all who could hold one. */
 import { type Database, type Query, run } from './engine/database.ts'
+import { sharedNow } from './engine/dialect.ts'
 import { and, eq, lte, or, sql } from './engine/orm.ts'
 import { leases } from './schema/index.ts'
 
 /**
  * Takes or renews the lease: free, run out, or held by `owner`. Returns its fencing number, which grows with every
- * change of owner, or null while another owner holds it.
+ * change of owner, or null while another owner holds it. `nowMs` is by the clock of this machine.
  */
 export async function acquireLease(
   db: Database,
@@ -14,23 +15,25 @@ export async function acquireLease(
   nowMs: number,
   ttlMs: number,
 ): Promise<number | null> {
+  const now = sharedNow(nowMs)
+  const expiresAt = sql<number>`${now} + ${ttlMs}`
   return db.txVolatile(function* (tx: Query) {
     const [row] = yield* run(
       tx
         .insert(leases)
-        .values({ name, owner, fence: 1, expiresAt: nowMs + ttlMs })
+        .values({ name, owner, fence: 1, expiresAt })
         .onConflictDoUpdate({
           target: leases.name,
           set: {
             fence: sql`${leases.fence} + case when ${leases.owner} <> ${owner} then 1 else 0 end`,
             owner,
-            expiresAt: nowMs + ttlMs,
+            expiresAt,
           },
           // A lease that ends further ahead than any TTL was written before the clock jumped back.
           setWhere: or(
             eq(leases.owner, owner),
-            lte(leases.expiresAt, nowMs),
-            sql`${leases.expiresAt} > ${nowMs + 10 * ttlMs}`,
+            lte(leases.expiresAt, now),
+            sql`${leases.expiresAt} > ${now} + ${10 * ttlMs}`,
           ) as ReturnType<typeof eq>,
         })
         .returning({ fence: leases.fence }),

@@ -38,7 +38,7 @@ export type ReadResult<K extends ReadName> = ReturnType<Reads[K]> extends Steps<
 
 /** Asks a read of this database in the thread of the caller. */
 export function read<K extends ReadName>(
-  db: Database,
+  db: Pick<Database, 'read'>,
   name: K,
   ...input: ReadInput<K>
 ): Promise<ReadResult<K>> {

@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { isBusy } from './engine/failures.ts'
 import { configure } from './engine/sqlite/configure.ts'
 import { dropFactTriggers, rebuildFacts } from './engine/sqlite/facts.ts'
-import { guarded, neutral } from './engine/sqlite/failures.ts'
+import { neutral } from './engine/sqlite/failures.ts'
 import { peekInstance, peekSetting } from './engine/sqlite/peek.ts'
 import { snapshotInto, withConnection } from './engine/sqlite/snapshot.ts'
 import { STORED_TABLES } from './rows.ts'
@@ -538,18 +538,4 @@ export function replaceRows(
     steps.step('committed')
     return { ...done, envText, passphraseTaken }
   })
-}
-
-/** How long a restore waits for another one. */
-const TURN_MS = 60_000
-
-/** Runs `work` while no other process of this machine restores into this database. Busy when another one takes too long. */
-export async function withRestoreLock<T>(database: string, work: () => Promise<T>): Promise<T> {
-  const lock = new Sqlite(`${database}.restore-lock`, { timeout: TURN_MS })
-  try {
-    guarded(() => lock.exec('BEGIN EXCLUSIVE'))
-    return await work()
-  } finally {
-    lock.close()
-  }
 }

@@ -29,7 +29,7 @@ const MAX_VALUE_BYTES = 1024 ** 2
 const MAX_SCHEMA_BYTES = 128 * 1024
 
 /** State of this machine and of the moment: a restore leaves it as it is. */
-const KEPT = new Set([
+export const KEPT: ReadonlySet<string> = new Set([
   '__drizzle_migrations',
   'revisions',
   'leases',

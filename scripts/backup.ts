@@ -2,8 +2,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import * as v from 'valibot'
-import { peekInstance } from '#db/engine/sqlite/peek.ts'
-import { withConnection } from '#db/engine/sqlite/snapshot.ts'
+import type { Store } from '#db/engine/store.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { backupName } from '#src/domain/installation/backup.ts'
 import { createDataFiles } from '#src/integrations/files/data-files.ts'
@@ -18,7 +17,7 @@ import {
   type PassphraseKey,
   parsePassphraseKey,
 } from '#src/lib/passphrase-key.ts'
-import { readArguments, requireDatabase, runCommand, UsageError } from './operator.ts'
+import { readArguments, requireStore, runCommand, UsageError } from './operator.ts'
 import { readPassphrase } from './passphrase.ts'
 
 const USAGE = `usage: npm run backup -- [FILE] [--encrypt | --plain]
@@ -30,14 +29,18 @@ Run it where the service runs, as its user. The archive opens everything that th
 `
 
 /** The key that the archive is encrypted with; null for none. */
-async function keyFor(config: Config, given: Set<string>): Promise<PassphraseKey | null> {
+async function keyFor(
+  config: Config,
+  store: Store,
+  given: Set<string>,
+): Promise<PassphraseKey | null> {
   if (given.has('--plain')) return null
   if (given.has('--encrypt')) {
     const passphrase = v.safeParse(newPassphrase, await readPassphrase(config, { isNew: true }))
     if (!passphrase.success) throw new ConfigError(`the passphrase ${passphrase.issues[0].message}`)
     return derivePassphraseKey(passphrase.output)
   }
-  const own = withConnection(config.databasePath, (raw) => peekInstance(raw, 'backup_key'))
+  const own = await store.read('backup_key')
   return own === undefined ? null : parsePassphraseKey(own)
 }
 
@@ -83,9 +86,9 @@ await runCommand(async () => {
   const { word, given } = readArguments(USAGE, ['--encrypt', '--plain'])
   if (given.size > 1) throw new UsageError(USAGE)
   const config = loadConfig(process.env, process.cwd(), GATEWAYS)
-  requireDatabase(config.databasePath)
+  const store = await requireStore(config)
   const now = systemClock.now()
-  const key = await keyFor(config, given)
+  const key = await keyFor(config, store, given)
   const path = resolve(word ?? backupName(now, key !== null))
   if (word !== '-' && existsSync(path)) throw new ConfigError(`${path} is there already`)
   const pack = () => createDataFiles({ config, log: silentLog }).pack(now, key)

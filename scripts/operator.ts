@@ -1,5 +1,6 @@
 /** What the operator's commands share: how they fail, and that what they write is owner-only. */
-import { existsSync } from 'node:fs'
+import { storeAt } from '#db/engine/open.ts'
+import type { Store, StorePlace } from '#db/engine/store.ts'
 import { ConfigError } from '#src/config.ts'
 import { explainFailure } from '#src/instance.ts'
 import { ApiError } from '#src/lib/errors.ts'
@@ -25,10 +26,12 @@ export async function runCommand(work: () => Promise<number>): Promise<void> {
   }
 }
 
-/** Throws ConfigError where there is no database yet. */
-export function requireDatabase(path: string): void {
-  if (!existsSync(path))
-    throw new ConfigError(`no database at ${path}: run this where the service runs`)
+/** The database of the service. Throws ConfigError where there is none yet. */
+export async function requireStore(place: StorePlace): Promise<Store> {
+  const store = await storeAt(place)
+  if ((await store.state()) !== 'there')
+    throw new ConfigError(`no database at ${store.name}: run this where the service runs`)
+  return store
 }
 
 /** The arguments of a command: flags that it knows, and at most one word. Shows `usage` on --help, or throws it. */

@@ -1,13 +1,12 @@
 /** `npm run reset-admin [-- NAME]`: a new password for an admin who is locked out; two-factor login off, sessions ended. */
 import { listAdmins } from '#db/admins.ts'
 import type { Database } from '#db/engine/database.ts'
-import { openDatabase, withStartLock } from '#db/engine/open.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { resetAdmin } from '#src/domain/accounts/admins.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { ApiError } from '#src/lib/errors.ts'
-import { readArguments, requireDatabase, runCommand } from './operator.ts'
+import { readArguments, requireStore, runCommand } from './operator.ts'
 
 const USAGE = `usage: npm run reset-admin [-- NAME]
   NAME   the admin, by default admin; with spaces in quotes
@@ -31,11 +30,8 @@ async function reset(db: Database, config: Config, name: string): Promise<void> 
 await runCommand(async () => {
   const { word: name = 'admin' } = readArguments(USAGE)
   const config = loadConfig(process.env, process.cwd(), GATEWAYS)
-  const { databasePath } = config
-  requireDatabase(databasePath)
-  const db = await withStartLock(databasePath, async () =>
-    openDatabase(databasePath, { now: systemClock.now() }),
-  )
+  const store = await requireStore(config)
+  const db = await store.withStartLock(() => store.open({ now: systemClock.now() }))
   try {
     await reset(db, config, name)
   } finally {

@@ -2,7 +2,8 @@
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { raiseWantedGeneration } from '#db/bot-state.ts'
-import { withStartLock } from '#db/engine/open.ts'
+import { storeAt } from '#db/engine/open.ts'
+import type { Store } from '#db/engine/store.ts'
 import { createHostFile } from '#src/compose.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { restoredMessage, tellOfRestore } from '#src/domain/installation/backup.ts'
@@ -31,6 +32,7 @@ restored data; what was there before is kept in DATA_DIR/safety.
 
 /** Undoes what a refused restore began on a machine that had nothing; `env`: its env file's text, null without one. */
 function removeNew(config: Config, env: string | null): void {
+  // On a server its tables stay, without a row of anybody's: a start goes on with them.
   for (const suffix of ['', '-wal', '-shm', '.lock', '.restore-lock']) {
     rmSync(config.databasePath + suffix, { force: true })
   }
@@ -40,12 +42,13 @@ function removeNew(config: Config, env: string | null): void {
 
 async function restore(
   config: Config,
+  store: Store,
   { archive, passphrase }: { archive: string; passphrase: string | null },
   init: boolean,
 ): Promise<RestoreOutcome> {
   const now = systemClock.now()
   const log = createLog('info', systemClock.now, (line) => process.stderr.write(`${line}\n`))
-  const { db } = await withStartLock(config.databasePath, () => openInstance(config, { init, now }))
+  const { db } = await store.withStartLock(() => openInstance(config, store, { init, now }))
   try {
     const actor = { admin: null, ip: 'local' }
     const message = restoredMessage(actor)
@@ -97,12 +100,14 @@ await runCommand(async () => {
     ? await readPassphrase(config, { isNew: false })
     : null
   makeFolders(config)
-  const isNew = !existsSync(config.databasePath)
+  const store = await storeAt(config)
+  const state = await store.state()
+  const isNew = state === 'missing' || (state === 'empty' && config.databaseUrl !== null)
   const env = presentEnv(config.envFile, undefined)
   if (await completeRestore(config)) config = loadConfig(process.env, process.cwd(), GATEWAYS)
   try {
     const init = isNew || given.has('--init')
-    report(await restore(config, { archive, passphrase }, init), isNew)
+    report(await restore(config, store, { archive, passphrase }, init), isNew)
   } catch (error) {
     if (isNew) removeNew(config, env)
     throw error

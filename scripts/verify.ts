@@ -2,12 +2,10 @@
 import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import Sqlite from 'better-sqlite3'
-import { rebuildFacts } from '#db/engine/sqlite/facts.ts'
-import { wrap } from '#db/engine/sqlite/handle.ts'
-import { isPresentForm } from '#db/engine/sqlite/migrate.ts'
+import { storeAt } from '#db/engine/open.ts'
 import { withConnection } from '#db/engine/sqlite/snapshot.ts'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
+import { sqliteStore } from '#db/engine/sqlite/store.ts'
+import type { Store } from '#db/engine/store.ts'
 import { rebuild, UploadRefused, wrongValues } from '#db/upload.ts'
 import { createCores, createHostFile } from '#src/compose.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
@@ -21,7 +19,7 @@ import { GATEWAY_IDS, GATEWAYS } from '#src/integrations/payments/index.ts'
 import { systemClock } from '#src/lib/clock.ts'
 import { createLog } from '#src/lib/log.ts'
 import { DAY_MS, timestampBefore } from '#src/lib/time.ts'
-import { readArguments, runCommand } from './operator.ts'
+import { readArguments, requireStore, runCommand } from './operator.ts'
 import { readPassphrase } from './passphrase.ts'
 
 const USAGE = `usage: npm run verify -- [FILE] [--nodes] [--rebuild]
@@ -39,10 +37,9 @@ const MAX_VALUES = 20
 
 const since = () => timestampBefore(systemClock.now(), RETENTION_MS)
 
-/** What is wrong in a database, the values included for which no backup of it could be restored. */
-const faultsOf = (database: string) =>
+/** The values in a file of SQLite for which no backup of it could be restored. */
+const wrongValuesOf = (database: string) =>
   withConnection(database, (raw) => [
-    ...findFaults(raw, since()),
     ...wrongValues(raw, GATEWAY_IDS)
       .take(MAX_VALUES)
       .map(
@@ -51,26 +48,44 @@ const faultsOf = (database: string) =>
       ),
   ])
 
-/** Makes the facts of a database anew, while nobody else writes. */
-const makeFacts = (database: string) =>
-  withConnection(database, (raw) => raw.transaction(() => rebuildFacts(raw)).immediate())
+/** What is wrong in a database in a file. */
+const faultsOf = async (database: string) => [
+  ...(await sqliteStore(database).faults(since())),
+  ...wrongValuesOf(database),
+]
 
-/** Unpacks a backup and takes it in as a restore would. */
-async function faultsOfArchive(archive: string, passphrase: string | null): Promise<string[]> {
+/** Runs `work` with a folder that is gone afterwards. */
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'subpanel-verify-'))
   try {
-    const uploaded = join(folder, 'uploaded.db')
-    await unpackArchive(archive, uploaded, Number.MAX_SAFE_INTEGER, passphrase)
-    rebuild(uploaded, join(folder, 'clean.db'), GATEWAY_IDS)
-    makeFacts(join(folder, 'clean.db'))
-    return faultsOf(join(folder, 'clean.db'))
-  } catch (error) {
-    if (error instanceof ArchiveRefused || error instanceof UploadRefused) return [error.message]
-    throw error
+    return await work(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** What is wrong in a database on a server, which is copied for it as for a backup. */
+const faultsOnServer = (store: Store) =>
+  inFolder(async (folder) => {
+    const copy = join(folder, 'panel.db')
+    await store.copyInto(copy)
+    return [...(await store.faults(since())), ...wrongValuesOf(copy)]
+  })
+
+/** Unpacks a backup and takes it in as a restore would. */
+const faultsOfArchive = (archive: string, passphrase: string | null) =>
+  inFolder(async (folder) => {
+    const [uploaded, clean] = [join(folder, 'uploaded.db'), join(folder, 'clean.db')]
+    try {
+      await unpackArchive(archive, uploaded, Number.MAX_SAFE_INTEGER, passphrase)
+      rebuild(uploaded, clean, GATEWAY_IDS)
+      await sqliteStore(clean).rebuildFacts()
+      return await faultsOf(clean)
+    } catch (error) {
+      if (error instanceof ArchiveRefused || error instanceof UploadRefused) return [error.message]
+      throw error
+    }
+  })
 
 /** What a file is by its first bytes: sqlite.org/fileformat2.html, RFC 1952. */
 function kindOf(path: string): 'archive' | 'encrypted' | 'database' | null {
@@ -87,6 +102,7 @@ function kindOf(path: string): 'archive' | 'encrypted' | 'database' | null {
 }
 
 async function faultsIn(config: Config, path: string): Promise<string[]> {
+  if (!existsSync(path)) throw new ConfigError(`there is no file ${path}`)
   const kind = kindOf(path)
   if (kind === null) throw new ConfigError(`${path} is neither a backup nor a database`)
   if (kind === 'database') return faultsOf(path)
@@ -95,7 +111,7 @@ async function faultsIn(config: Config, path: string): Promise<string[]> {
 }
 
 async function faultsOnNodes(config: Config): Promise<string[]> {
-  const db = wrap(new Sqlite(config.databasePath, { fileMustExist: true }))
+  const db = await (await storeAt(config)).connect()
   const clock = systemClock
   const log = createLog(config.logLevel, clock.now, (line) => process.stderr.write(`${line}\n`))
   const writeKnownHosts = createHostFile({ config, db, clock, log, fatal: () => {} })
@@ -108,21 +124,30 @@ async function faultsOnNodes(config: Config): Promise<string[]> {
   }
 }
 
+/** What is wrong in the service's own database. */
+async function ownFaults(config: Config): Promise<string[]> {
+  const store = await requireStore(config)
+  return config.databaseUrl === null ? faultsOf(config.databasePath) : faultsOnServer(store)
+}
+
+async function rebuildFactsOf(store: Store): Promise<void> {
+  if (!(await store.isPresentForm())) {
+    throw new ConfigError(
+      'the database has the form of another version: a start of the service brings an older one up to date, and makes all this anew',
+    )
+  }
+  await store.rebuildFacts()
+}
+
 await runCommand(async () => {
   const { word, given } = readArguments(USAGE, ['--nodes', '--rebuild'])
   const config = loadConfig(process.env, process.cwd(), GATEWAYS)
-  const path = word === undefined ? config.databasePath : resolve(word)
-  if (!existsSync(path)) throw new ConfigError(`there is no file ${path}`)
+  const path = word === undefined ? null : resolve(word)
   if (given.has('--rebuild')) {
-    if (word !== undefined) throw new ConfigError("--rebuild is for the service's own database")
-    if (!withConnection(path, isPresentForm)) {
-      throw new ConfigError(
-        'the database has the form of another version: a start of the service brings an older one up to date, and makes all this anew',
-      )
-    }
-    makeFacts(path)
+    if (path !== null) throw new ConfigError("--rebuild is for the service's own database")
+    await rebuildFactsOf(await storeAt(config))
   }
-  const faults = word === undefined ? faultsOf(path) : await faultsIn(config, path)
+  const faults = path === null ? await ownFaults(config) : await faultsIn(config, path)
   if (given.has('--nodes')) faults.push(...(await faultsOnNodes(config)))
   process.stdout.write(faults.length === 0 ? 'all is well\n' : `${faults.join('\n')}\n`)
   return faults.length === 0 ? 0 : 1

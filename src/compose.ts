@@ -3,7 +3,8 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { isDamage } from '#db/engine/failures.ts'
-import { joinDatabase, withStartLock } from '#db/engine/open.ts'
+import { storeAt } from '#db/engine/open.ts'
+import type { Store } from '#db/engine/store.ts'
 import { currentInstanceId } from '#db/instance.ts'
 import { readManagementKey } from '#db/management-key.ts'
 import { readNode } from '#db/nodes.ts'
@@ -41,6 +42,7 @@ import { createOutbound } from './integrations/outbound.ts'
 import { createConnect } from './integrations/outbound-connect.ts'
 import { connectGateways } from './integrations/payments/index.ts'
 import { createReads } from './integrations/read-thread.ts'
+import { readsOver } from './integrations/reads-over.ts'
 import { createTelegram } from './integrations/telegram.ts'
 import { createEventSender } from './integrations/webhook.ts'
 import { createBackground } from './lib/background.ts'
@@ -148,7 +150,9 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
   }
   return {
     ...createSending(made),
-    reads: own.reads ?? createReads(config.databasePath, log),
+    reads:
+      own.reads ??
+      (config.databaseUrl === null ? createReads(config.databasePath, log) : readsOver(db)),
     dial: createDial(createConnect({ denyPrivate: config.outboundDenyPrivate })),
     freeDiskShare: () => freeShare(config.dataDir),
     installFiles: createInstallFiles({ config }),
@@ -173,20 +177,25 @@ function logOf({ logLevel }: Config, part?: number): Log {
 }
 
 /** Ends the process when the database is damaged. */
-const fatalOf = (config: Config, log: Log) => (error: unknown) => {
+const fatalOf = (store: Store, log: Log) => (error: unknown) => {
   if (!isDamage(error)) return
   log.error('the database is damaged: stopping (docs/reliability.md)', {
     reason: errorMessage(error),
-    file: config.databasePath,
+    file: store.name,
   })
   process.exit(70)
 }
 
 /** The Services of one of several web processes: another one has composed the installation, and has it open. */
-export function joinServices(config: Config, part: number, counts: Counts): Services {
+export async function joinServices(
+  config: Config,
+  part: number,
+  counts: Counts,
+): Promise<Services> {
   const log = logOf(config, part)
-  const db = joinDatabase(config.databasePath)
-  const parts = { config, db, clock: systemClock, log, fatal: fatalOf(config, log) }
+  const store = await storeAt(config)
+  const db = await store.connect()
+  const parts = { config, db, clock: systemClock, log, fatal: fatalOf(store, log) }
   return createServices(parts, { counts })
 }
 
@@ -200,17 +209,19 @@ export async function compose(
 ): Promise<{ services: Services; firstStart: FirstStart | null }> {
   const clock = systemClock
   const log = logOf(config)
-  return withStartLock(config.databasePath, async () => {
-    const { db, rebuiltEnvFile } = await openInstance(config, {
+  const store = await storeAt(config)
+  return store.withStartLock(async () => {
+    const { db, rebuiltEnvFile } = await openInstance(config, store, {
       ...options,
       now: clock.now(),
     })
+    const fatal = fatalOf(store, log)
     const seed = { db, clock, config }
     await seedPlans(seed)
     await seedManagementKey(seed, generateManagementKey)
     await seedLocalNode(seed, canBind)
     await seedWebhookSecret(seed)
-    const services = createServices({ config, db, clock, log, fatal: fatalOf(config, log) })
+    const services = createServices({ config, db, clock, log, fatal })
     await services.writeKnownHosts()
     // Last: of a first start that is killed before it could show the password, nothing of the account may stay.
     const firstStart = await seedAdmin(seed)

@@ -34,6 +34,8 @@ export interface Config {
   /** What the env file held when it was read; empty where there was none. */
   envText: string
   databasePath: string
+  /** The server of the database; null where it is the file. */
+  databaseUrl: string | null
   /** As links show them: with a port where one is configured. */
   domains: { sub: string; site: string; panel: string }
   publicScheme: 'http' | 'https'
@@ -213,6 +215,7 @@ export function loadConfig(
   const defaultDomains = !['SUB_DOMAIN', 'SITE_DOMAIN', 'PANEL_DOMAIN'].some((key) =>
     values[key]?.trim(),
   )
+  const database = read('DATABASE_URL')
   const panel = read('PANEL_DOMAIN') ?? `panel.localhost:${port}`
   const adminPath = read('ADMIN_PATH')
 
@@ -223,7 +226,11 @@ export function loadConfig(
     dataDir,
     envFile,
     envText: fileText,
-    databasePath: resolve(cwd, read('DATABASE_URL') ?? join(dataDir, 'panel.db')),
+    databasePath: resolve(
+      cwd,
+      database && 'path' in database ? database.path : join(dataDir, 'panel.db'),
+    ),
+    databaseUrl: database && 'url' in database ? database.url : null,
     domains: {
       sub: read('SUB_DOMAIN') ?? `sub.localhost:${port}`,
       site: read('SITE_DOMAIN') ?? `site.localhost:${port}`,

@@ -1,11 +1,10 @@
 /** Which database belongs to which env file: first start, later starts, and the refusals between them. */
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Database } from '#db/engine/database.ts'
 import { DatabaseRefused, isBusy, isDamage, isFull, isOfDatabase } from '#db/engine/failures.ts'
-import { openDatabase, withStartLock } from '#db/engine/open.ts'
-import { forgetInstance, peekInstance } from '#db/engine/sqlite/peek.ts'
-import { withConnection } from '#db/engine/sqlite/snapshot.ts'
+import { storeAt } from '#db/engine/open.ts'
+import type { Store, StorePlace } from '#db/engine/store.ts'
 import { getInstance, updateInstance } from '#db/instance.ts'
 import { type Config, ConfigError } from './config.ts'
 import { writeFileAtomic } from './lib/atomic-file.ts'
@@ -45,7 +44,7 @@ function refuse(config: Config, found: string): never {
 export function makeFolders(config: Config): void {
   const folders = {
     DATA_DIR: config.dataDir,
-    DATABASE_URL: dirname(config.databasePath),
+    ...(config.databaseUrl === null && { DATABASE_URL: dirname(config.databasePath) }),
     ENV_FILE: dirname(config.envFile),
   }
   for (const [key, folder] of Object.entries(folders)) {
@@ -58,15 +57,10 @@ export function makeFolders(config: Config): void {
 }
 
 /** Refuses a database that the env file does not belong to, before anything in it is touched. */
-function checkOwner(config: Config, known: string | undefined): void {
-  const { databasePath, envInstanceId } = config
+function checkOwner(config: Config, { name }: Store, known: string | undefined): void {
+  const { envInstanceId } = config
   if (envInstanceId === '' || known === envInstanceId) return
-  refuse(
-    config,
-    known === undefined
-      ? `${databasePath} is empty`
-      : `${databasePath} belongs to instance ${known}`,
-  )
+  refuse(config, known === undefined ? `${name} is empty` : `${name} belongs to instance ${known}`)
 }
 
 /**
@@ -74,41 +68,38 @@ function checkOwner(config: Config, known: string | undefined): void {
  * anew. Call it before `openInstance`.
  */
 export async function completeRestore(
-  config: Pick<Config, 'databasePath' | 'envFile'>,
+  config: StorePlace & Pick<Config, 'envFile'>,
 ): Promise<boolean> {
-  const { databasePath, envFile } = config
-  return withStartLock(databasePath, async () => {
-    if (!existsSync(databasePath) || isEmpty(databasePath)) return false
-    return withConnection(databasePath, (raw) => {
-      const text = peekInstance(raw, 'pending_env')
-      if (text === undefined) return false
-      writeFileAtomic(envFile, text)
-      forgetInstance(raw, 'pending_env', text)
-      return true
-    })
+  const store = await storeAt(config)
+  return store.withStartLock(async () => {
+    const text = await store.read('pending_env')
+    if (text === undefined) return false
+    writeFileAtomic(config.envFile, text)
+    await store.forget('pending_env', text)
+    return true
   })
 }
 
-const isEmpty = (path: string) => statSync(path).size === 0
-
 /**
  * Opens the database of this installation and makes env file and database agree on their INSTANCE_ID. Throws ConfigError when
- * the env file names an instance that is not this database's, unless `init`. Call it inside `withStartLock`.
+ * the env file names an instance that is not this database's, unless `init`. Call it inside the store's `withStartLock`.
  */
 export async function openInstance(
   config: Config,
+  store: Store,
   options: { init: boolean; now: Date },
 ): Promise<{ db: Database; rebuiltEnvFile: boolean }> {
-  const { databasePath, envInstanceId } = config
+  const { envInstanceId } = config
   if (envInstanceId !== '' && !options.init) {
-    if (!existsSync(databasePath)) refuse(config, `${databasePath} does not exist`)
-    // Even opening it would throw away a write-ahead log that lies beside it.
-    if (isEmpty(databasePath)) refuse(config, `${databasePath} is empty`)
+    const state = await store.state()
+    if (state === 'missing') refuse(config, `${store.name} does not exist`)
+    // Even opening a file would throw away a write-ahead log that lies beside it.
+    if (state === 'empty') refuse(config, `${store.name} is empty`)
   }
-  const db = openDatabase(databasePath, {
+  const db = await store.open({
     now: options.now,
     accept: (instanceId) => {
-      if (!options.init) checkOwner(config, instanceId)
+      if (!options.init) checkOwner(config, store, instanceId)
     },
   })
   try {

@@ -234,7 +234,7 @@ async function startPart({ number, port, envText }: Part): Promise<void> {
     process.connected && process.send?.(word, undefined, undefined, () => {})
   const { counts, hear, leave } = joinCounts(systemClock, tell)
   process.on('message', hear)
-  const s = joinServices(config, number, counts)
+  const s = await joinServices(config, number, counts)
   const parts: Parts = { listening: null, runners: [] }
   const end = endOnSignal(s, parts)
   // The first process wants it, or is gone.

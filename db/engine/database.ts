@@ -82,6 +82,8 @@ export interface Database {
    * of a node is in no list (health, setup) does not count, and may be older.
    */
   kept<Out>(question: Question<Nothing, Out>): Out
+  /** Reads what others have changed of what is kept, where that is not seen at once. */
+  refresh(): Promise<void>
   close(): void
 }
 

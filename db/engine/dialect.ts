@@ -75,6 +75,12 @@ export const joinedBytes = (column: string) =>
     ? `convert_to(coalesce(string_agg(${column}, '' order by ${column}), ''), 'UTF8')`
     : `cast(coalesce(group_concat(${column}, ''), '') as blob)`
 
+/**
+ * Milliseconds since 1970 by the clock that all processes of a database share: that of its server. With SQLite they are on one machine, whose clock is `own`.
+ */
+export const sharedNow = (own: number): SQL<number> =>
+  isPostgres ? sql`(extract(epoch from clock_timestamp()) * 1000)::bigint` : sql`${own}`
+
 /** Whether a text fits a pattern of LIKE, case of ASCII aside. */
 export const isLike = (column: SQLWrapper, pattern: string): SQL =>
   isPostgres ? sql`${column} ilike ${pattern}` : sql`${column} like ${pattern}`

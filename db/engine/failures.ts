@@ -50,6 +50,14 @@ export const isBusy = (error: unknown): boolean => failureKind(error) === 'busy'
 /** Whether a write failed for want of space. */
 export const isFull = (error: unknown): boolean => failureKind(error) === 'full'
 
+/** Whether its server can't be reached, or takes no changes. */
+export const isAway = (error: unknown): boolean => failureKind(error) === 'away'
+
+const PASSING: ReadonlySet<FailureKind | undefined> = new Set(['busy', 'full', 'away'])
+
+/** Whether the same may succeed later: nothing is wrong with what was asked. */
+export const isPassing = (error: unknown): boolean => PASSING.has(failureKind(error))
+
 /** Whether it comes from the database at all. */
 export const isOfDatabase = (error: unknown): boolean => failureKind(error) !== undefined
 

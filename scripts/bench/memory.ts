@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase, withStartLock } from '#db/engine/open.ts'
+import { openDatabase, withStartLock } from '#db/engine/sqlite/open.ts'
 import { type Figure, median } from './figures.ts'
 import type { Options } from './options.ts'
 import { type Runtime, type Server, startServer } from './processes.ts'

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase, withStartLock } from '#db/engine/open.ts'
 import { rebuildFacts } from '#db/engine/sqlite/facts.ts'
+import { openDatabase, withStartLock } from '#db/engine/sqlite/open.ts'
 import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
 import { hwidOf, NODES, PER_USER, tgIdOf, tokenOf } from './shop.ts'
 

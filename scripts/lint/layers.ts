@@ -30,15 +30,21 @@ const LAYERS: Layer[] = [
   layer('settings', 'src/settings/', 'lib, type ports, valibot'),
   layer('config', 'src/config.ts', 'lib, type ports, settings, node:, valibot'),
   layer('db', 'db/ db/engine/database.ts db/engine/failures.ts', 'lib, valibot, engine'),
-  layer('engine', 'db/engine/', 'db, sqlite, postgres, node:, type drizzle-orm'),
+  layer('engine', 'db/engine/', 'db, lib, sqlite, postgres, node:, type drizzle-orm'),
+  // The database of an installation as a whole, of either engine.
+  layer('store', 'db/engine/store.ts db/engine/open.ts', 'type db, sqlite, postgres'),
   // All that knows SQLite and its file: another engine brings its own.
   layer(
     'sqlite',
     'db/engine/sqlite/ db/upload.ts db/restore.ts',
-    'db, engine, lib, node:, better-sqlite3, type drizzle-orm',
+    'db, engine, type store, lib, node:, better-sqlite3, type drizzle-orm',
   ),
   // All that knows PostgreSQL.
-  layer('postgres', 'db/engine/postgres/', 'db, engine, lib, sqlite, node:, type pg'),
+  layer(
+    'postgres',
+    'db/engine/postgres/',
+    'db, engine, type store, lib, sqlite, node:, type pg, better-sqlite3',
+  ),
   layer('ports', 'src/ports/', 'type db, type db/upload.ts, type lib, type settings, type valibot'),
   layer('services', 'src/services.ts', 'type db, type config, type lib, type ports'),
 
@@ -71,7 +77,7 @@ const LAYERS: Layer[] = [
   layer(
     'integrations',
     'src/integrations/',
-    'db/engine/failures.ts, db/schema/index.ts, type db/reads.ts, type db/upload.ts, type config, lib, refusals, type services, type ports, node:, valibot, ssh2',
+    'db/engine/failures.ts, type db/engine/database.ts, db/schema/index.ts, db/reads.ts, store, type db/upload.ts, type config, lib, refusals, type services, type ports, node:, valibot, ssh2',
   ),
   layer('web', 'src/web/', 'lib, settings, lists, node:, hono, @noble/hashes'),
   layer('page scripts', 'src/web/assets/', 'type http schemas, type web'),
@@ -102,23 +108,23 @@ const LAYERS: Layer[] = [
     'src/jobs.ts',
     'db, lib, type services, nodes, notify, payments, subscriptions, installation',
   ),
-  layer('instance', 'src/instance.ts', 'db, db/engine/open.ts, sqlite, config, lib, node:'),
+  layer('instance', 'src/instance.ts', 'db, store, config, lib, node:'),
   layer('serve', 'src/serve.ts', 'type http, lib, node:, @hono/node-server'),
   layer('ssh worker', 'src/entry/ssh-worker.ts', 'lib, integrations, node:'),
   layer(
     'read worker',
     'src/entry/read-worker.ts',
-    'db, db/engine/open.ts, lib, type integrations, node:',
+    'db, db/engine/sqlite/open.ts, lib, type integrations, node:',
   ),
   layer(
     'data worker',
     'src/entry/data-worker.ts src/entry/restore-task.ts',
-    'db, sqlite, lib, type ports, settings, installation, integrations, node:',
+    'db, store, sqlite, lib, type ports, settings, installation, integrations, node:',
   ),
   layer(
     'compose',
     'src/compose.ts',
-    'db, db/engine/open.ts, type config, lib, type services, type ports, customers, installation, nodes, notify, integrations, instance, node:',
+    'db, store, type config, lib, type services, type ports, customers, installation, nodes, notify, integrations, instance, node:',
   ),
   layer(
     'start',
@@ -128,12 +134,12 @@ const LAYERS: Layer[] = [
   layer(
     'commands',
     'scripts/',
-    'db, db/engine/open.ts, sqlite, config, lib, type ports, settings, accounts, installation, integrations, web, instance, compose, node:, valibot, better-sqlite3, vite',
+    'db, store, db/engine/postgres/move.ts, sqlite, config, lib, type ports, settings, accounts, installation, integrations, web, instance, compose, node:, valibot, vite',
   ),
   layer(
     'measurements',
     'scripts/bench/ scripts/docs/walks.ts scripts/pictures.ts',
-    'db/engine/open.ts, sqlite, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, commands, test, node:, hono, @hono/node-server, better-sqlite3, ssh2',
+    'sqlite, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, commands, test, node:, hono, @hono/node-server, better-sqlite3, ssh2',
   ),
 ]
 

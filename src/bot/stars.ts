@@ -1,6 +1,6 @@
 /** Payments in Telegram Stars: Telegram asks before it takes them, and tells when it has (core.telegram.org/bots/payments-stars). */
 import type { Context } from 'grammy/web'
-import { isBusy, isFull } from '#db/engine/failures.ts'
+import { isPassing } from '#db/engine/failures.ts'
 import { readPayment } from '#db/payments.ts'
 import type { Payment } from '#db/schema/index.ts'
 import { readUser } from '#db/users.ts'
@@ -83,7 +83,7 @@ async function settle({ s }: BotMemory, charge: Charge, refunded: boolean): Prom
     try {
       return await settleNow(s, charge, refunded)
     } catch (error) {
-      if (!isBusy(error) && !isFull(error)) throw error
+      if (!isPassing(error)) throw error
       const fields = { payment: charge.invoice_payload, reason: errorMessage(error) }
       s.log.warn('Stars wait for the database', fields)
       await pause(waitMs)

@@ -7,8 +7,9 @@ import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { tellingOf } from '#db/engine/failures.ts'
-import { peekInstance } from '#db/engine/sqlite/peek.ts'
-import { snapshotInto, withConnection } from '#db/engine/sqlite/snapshot.ts'
+import { storeAt } from '#db/engine/open.ts'
+import { withConnection } from '#db/engine/sqlite/snapshot.ts'
+import { sqliteStore } from '#db/engine/sqlite/store.ts'
 import { packArchive } from '../integrations/files/archive.ts'
 import type { DataMessage, DataTask, DataWord, TaskOf } from '../integrations/files/data-files.ts'
 import { presentEnv } from '../integrations/files/env-text.ts'
@@ -20,19 +21,16 @@ const say = (message: DataMessage, transfer: ArrayBuffer[] = []) =>
   port.postMessage(message, transfer)
 
 /** An archive of the database as it is now. */
-function packNow(task: TaskOf<'pack' | 'pack-into'>): Generator<Uint8Array> {
+async function packNow(task: TaskOf<'pack' | 'pack-into'>): Promise<Generator<Uint8Array>> {
   const database = join(task.folder, 'panel.db')
-  snapshotInto(task.databasePath, database)
-  const env = presentEnv(
-    task.envFile,
-    withConnection(database, (raw) => peekInstance(raw, 'pending_env')),
-  )
+  await (await storeAt(task.store)).copyInto(database)
+  const env = presentEnv(task.envFile, await sqliteStore(database).read('pending_env'))
   return packArchive({ database, env }, task.at, task.key)
 }
 
 /** Says a chunk at each `next`, until there are no more or it is to leave. */
-function pack(task: TaskOf<'pack'>): Promise<void> {
-  const archive = packNow(task)
+async function pack(task: TaskOf<'pack'>): Promise<void> {
+  const archive = await packNow(task)
   return new Promise((resolve, reject) => {
     const hear = (word: DataWord) => {
       const { value, done } = word === LEAVE ? archive.return(undefined) : archive.next()
@@ -55,7 +53,7 @@ async function packInto(task: TaskOf<'pack-into'>): Promise<DataMessage> {
   const temporary = join(task.folder, 'archive')
   const file = openSync(temporary, 'wx', 0o600)
   try {
-    for (const chunk of packNow(task)) writeFileSync(file, chunk)
+    for (const chunk of await packNow(task)) writeFileSync(file, chunk)
     fsyncSync(file)
   } finally {
     closeSync(file)

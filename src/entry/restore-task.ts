@@ -9,14 +9,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { forgetInstance } from '#db/engine/sqlite/peek.ts'
-import { withConnection } from '#db/engine/sqlite/snapshot.ts'
+import { storeAt } from '#db/engine/open.ts'
 import {
   prepareRows,
+  type ReplaceSteps,
   type RestoreFacts,
   replaceRows,
   SessionEnded,
-  withRestoreLock,
 } from '#db/restore.ts'
 import { rebuild, UploadRefused } from '#db/upload.ts'
 import { GATEWAY_IDS, GATEWAYS } from '#src/integrations/payments/index.ts'
@@ -186,16 +185,16 @@ function keepSafetyCopies(unnamed: string, safety: string, env: string | null): 
   return names
 }
 
-async function replaceUnderLock(task: TaskOf<'replace'>, step: Step): Promise<RestoreOutcome> {
-  const { folder, databasePath, envFile, request, checked } = task
+async function replaceLive(task: TaskOf<'replace'>, step: Step): Promise<RestoreOutcome> {
+  const { folder, envFile, request, checked } = task
   const { id, doubtful } = adoptedId(checked.instanceId, checked.env)
   const unnamed = join(folder, 'safety.db')
   const { folder: safetyFolder, maxBytes } = task.safety
   const safety = safetyPath(safetyFolder, request.at)
-  const files = { database: databasePath, clean: cleanIn(folder), safety: unnamed }
+  const store = await storeAt(task.store)
   let outcome: Omit<RestoreOutcome, keyof ReturnType<typeof replaceRows>> | undefined
   let outdated: string[] = []
-  const { envText, ...done } = replaceRows(files, factsOf(task, checked.adoptable), {
+  const steps: ReplaceSteps = {
     step,
     decide(pending, instanceId) {
       const present = presentEnv(envFile, pending)
@@ -218,11 +217,17 @@ async function replaceUnderLock(task: TaskOf<'replace'>, step: Step): Promise<Re
         detail: dropped.length > 0 ? `dropped ${dropped.join(' ')}` : '',
       }
     },
+  }
+  const change = (database: string) => {
+    const files = { database, clean: cleanIn(folder), safety: unnamed }
+    return replaceRows(files, factsOf(task, checked.adoptable), steps)
+  }
+  const { envText: _, ...done } = await store.replace(folder, change, async ({ envText }) => {
+    writeFileAtomic(envFile, envText)
+    step('env file written')
+    await store.forget('pending_env', envText)
+    removeCopies(safetyFolder, outdated)
   })
-  writeFileAtomic(envFile, envText)
-  step('env file written')
-  withConnection(databasePath, (raw) => forgetInstance(raw, 'pending_env', envText))
-  removeCopies(safetyFolder, outdated)
   step('done')
   return { ...(outcome as NonNullable<typeof outcome>), ...done }
 }
@@ -230,8 +235,7 @@ async function replaceUnderLock(task: TaskOf<'replace'>, step: Step): Promise<Re
 /** Puts the rows that `check` made ready in place of the live ones. */
 export async function replace(task: TaskOf<'replace'>, step: Step): Promise<DataMessage> {
   try {
-    const work = () => replaceUnderLock(task, step)
-    return { type: 'done', result: await withRestoreLock(task.databasePath, work) }
+    return { type: 'done', result: await replaceLive(task, step) }
   } catch (error) {
     if (error instanceof SessionEnded) return { type: 'session-ended' }
     if (error instanceof UploadRefused) return { type: 'refused', message: error.message }

@@ -1,5 +1,5 @@
 /** The one place that turns a thrown value into a response. */
-import { isBusy, isFull } from '#db/engine/failures.ts'
+import { isAway, isBusy, isFull } from '#db/engine/failures.ts'
 import { ApiError, CutOff, errorMessage } from '#src/lib/errors.ts'
 import { noteFault } from '#src/lib/note-fault.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -20,6 +20,10 @@ function refusalOf(s: Http, c: Context, error: unknown): ApiError {
     return refusal('disk-full')
   }
   if (isBusy(error)) return refusal('database-busy')
+  if (isAway(error)) {
+    s.log.error('the database cannot be reached', { reason: errorMessage(error) })
+    return refusal('database-away')
+  }
   noteFault(s, 'error', 'request failed', error, {
     method: c.req.method,
     route: c.get('label') ?? '',

@@ -136,6 +136,7 @@ export const OF_THE_PANEL = {
     'disk-full': 'the disk is full, nothing can be changed',
     'disk-space-low': 'too little space on the disk',
     'database-busy': 'the database is busy, try again',
+    'database-away': 'the database cannot be reached, try again',
     'too-busy': 'too busy, try again',
     'list-not-read': 'the list could not be read, try again',
     'reading-too-long': 'reading took too long, narrow the list down',

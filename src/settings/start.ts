@@ -101,7 +101,14 @@ const proxies = v.pipe(
   v.check((found) => found !== null, 'must be a list of addresses or CIDR blocks, or none'),
 )
 
-const DATABASE_URL = /^file:(?:\/\/)?(\/?[^/].*)$/
+const DATABASE_FILE = /^file:(?:\/\/)?(\/?[^/].*)$/
+
+/** A file by its path, or a server by its address. Null: neither. */
+function parseDatabase(text: string): { path: string } | { url: string } | null {
+  const path = DATABASE_FILE.exec(text)?.[1]
+  if (path !== undefined) return { path }
+  return /^postgres(?:ql)?:\/\/[^/]*\/[^/?]/.test(text) && URL.canParse(text) ? { url: text } : null
+}
 
 export const START = startSettings([
   {
@@ -132,11 +139,14 @@ export const START = startSettings([
     key: 'DATABASE_URL',
     start: v.pipe(
       v.string(),
-      v.regex(DATABASE_URL, 'must be file:<path>'),
-      v.transform((url) => DATABASE_URL.exec(url)?.[1] as string),
+      v.transform(parseDatabase),
+      v.check(
+        (found) => found !== null,
+        'must be file:<path> or postgres://<user>@<server>/<database>',
+      ),
     ),
     docsDefault: '`file:<DATA_DIR>/panel.db`',
-    docs: 'the SQLite file; on a local disk, never a network file system',
+    docs: 'the SQLite file, on a local disk and never a network file system; or `postgres://user:password@server/database` ([scaling.md](scaling.md))',
   },
   {
     key: 'INSTANCE_ID',

@@ -87,6 +87,6 @@ test('what came while the connection of notices was lost is made up for', async 
 test('columns of a node that no list shows leave the revision as it is', async () => {
   const before = db.revision()
   await onDatabase(url, (client) => client.query("update nodes set last_error = 'x'"))
-  await db.catchUp()
+  await db.refresh()
   expect(db.revision()).toBe(before)
 })

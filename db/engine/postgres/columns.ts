@@ -30,6 +30,11 @@ export function postgresColumns(): typeof sqlite {
     toDriver: (value) => JSON.stringify(value),
     fromDriver: (value) => JSON.parse(value),
   })
+  /** What the rows of archives are checked by (db/rows.ts). */
+  const known = <B>(builder: B, dataType: 'boolean' | 'json'): B => {
+    Object.assign((builder as { config: object }).config, { dataType })
+    return builder
+  }
   const int = (name: string) => core.bigint(name, { mode: 'number' })
   const counted = (name: string) => int(name).primaryKey().generatedByDefaultAsIdentity()
   return {
@@ -40,10 +45,18 @@ export function postgresColumns(): typeof sqlite {
     text,
     int,
     real: core.doublePrecision,
-    bool: (name: string) => withDefault(flag(name), (value) => String(Number(value))),
+    bool: (name: string) =>
+      known(
+        withDefault(flag(name), (value) => String(Number(value))),
+        'boolean',
+      ),
     autoId: counted,
     insertionOrder: counted,
-    json: (name: string) => withDefault(jsonText(name), (value) => `'${JSON.stringify(value)}'`),
+    json: (name: string) =>
+      known(
+        withDefault(jsonText(name), (value) => `'${JSON.stringify(value)}'`),
+        'json',
+      ),
     // Only ever compared for equality, so that any order of theirs will do.
     oneOf: (name: string, values: [string, ...string[]]) => core.text(name, { enum: values }),
   } as unknown as typeof sqlite

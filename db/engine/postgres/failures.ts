@@ -17,7 +17,7 @@ const LOST =
 function kindOf(code: string | undefined, message: string): FailureKind {
   if (code === undefined) return LOST.test(message) ? 'away' : 'other'
   if (code === '23505') return 'unique'
-  if (code === '40001' || code === '40P01' || code === '55P03') return 'busy'
+  if (code === '40001' || code === '40P01' || code === '55P03' || code === '57014') return 'busy'
   if (code === '53100') return 'full'
   // data_corrupted, index_corrupted
   if (code === 'XX001' || code === 'XX002') return 'damaged'

@@ -12,8 +12,6 @@ import { createTransactions, READING, within } from './transactions.ts'
 /** The database of a server, for what is done with it as a whole, and for tests. */
 export interface PostgresDatabase extends Database {
   pool: Pool
-  /** Reads what other processes have changed of what is kept in memory. */
-  catchUp(): Promise<void>
   /** Resolves when its connections are closed. */
   close(): Promise<void>
 }
@@ -74,7 +72,7 @@ export async function wrap(
     ask: (question, params) => steps.ask(pool, question, params),
     revision: memory.revision,
     kept: memory.answer,
-    catchUp: memory.catchUp,
+    refresh: memory.catchUp,
     ...createTransactions(pool, steps, committed),
     async close() {
       clearInterval(timer)

@@ -5,6 +5,10 @@ import type { ClientConfig, Pool } from 'pg'
 const load = createRequire(import.meta.url)
 
 const CONNECT_TIMEOUT_MS = 5000
+/** What one statement may take: the server ends it. */
+export const STATEMENT_MS = 10_000
+/** How long an answer is waited for: a server that is frozen ends nothing, and its connections do not break. */
+const ANSWER_MS = STATEMENT_MS + 2000
 /** After this an idle one is closed, so that a server that was replaced by another is found again. */
 const IDLE_TIMEOUT_MS = 30_000
 
@@ -30,7 +34,12 @@ const settingsOf = (url: string): ClientConfig => ({
 
 /** Connections that are opened as they are needed, at most `max`. */
 export function openPool(url: string, max: number): Pool {
-  const pool = new (driver().Pool)({ ...settingsOf(url), max, idleTimeoutMillis: IDLE_TIMEOUT_MS })
+  const pool = new (driver().Pool)({
+    ...settingsOf(url),
+    max,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    query_timeout: ANSWER_MS,
+  })
   // A connection that breaks is taken out by the pool, or by whoever uses it at the moment. Without listeners it would end the process.
   const ignore = () => {}
   pool.on('error', ignore)

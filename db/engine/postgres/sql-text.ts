@@ -15,3 +15,7 @@ export function numbered(text: string): Numbered {
   })
   return { text: withNumbers, names }
 }
+
+/** PostgreSQL has no NUL in texts, so nothing that is looked for by one is there, and nothing may be kept with one. */
+export const sound = (value: unknown): unknown =>
+  typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\u{fffd}') : value

@@ -5,7 +5,7 @@ import type { Asked, Query, Question, TxBody } from '../database.ts'
 import type { Builder } from '../orm.ts'
 import { guarded, neutral } from './failures.ts'
 import { drizzle } from './orm.ts'
-import { numbered } from './sql-text.ts'
+import { numbered, sound } from './sql-text.ts'
 
 /** Who can be asked: a connection, or the pool for what needs no transaction. */
 export interface Asking {
@@ -43,10 +43,6 @@ const FORMS = {
   arrays: (result: QueryResult) => result.rows,
   values: (result: QueryResult) => (result.rows as unknown[][]).map(([value]) => value),
 }
-
-/** PostgreSQL has no NUL in texts, so nothing that is looked for by one is there, and nothing may be kept with one. */
-const sound = (value: unknown): unknown =>
-  typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\u{fffd}') : value
 
 /** `keepsPlans`: statements of questions have names, by which each connection keeps their plans. */
 export function createSteps(keepsPlans: boolean): Steps {

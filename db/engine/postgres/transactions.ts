@@ -3,8 +3,9 @@ import type { Pool, PoolClient } from 'pg'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { pause } from '#src/lib/pause.ts'
 import type { Database, TxBody } from '../database.ts'
-import { DatabaseFailure } from '../failures.ts'
+import { DatabaseFailure, isAway } from '../failures.ts'
 import { crowded, guarded, isConflict } from './failures.ts'
+import { STATEMENT_MS } from './pool.ts'
 import type { Note, Steps } from './steps.ts'
 
 /** How long a transaction is tried again; then it is busy. */
@@ -13,12 +14,13 @@ const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 100
 
 /** A row that another one has written and not committed is waited for so long. */
-const WAITING = `set local lock_timeout = ${PATIENCE_MS}`
+const LIMIT = `set local statement_timeout = ${STATEMENT_MS}`
+const WAITING = `set local lock_timeout = ${PATIENCE_MS}; ${LIMIT}`
 const SERIALIZABLE = `begin isolation level serializable; ${WAITING}`
 /** For what is worthless after a power cut: leases and heartbeats, each a statement that names the row which it changes. */
 const VOLATILE = `begin isolation level read committed; ${WAITING}; set local synchronous_commit = off`
 /** All steps see one moment. */
-export const READING = 'begin isolation level repeatable read read only'
+export const READING = `begin isolation level repeatable read read only; ${LIMIT}`
 
 async function rollBack(client: PoolClient): Promise<boolean> {
   try {
@@ -54,8 +56,8 @@ export async function within<T>(
     isSound = true
     return value
   } catch (error) {
-    // Nobody knows the state of a connection that does not even do this.
-    isSound = await rollBack(client)
+    // Nobody knows the state of a connection that does not even do this, nor waits once more for a server that says nothing.
+    isSound = !isAway(error) && (await rollBack(client))
     throw error
   } finally {
     client.release(!isSound)

@@ -1,6 +1,6 @@
 /** Finds the rows of a PostgreSQL database that break an invariant. */
-import type { ClientBase } from 'pg'
 import { linesOf, MOST_NAMED, type Question, questionsOf } from '../invariants.ts'
+import type { Asking } from './steps.ts'
 
 /** A question as a statement and its parameters; its rows have the key alone. */
 export const statementOf = ({ sql }: Question, since: string): [sql: string, values: string[]] => [
@@ -12,7 +12,7 @@ export const statementOf = ({ sql }: Question, since: string): [sql: string, val
  * A line for every row that breaks an invariant; none when all is well. `since`: from when on all messages and events are kept. To be
  * called within a transaction that sees one moment.
  */
-export async function findFaults(client: ClientBase, since: string): Promise<string[]> {
+export async function findFaults(client: Asking, since: string): Promise<string[]> {
   const lines: string[] = []
   for (const question of questionsOf('postgres')) {
     const [text, values] = statementOf(question, since)

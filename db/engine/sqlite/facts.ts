@@ -32,6 +32,11 @@ export function dropFactTriggers(raw: Driver): void {
   for (const { name } of presentTriggers(raw)) raw.exec(`DROP TRIGGER main.${name}`)
 }
 
+/** Puts them where there are none, for what is kept already. */
+export function putFactTriggers(raw: Driver): void {
+  for (const one of TRIGGERS) raw.exec(creation('main.', one))
+}
+
 /** Makes all that is kept anew from the rows, and the triggers that keep it. To be called within a transaction. */
 export function rebuildFacts(raw: Driver): void {
   dropFactTriggers(raw)
@@ -47,5 +52,5 @@ export function rebuildFacts(raw: Driver): void {
     raw.exec(filling)
     for (const { sql } of indexes) raw.exec(sql)
   }
-  for (const one of TRIGGERS) raw.exec(creation('main.', one))
+  putFactTriggers(raw)
 }

@@ -78,6 +78,7 @@ export function wrap(raw: Sqlite.Database): SqliteDatabase {
       answers.set(question, { revision: now, answer })
       return answer
     },
+    refresh: async () => {},
     ...createTransactions(raw, db, steps, reads.end),
     close() {
       reads.end()

@@ -19,7 +19,7 @@ export function snapshotInto(database: string, target: string): void {
 }
 
 /** Takes the key out so that no page of the file has it any more. */
-function forgetBackupKey(raw: Sqlite.Database): void {
+export function forgetBackupKey(raw: Sqlite.Database): void {
   const key = peekInstance(raw, 'backup_key')
   if (key === undefined) return
   raw.pragma('journal_mode = MEMORY')

@@ -65,6 +65,7 @@ export async function restoreBackup(
   s.seenDevices.flush()
   const request = { at: s.clock.now(), ...actor, passphrase, message: restoredMessage(actor) }
   const outcome = await s.dataFiles.restore(archive, request, () => readSettings(s).live)
+  await s.db.refresh()
   s.log.warn('a backup was restored', {
     by: actor.admin,
     copies: outcome.safetyCopies.join(' '),

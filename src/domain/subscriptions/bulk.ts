@@ -1,7 +1,7 @@
 /** One action on many users, with an outcome for each. */
 
 import type { Query } from '#db/engine/database.ts'
-import { isBusy, isFull } from '#db/engine/failures.ts'
+import { isPassing } from '#db/engine/failures.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import { readUser } from '#db/users.ts'
 import type { Actor } from '#src/domain/audit.ts'
@@ -92,7 +92,7 @@ const chunksOf = (tgIds: number[]) =>
 /** Why a whole transaction was not done. Throws what is a fault. */
 function refusalOf(error: unknown): string {
   if (error instanceof ApiError) return error.message
-  if (isBusy(error) || isFull(error)) return 'not done: the database cannot be written now'
+  if (isPassing(error)) return 'not done: the database cannot be written now'
   throw error
 }
 

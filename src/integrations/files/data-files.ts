@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFull, type Telling, toldError } from '#db/engine/failures.ts'
+import type { StorePlace } from '#db/engine/store.ts'
 import type { WrongValue } from '#db/upload.ts'
 import type { Config } from '#src/config.ts'
 import { errorCode } from '#src/lib/errors.ts'
@@ -17,7 +18,7 @@ import { refusal, refusalOfText } from '#src/refusals/index.ts'
 import { freeBytes } from './disk.ts'
 
 interface Place {
-  databasePath: string
+  store: StorePlace
   envFile: string
   /** A folder for what is only needed meanwhile. */
   folder: string
@@ -82,6 +83,8 @@ const MAX_STREAMS = 3
 const MAX_WAITING_RESTORES = 2
 /** What a worker does needs little; V8 would let its garbage pile up (Node; Bun has no such limits). */
 const MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 }
+/** Archives are files of SQLite, whatever engine the process has. */
+const OF_FILES = { DATABASE_URL: 'file:' }
 /** A download that takes nothing for so long is given up. */
 const STALL_MS = 5 * 60_000
 
@@ -97,7 +100,11 @@ function faultOf(message: DataMessage): Error {
 
 /** Runs a task in a thread of its own; `hear` gets what it says before its end. */
 function startTask(task: DataTask, hear: (message: DataMessage) => void) {
-  const { worker, leave } = startThread(WORKER, { workerData: task, resourceLimits: MEMORY })
+  const { worker, leave } = startThread(WORKER, {
+    workerData: task,
+    resourceLimits: MEMORY,
+    env: { ...process.env, ...OF_FILES },
+  })
   const finished = new Promise<TaskResult>((resolve, reject) => {
     worker.on('message', (message: DataMessage) => {
       if (message.type === 'done') resolve(message.result)
@@ -173,7 +180,7 @@ function streamOf(
 }
 
 type Deps = {
-  config: Pick<Config, 'databasePath' | 'envFile' | 'dataDir' | 'snapshotMaxBytes' | 'fixedKeys'>
+  config: StorePlace & Pick<Config, 'envFile' | 'dataDir' | 'snapshotMaxBytes' | 'fixedKeys'>
   log: Log
 }
 
@@ -194,7 +201,7 @@ const removeFolder = (folder: string) => rm(folder, { recursive: true, force: tr
 
 /** The DataFiles of a process. */
 export function createDataFiles({ config, log }: Deps): DataFiles {
-  const { databasePath, envFile, dataDir } = config
+  const { databasePath, databaseUrl, envFile, dataDir } = config
   const workFolder = join(dataDir, 'work')
   let streams = 0
   const restoreTurn = createLimiter(1, MAX_WAITING_RESTORES)
@@ -207,7 +214,7 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
   const prepare = async (at: Date): Promise<Place> => {
     await mkdir(workFolder, { recursive: true, mode: 0o700 })
     await sweep(workFolder, at)
-    return { databasePath, envFile, folder: makeFolder() }
+    return { store: { databasePath, databaseUrl }, envFile, folder: makeFolder() }
   }
   const inFolder = async <T>(at: Date, work: (place: Place) => Promise<T>): Promise<T> => {
     const place = await prepare(at)

@@ -3,6 +3,8 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { storeAt } from '#db/engine/open.ts'
+import type { StorePlace } from '#db/engine/store.ts'
 import type { Config } from '#src/config.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
 import type { DataFiles } from '#src/ports/data-files.ts'
@@ -46,7 +48,7 @@ function runCommand([program = '', ...args]: string[], timeoutMs: number): Promi
 
 /** The Snapshots of an installation, in DATA_DIR/snapshots. */
 export function createSnapshots(
-  config: Pick<Config, 'dataDir' | 'databasePath'>,
+  config: StorePlace & Pick<Config, 'dataDir'>,
   dataFiles: Pick<DataFiles, 'packInto'>,
   copyTimeoutMs = COPY_MS,
 ): Snapshots {
@@ -57,7 +59,8 @@ export function createSnapshots(
       return readdirSync(folder).map((name) => ({ name, bytes: statSync(join(folder, name)).size }))
     },
     async make(name, at, key, check) {
-      if (freeBytes(config.dataDir) < statSync(config.databasePath).size * ROOM) {
+      const store = await storeAt(config)
+      if (freeBytes(config.dataDir) < (await store.bytes()) * ROOM) {
         throw refusal('disk-space-low')
       }
       return dataFiles.packInto(join(folder, name), at, key, check)

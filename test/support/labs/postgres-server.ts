@@ -1,6 +1,15 @@
 /** A PostgreSQL server of its own, in a folder that is gone with it, on a socket that only root and it can reach. */
 import { execFile } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -31,6 +40,14 @@ export interface PostgresServer {
   /** Of its superuser and the database `postgres`. */
   url: string
   folder: string
+  /** Makes an empty database; gives its address. */
+  createDatabase(): Promise<string>
+  /** A server that follows it. */
+  startStandby(): Promise<Pick<PostgresServer, 'url' | 'stop'>>
+  /** Runs `work` while it is down. */
+  restart(work: () => Promise<void>): Promise<void>
+  /** Runs `work` while none of its processes does anything. */
+  frozen(work: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -43,27 +60,72 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
   const user = await owner()
   if (user) chownSync(folder, user.uid, user.gid)
   chmodSync(folder, 0o700)
-  const data = join(folder, 'data')
   const bin = programs()
   const options = { ...user, cwd: folder, env: { ...process.env, LC_ALL: 'C.UTF-8' } }
+  const control = (data: string, ...args: string[]) =>
+    run(`${bin}pg_ctl`, ['-D', data, '-l', `${data}.log`, '-w', ...args], options)
+  const start = (data: string, socket: string) => {
+    const all = [
+      "listen_addresses=''",
+      `unix_socket_directories=${socket}`,
+      'max_connections=200',
+      ...settings,
+    ]
+    return control(data, '-o', all.map((line) => `-c ${line}`).join(' '), 'start')
+  }
+  const stop = (data: string) => control(data, '-m', 'immediate', 'stop')
+  const urlOf = (socket: string) => `postgres://subpanel@localhost/postgres?host=${socket}`
+
+  let made = 0
+  const data = join(folder, 'data')
   await run(`${bin}initdb`, ['-D', data, '-A', 'trust', '-E', 'UTF8', '-U', 'subpanel'], options)
-  const all = [
-    "listen_addresses=''",
-    `unix_socket_directories=${folder}`,
-    'max_connections=200',
-    ...settings,
-  ]
-  const words = all.map((line) => `-c ${line}`).join(' ')
-  await run(
-    `${bin}pg_ctl`,
-    ['-D', data, '-l', join(folder, 'log'), '-w', '-o', words, 'start'],
-    options,
-  )
+  await start(data, folder)
+
+  /** Signals its first process and all that this one has started. */
+  async function signal(name: 'STOP' | 'CONT') {
+    const first = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0] as string
+    const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', first])
+    for (const pid of [first, ...stdout.split('\n')])
+      if (pid.trim() !== '') process.kill(Number(pid), `SIG${name}`)
+  }
   return {
-    url: `postgres://subpanel@localhost/postgres?host=${folder}`,
+    url: urlOf(folder),
     folder,
+    async createDatabase() {
+      const name = `shop_${++made}`
+      await run(`${bin}createdb`, ['-h', folder, '-U', 'subpanel', name], options)
+      return urlOf(folder).replace('/postgres?', `/${name}?`)
+    },
+    async startStandby() {
+      const copy = join(folder, 'standby')
+      const socket = join(folder, 'socket-of-standby')
+      mkdirSync(socket)
+      if (user) chownSync(socket, user.uid, user.gid)
+      await run(`${bin}pg_basebackup`, ['-D', copy, '-R', '-h', folder, '-U', 'subpanel'], options)
+      await start(copy, socket)
+      return {
+        url: urlOf(socket),
+        async stop() {
+          await stop(copy)
+        },
+      }
+    },
+    async restart(work) {
+      // What is careless loses nothing then.
+      await control(data, '-m', 'fast', 'stop')
+      await work()
+      await start(data, folder)
+    },
+    async frozen(work) {
+      await signal('STOP')
+      try {
+        await work()
+      } finally {
+        await signal('CONT')
+      }
+    },
     async stop() {
-      await run(`${bin}pg_ctl`, ['-D', data, '-m', 'immediate', '-w', 'stop'], options)
+      await stop(data)
       rmSync(folder, { recursive: true, force: true })
     },
   }

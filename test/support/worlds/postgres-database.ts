@@ -123,7 +123,7 @@ export const openPostgres: OpenWorldDatabase = async (key, path, _now, fill) => 
         .map((table) => `${table} ${JSON.stringify(rows(`select * from "${table}" order by 1`))}`)
         .join('\n')
     },
-    settle: () => db.catchUp(),
+    settle: () => db.refresh(),
     async quiet() {
       const { pool } = db
       for (let i = 0; i < MOST_LOOKS && pool.idleCount < pool.totalCount; i++) await pause(1)

@@ -178,9 +178,13 @@ describe('an installation', () => {
     expect([getInstance(w.s.db), readSettings(w.s).text('BRAND_NAME')]).toEqual(before)
     expect(await w.s.db.scan(findAddOnlyNodes)).toBeUndefined()
     expect(peekInstance(w.s.db.raw, 'backup_key')).toBeUndefined()
-    expect(await completeRestore({ databasePath: path('panel.db'), envFile: w.envFile })).toBe(
-      false,
-    )
+    expect(
+      await completeRestore({
+        databasePath: path('panel.db'),
+        databaseUrl: null,
+        envFile: w.envFile,
+      }),
+    ).toBe(false)
     expect(w.s.instanceId()).toBe(INSTANCE_ID)
   })
 
@@ -236,9 +240,9 @@ describe('an installation', () => {
     const databasePath = former(ALL)
     const envFile = path('of-former.env')
     writeFileSync(envFile, 'A=0\n')
-    expect(await completeRestore({ databasePath, envFile })).toBe(true)
+    expect(await completeRestore({ databasePath, databaseUrl: null, envFile })).toBe(true)
     expect(readFileSync(envFile, 'utf8')).toBe(ALL.PENDING_ENV)
-    expect(await completeRestore({ databasePath, envFile })).toBe(false)
+    expect(await completeRestore({ databasePath, databaseUrl: null, envFile })).toBe(false)
   })
 
   test('of an earlier version is copied without the key of its backups', () => {

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listAudit } from '#db/audit-log.ts'
-import { openDatabase } from '#db/engine/open.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
+import { openDatabase } from '#db/engine/sqlite/open.ts'
 import type { PageRequest } from '#db/paging.ts'
 import { listPayments, type PaymentFilter } from '#db/payment-listing.ts'
 import {

@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeSync } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openForReading } from '#db/engine/open.ts'
+import { openForReading } from '#db/engine/sqlite/open.ts'
 import { read } from '#db/reads.ts'
 import { createReads } from '#src/integrations/read-thread.ts'
 import type { Reads } from '#src/ports/reads.ts'

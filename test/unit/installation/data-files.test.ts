@@ -20,7 +20,12 @@ function dataFiles() {
     () => new Date(),
     () => {},
   )
-  const paths = { databasePath: join(folder, 'panel.db'), envFile: join(folder, '.env'), dataDir }
+  const paths = {
+    databasePath: join(folder, 'panel.db'),
+    databaseUrl: null,
+    envFile: join(folder, '.env'),
+    dataDir,
+  }
   const config = { ...paths, snapshotMaxBytes: 1, fixedKeys: [] }
   return createDataFiles({ config, log })
 }

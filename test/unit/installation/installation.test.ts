@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { openDatabase } from '#db/engine/open.ts'
+import { openDatabase } from '#db/engine/sqlite/open.ts'
 import { installationHmac } from '#src/domain/secret.ts'
 import { hex } from '#src/lib/encoding.ts'
 import { createWorld } from '#test/support/worlds/world.ts'

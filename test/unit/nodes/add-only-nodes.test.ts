@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import { findAddOnlyNodes } from '#db/add-only-nodes.ts'
-import { openDatabase } from '#db/engine/open.ts'
+import { openDatabase } from '#db/engine/sqlite/open.ts'
 import { getInstance } from '#db/instance.ts'
 import { findListOwner } from '#db/users.ts'
 

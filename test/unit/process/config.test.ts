@@ -33,6 +33,7 @@ describe('with nothing configured', () => {
       envFile: join(cwd, '.env'),
       envText: '',
       databasePath: join(cwd, 'data', 'panel.db'),
+      databaseUrl: null,
       domains: {
         sub: 'sub.localhost:3000',
         site: 'site.localhost:3000',
@@ -126,6 +127,15 @@ describe('what depends on what', () => {
     expect(load({ DATABASE_URL: 'file:///srv/x.db' }).databasePath).toBe('/srv/x.db')
     expect(load({ DATABASE_URL: 'file:/srv/x.db' }).databasePath).toBe('/srv/x.db')
   })
+
+  test('the database may be on a server', () => {
+    for (const url of [
+      'postgres://u:p@db.test:5433/shop?sslmode=require',
+      'postgresql://u@localhost/shop?host=/run/postgresql',
+    ])
+      expect(load({ DATABASE_URL: url }).databaseUrl).toBe(url)
+    expect(load({ DATABASE_URL: 'file:other.db' }).databaseUrl).toBe(null)
+  })
 })
 
 const BAD: Record<string, string[]> = {
@@ -134,7 +144,7 @@ const BAD: Record<string, string[]> = {
   SITE_DOMAIN: ['*.test', 'x'.repeat(254), ':3000', 's.test:'],
   PANEL_DOMAIN: ['p.test.', 'p.test:port', '@p.test', 'пример.рф'],
   PUBLIC_SCHEME: ['ftp', 'HTTPS', 'https://'],
-  DATABASE_URL: ['postgres://x', 'panel.db', 'file:', 'file://'],
+  DATABASE_URL: ['postgres://x', 'postgres://x/', 'mysql://x/y', 'panel.db', 'file:', 'file://'],
   TRUSTED_PROXIES: ['nginx', '10.0.0.0/33', '10.0.0.0/8 and more', '10.0.0.0/8;::1'],
   HOST_ISOLATION: ['on', 'true', 'STRICT'],
   WEB_PROCESSES: ['0', '65', '-1', '2.5', '1e1', 'AUTO', 'all'],

@@ -1,7 +1,7 @@
 /** Roles and jobs on a clock set by hand: who may act, and what a set clock spares. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Database } from '#db/engine/database.ts'
-import { openDatabase } from '#db/engine/open.ts'
+import { openDatabase } from '#db/engine/sqlite/open.ts'
 import { acquireLease } from '#db/leases.ts'
 import { type Hold, holdRole, startJobs } from '#src/jobs.ts'
 import { silentLog } from '#src/lib/log.ts'

@@ -1,6 +1,6 @@
 /** Reminders of a subscription's end: when, to whom, once for an expiry, and what they say. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openDatabase } from '#db/engine/open.ts'
+import { openDatabase } from '#db/engine/sqlite/open.ts'
 import { dueReminders } from '#db/reminders.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { ownIdOf } from '#src/domain/secret.ts'

@@ -1,8 +1,8 @@
 /** Whoever asks which subscriptions are active, held, expired or revoked, and which are served, is told the same of any rows. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '#db/engine/database.ts'
-import { openDatabase } from '#db/engine/open.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
+import { openDatabase } from '#db/engine/sqlite/open.ts'
 import { dueReminders } from '#db/reminders.ts'
 import { countActive, countAll } from '#db/stats.ts'
 import { listSubscriptions } from '#db/subscription-listing.ts'

@@ -1,0 +1,152 @@
+/** Opens a database on a server: what must hold of it first, migrations, connections. */
+import type { QueryConfig } from 'pg'
+import { DatabaseRefused } from '../failures.ts'
+import type { Opening } from '../store.ts'
+import type { Address } from './address.ts'
+import { guarded } from './failures.ts'
+import { type PostgresDatabase, wrap } from './handle.ts'
+import { isPresentForm, knownHashes, migrate } from './migrate.ts'
+import { openClient } from './pool.ts'
+import type { Asking } from './steps.ts'
+
+/** The oldest that this is tested with. */
+const OLDEST = 15
+
+/** What the server says of itself, and of who asks. */
+interface Found {
+  version: number
+  isStandby: boolean
+  isReadOnly: boolean
+  encoding: string
+  schema: string | null
+  mayCreate: boolean
+  tables: string[]
+}
+
+async function look(client: Asking): Promise<Found> {
+  const { rows } = await client.query(
+    `select current_setting('server_version_num')::int / 10000 as version, pg_is_in_recovery() as "isStandby",
+       current_setting('transaction_read_only') = 'on' as "isReadOnly", current_setting('server_encoding') as encoding,
+       current_schema() as schema, coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate",
+       array(select relname::text from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')) as tables`,
+  )
+  return rows[0] as Found
+}
+
+/** Why this program must leave it alone; null where it may go on. */
+function refusalOf(found: Found): string | null {
+  const { version, isStandby, isReadOnly, encoding, schema, mayCreate } = found
+  if (version < OLDEST) {
+    return `its server has version ${version} of PostgreSQL: ${OLDEST} or newer is needed`
+  }
+  if (isStandby)
+    return 'its server is a standby, which takes no changes: name the primary (with several servers target_session_attrs is not enough)'
+  if (isReadOnly) return 'it takes no changes: default_transaction_read_only is on'
+  if (encoding !== 'UTF8')
+    return `it has the encoding ${encoding}: make one with createdb -E UTF8 -T template0`
+  if (schema !== 'public')
+    return `new tables would go to the schema ${schema ?? 'none'}: ours are in public, set the user's search_path to it`
+  if (!mayCreate)
+    return 'this user may make no tables in it: grant create on schema public to the user, or make the user its owner'
+  return null
+}
+
+/** The migrations that were applied, by the hash of each. */
+async function appliedHashes(client: Asking): Promise<string[]> {
+  const { rows } = await client.query('select hash from __drizzle_migrations order by created_at')
+  return rows.map(({ hash }) => hash)
+}
+
+/** Why a database with these tables must be left alone: it is not ours, or a newer version has written it. Null where it is ours, or empty. */
+async function refusalOfTables(client: Asking, tables: string[]): Promise<string | null> {
+  if (tables.length === 0) return null
+  const known = knownHashes()
+  const applied = tables.includes('__drizzle_migrations') ? await appliedHashes(client) : []
+  if (applied[0] !== known[0])
+    return 'it has the tables of another program: make a database of its own'
+  if (applied.length > known.length)
+    return 'it was written by a newer version of Subpanel: update the program'
+  return applied.every((hash, i) => hash === known[i])
+    ? null
+    : 'it was written by another version of Subpanel than those before this one'
+}
+
+/** Whose it is; undefined for a new one. */
+async function instanceOf(client: Asking, tables: string[]): Promise<string | undefined> {
+  if (!tables.includes('instance')) return undefined
+  const { rows } = await client.query('select instance_id as id from instance')
+  return rows[0]?.id ?? undefined
+}
+
+/** What is wrong where the server can't even be asked, by its code or the system's. */
+const UNREACHED: Record<string, string> = {
+  '28P01': 'its server refuses this user or password',
+  '28000': 'its server lets this user not in from here (pg_hba.conf)',
+  '3D000': 'there is no such database: make it with createdb',
+  '42501': 'this user has no right to connect',
+  '53300': 'its server has no connection left (max_connections)',
+  '57P03': 'its server is starting up',
+  ECONNREFUSED: 'nobody listens there',
+  ENOENT: 'there is no such socket',
+  ENOTFOUND: 'there is no such server',
+}
+
+/** Runs `work` on a connection of its own. Throws DatabaseRefused, with what to do, where there is none to be had. */
+export async function withClient<T>(
+  { url, name }: Address,
+  work: (client: Asking) => Promise<T>,
+): Promise<T> {
+  const client = openClient(url)
+  // A break comes as the failure of what is asked.
+  client.on('error', () => {})
+  try {
+    await guarded(client.connect())
+  } catch (error) {
+    const { code = '', message } = error as { code?: string; message: string }
+    throw new DatabaseRefused(`DATABASE_URL, ${name}: ${UNREACHED[code] ?? message}`)
+  }
+  const query: Asking['query'] = (config, values) =>
+    guarded(client.query(config as QueryConfig, values))
+  try {
+    return await work({ query })
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Looks at the database without touching it. Throws DatabaseRefused, and what `accept` throws where it is there already. */
+export async function examine(
+  client: Asking,
+  { name }: Address,
+  accept: Opening['accept'],
+): Promise<void> {
+  const found = await look(client)
+  const refusal = refusalOf(found) ?? (await refusalOfTables(client, found.tables))
+  if (refusal !== null) throw new DatabaseRefused(`DATABASE_URL, ${name}: ${refusal}`)
+  if (found.tables.length > 0) accept?.(await instanceOf(client, found.tables))
+}
+
+/** Opens and migrates it; throws as `Store.open` says. */
+export async function openPostgres(
+  address: Address,
+  { accept }: Pick<Opening, 'accept'>,
+): Promise<PostgresDatabase> {
+  await withClient(address, async (client) => {
+    await examine(client, address, accept)
+    await client.query('begin')
+    await migrate(client)
+    await client.query('commit')
+  })
+  return connect(address)
+}
+
+const connect = ({ url, isProxied }: Address): Promise<PostgresDatabase> =>
+  wrap(url, { hears: !isProxied, keepsPlans: !isProxied })
+
+/** Connects to one that another process has open; throws as `Store.connect` says. */
+export async function joinPostgres(address: Address): Promise<PostgresDatabase> {
+  if (!(await withClient(address, isPresentForm))) {
+    throw new DatabaseRefused('the program was changed while the service ran: restart it')
+  }
+  return connect(address)
+}

@@ -1,0 +1,75 @@
+/** `npm run move -- TO`: a shop from SQLite to PostgreSQL, or back (docs/scaling.md). */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { storeAt } from '#db/engine/open.ts'
+import type { Moving } from '#db/engine/postgres/move.ts'
+import type { StorePlace } from '#db/engine/store.ts'
+import { ConfigError, loadConfig } from '#src/config.ts'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
+import { systemClock } from '#src/lib/clock.ts'
+import { readArguments, requireStore, runCommand, UsageError } from './operator.ts'
+
+const USAGE = `usage: npm run move -- TO [--dry-run]
+  TO         where the shop goes: postgres://user:password@server/database, a new one, or file:<path>
+  --dry-run  do all of it, compare, and keep nothing
+Copies the database that the service has (DATABASE_URL) and compares each row. Stop the service first; the source stays as it is. Then put
+DATABASE_URL=TO into the env file and start. Backups restore into either.
+`
+
+/** Where TO is, read as DATABASE_URL is. */
+function placeOf(to: string): StorePlace {
+  const { databasePath, databaseUrl } = loadConfig(
+    { ...process.env, DATABASE_URL: to },
+    process.cwd(),
+    GATEWAYS,
+  )
+  return { databasePath, databaseUrl }
+}
+
+async function move(from: StorePlace, to: StorePlace, moving: Moving): Promise<void> {
+  const { moveToFile, moveToServer } = await import('#db/engine/postgres/move.ts')
+  const now = systemClock.now()
+  if (from.databaseUrl === null && to.databaseUrl !== null) {
+    return moveToServer(from.databasePath, to.databaseUrl, now, moving)
+  }
+  if (from.databaseUrl !== null && to.databaseUrl === null) {
+    if (existsSync(to.databasePath)) throw new ConfigError(`${to.databasePath} is there already`)
+    return moveToFile(from.databaseUrl, to.databasePath, now, moving)
+  }
+  throw new ConfigError(
+    from.databaseUrl === null
+      ? 'from a file to a file: stop the service and copy it'
+      : 'from a server to a server: pg_dump and pg_restore do that',
+  )
+}
+
+await runCommand(async () => {
+  const { word, given } = readArguments(USAGE, ['--dry-run'])
+  if (word === undefined) throw new UsageError(USAGE)
+  const config = loadConfig(process.env, process.cwd(), GATEWAYS)
+  const store = await requireStore(config)
+  if (!(await store.isPresentForm())) {
+    throw new ConfigError(
+      'the database has the form of another version: start the service with it once',
+    )
+  }
+  const to = placeOf(word.startsWith('file:') ? `file:${resolve(word.slice(5))}` : word)
+  const isTrial = given.has('--dry-run')
+  let all = 0
+  const began = systemClock.monotonicMs()
+  await move(config, to, {
+    isTrial,
+    told(table, rows) {
+      all += rows
+      process.stderr.write(`${table}: ${rows}\n`)
+    },
+  })
+  const seconds = ((systemClock.monotonicMs() - began) / 1000).toFixed(1)
+  const name = (await storeAt(to)).name
+  process.stdout.write(
+    isTrial
+      ? `${all} rows would go from ${store.name} to ${name}, each the same on both sides; ${seconds} s. Nothing was kept.\n`
+      : `${all} rows went from ${store.name} to ${name}, each the same on both sides; ${seconds} s. Now set DATABASE_URL in ${config.envFile} and start.\n`,
+  )
+  return 0
+})

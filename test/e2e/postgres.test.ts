@@ -1,0 +1,152 @@
+/** A shop whose database is on a PostgreSQL server: several processes, archives of both engines, a server that goes away. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Area, PLAIN, RUNTIMES, type Server } from '#test/support/drivers/process.ts'
+import { useAreas } from '#test/support/drivers/torture.ts'
+import { until } from '#test/support/labs/lab.ts'
+import { type PostgresServer, startPostgres } from '#test/support/labs/postgres-server.ts'
+
+const area = useAreas()
+let postgres: PostgresServer
+beforeAll(async () => {
+  postgres = await startPostgres()
+})
+afterAll(() => postgres.stop())
+
+/** An area whose database is a new one on the server. */
+async function onServer(): Promise<Area> {
+  return area({ ...PLAIN, DATABASE_URL: await postgres.createDatabase() })
+}
+
+const grant = async (server: Server, user: number): Promise<string> => {
+  const { status, json } = await server.admin(`/users/${user}/grant`, { node: 'de1', plan: '1m' })
+  expect(status).toBe(200)
+  return json.uuid
+}
+const linkOf = async (server: Server, user: number): Promise<string> =>
+  `/sub/${(await server.admin(`/users/${user}`)).json.token}`
+const listOf = async (server: Server, path: string) => {
+  const headers = { 'user-agent': 'Happ/3.5.0' }
+  const { status, text } = await server.call(path, { headers })
+  return [status, Buffer.from(text, 'base64').toString()] as const
+}
+const users = async (server: Server) =>
+  (await server.admin('/users')).json.map(({ tg_id }: { tg_id: number }) => tg_id).sort()
+
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  const web = `entry/${runtime}.ts`
+  const script = (a: Area, name: string, ...args: string[]) =>
+    a.run({ runtime, entry: `../scripts/${name}.ts`, args })
+
+  test('two processes are one shop: sessions, changes and a restore are seen by both', async () => {
+    const a = await onServer()
+    const first = await a.startServer({ runtime })
+    const second = await a.startServer({ runtime, entry: web })
+    const uuid = await grant(first, 7)
+    const link = await linkOf(second, 7)
+    expect(await listOf(second, link)).toEqual([200, expect.stringContaining(uuid)])
+    const archive = await first.download('/backup')
+    await grant(second, 8)
+    // The name that lists have is kept in memory.
+    expect((await second.admin('/settings/brand', { brand_name: 'After' })).status).toBe(200)
+    expect(await users(first)).toEqual([7, 8])
+    const { status, json } = await first.restore(archive)
+    expect([status, json.restored_db]).toEqual([200, true])
+    expect(await users(first)).toEqual([7])
+    expect(await users(second)).toEqual([7])
+    await until('the name of before', async () => {
+      const settings = await second.admin('/settings/brand')
+      return settings.json.brand_name !== 'After'
+    })
+    expect((await script(a, 'verify')).output).toBe('all is well\n')
+  })
+
+  test('several web processes of one machine, too', async () => {
+    const a = await onServer()
+    const server = await a.startServer({ runtime, env: { WEB_PROCESSES: '2' } })
+    const uuid = await grant(server, 7)
+    const link = await linkOf(server, 7)
+    for (let i = 0; i < 8; i++)
+      expect(await listOf(server, link)).toEqual([200, expect.stringContaining(uuid)])
+    expect((await server.stop()).code).toBe(0)
+  })
+
+  test('archives of a file and of a server are the same', async () => {
+    const [file, server] = [area(), await onServer()]
+    const ofFile = await file.startServer({ runtime })
+    const uuid = await grant(ofFile, 7)
+    const link = await linkOf(ofFile, 7)
+    const ofServer = await server.startServer({ runtime })
+    await grant(ofServer, 9)
+    expect((await ofServer.restore(await ofFile.download('/backup'))).status).toBe(200)
+    expect(await users(ofServer)).toEqual([7])
+    expect(await listOf(ofServer, link)).toEqual([200, expect.stringContaining(uuid)])
+    await grant(ofServer, 8)
+    expect((await ofFile.restore(await ofServer.download('/backup'))).status).toBe(200)
+    expect(await users(ofFile)).toEqual([7, 8])
+    expect(await listOf(ofFile, link)).toEqual([200, expect.stringContaining(uuid)])
+    for (const a of [file, server]) expect((await script(a, 'verify')).output).toBe('all is well\n')
+  })
+
+  test('commands work with it, and a shop moves to it and back', async () => {
+    const a = area()
+    const before = await a.startServer({ runtime })
+    await grant(before, 7)
+    const link = await linkOf(before, 7)
+    const list = await listOf(before, link)
+    const url = await postgres.createDatabase()
+    const busy = await script(a, 'move', url)
+    expect([busy.code, busy.output]).toEqual([
+      1,
+      expect.stringMatching(/the service is running: stop/),
+    ])
+    await before.stop()
+    const trial = await script(a, 'move', url, '--dry-run')
+    expect([trial.code, trial.stdout]).toEqual([0, expect.stringMatching(/Nothing was kept\.\n$/)])
+    const moved = await script(a, 'move', url)
+    expect([moved.code, moved.stdout]).toEqual([0, expect.stringContaining('each the same')])
+    expect(moved.output).not.toContain('postgres://')
+    writeFileSync(a.envFile, `${readFileSync(a.envFile, 'utf8')}DATABASE_URL=${url}\n`)
+    const after = await a.startServer({ runtime })
+    expect(await listOf(after, link)).toEqual(list)
+    await grant(after, 8)
+    const archive = join(a.dir, 'b.tar.gz')
+    expect((await script(a, 'backup', archive)).output).toBe(`${archive}\n`)
+    expect((await script(a, 'verify', archive)).output).toBe('all is well\n')
+    await grant(after, 9)
+    expect((await script(a, 'restore', archive)).code).toBe(0)
+    const { stdout } = await script(a, 'reset-admin')
+    const password = /: (\S+)\n/.exec(stdout)?.[1] ?? ''
+    const login = await after.call('/admin/api/login', { body: { username: 'admin', password } })
+    expect(login.status).toBe(200)
+    await after.stop()
+    const back = join(a.dir, 'back.db')
+    expect((await script(a, 'move', `file:${back}`)).code).toBe(0)
+    const again = await a.startServer({ runtime, env: { DATABASE_URL: `file:${back}` } })
+    expect(await listOf(again, link)).toEqual(list)
+    expect((await again.stop()).code).toBe(0)
+    const env = { DATABASE_URL: `file:${back}` }
+    expect((await a.run({ runtime, entry: '../scripts/verify.ts', env })).output).toBe(
+      'all is well\n',
+    )
+  })
+
+  test('while the server is away all is refused for a moment, and goes on by itself', async () => {
+    const a = await onServer()
+    const server = await a.startServer({ runtime })
+    await grant(server, 7)
+    const link = await linkOf(server, 7)
+    await postgres.restart(async () => {
+      const refused = await server.admin('/users/8/grant', { node: 'de1', plan: '1m' })
+      expect([refused.status, refused.headers.get('x-error-code')]).toEqual([503, 'database-away'])
+      expect(refused.headers.get('retry-after')).toBe('5')
+      expect((await listOf(server, link))[0]).toBe(503)
+      expect((await server.call('/healthz')).status).toBe(200)
+    })
+    await until('a list', async () => (await listOf(server, link))[0] === 200, 5000)
+    await grant(server, 8)
+    expect(server.output()).not.toMatch(/postgres:\/\/|insert into|select /i)
+    expect((await server.stop()).code).toBe(0)
+  })
+})

@@ -1,0 +1,173 @@
+/** A shop goes from SQLite to PostgreSQL and back: each row the same, or nothing at all. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { storeAt } from '#db/engine/open.ts'
+import { compareRows } from '#db/engine/postgres/compare.ts'
+import { moveToFile, moveToServer } from '#db/engine/postgres/move.ts'
+import { withConnection } from '#db/engine/sqlite/snapshot.ts'
+import type { Store } from '#db/engine/store.ts'
+import { FULL_INSTANCE, makeFullFile } from '#test/support/rows/full-file.ts'
+import {
+  createEmptyDatabase,
+  dropDatabase,
+  onDatabase,
+} from '#test/support/worlds/postgres-databases.ts'
+
+const NOW = new Date('2026-03-01T12:00:00Z')
+const OWN = ['__drizzle_migrations', 'revisions', 'leases']
+
+let folder: string
+let path: string
+let url: string
+let server: Store
+
+const moving = (isTrial = false) => ({ isTrial, told: vi.fn() })
+
+const tablesOf = (file: string) =>
+  withConnection(
+    file,
+    (raw) =>
+      raw
+        .prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite%'")
+        .pluck()
+        .all() as string[],
+  ).filter((name) => !OWN.includes(name))
+
+/** All rows of a file, by table. */
+const rowsOf = (file: string) =>
+  Object.fromEntries(
+    tablesOf(file).map((table) => [
+      table,
+      withConnection(file, (raw) => {
+        const columns = raw.prepare('select name from pragma_table_info(?) order by name').pluck()
+        const names = columns.all(table).map((name) => `"${name}"`)
+        return raw.prepare(`select ${names} from "${table}" order by ${names}`).raw().all()
+      }),
+    ]),
+  )
+
+const schemaOf = (file: string) =>
+  withConnection(file, (raw) => raw.prepare('select name, sql from sqlite_schema order by 1').all())
+
+const tablesThere = () =>
+  onDatabase(url, async (client) => {
+    const { rows } = await client.query(
+      "select count(*) as n from pg_class where relnamespace = 'public'::regnamespace",
+    )
+    return rows[0].n
+  })
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subpanel-move-'))
+  path = join(folder, 'panel.db')
+  await makeFullFile(path)
+  url = await createEmptyDatabase()
+  server = await storeAt({ databasePath: '', databaseUrl: url })
+})
+afterEach(async () => {
+  rmSync(folder, { recursive: true })
+  await dropDatabase(url)
+})
+
+test('there and back: a row of every table is the same, and the file is one of ours again', async () => {
+  const there = moving()
+  await moveToServer(path, url, NOW, there)
+  const told = there.told.mock.calls as [string, number][]
+  expect(told.map(([table]) => table).sort()).toEqual(tablesOf(path).sort())
+  // Attempts to log in, and the pages' days, may be none.
+  expect(told.filter(([, rows]) => rows > 0).length).toBeGreaterThan(30)
+  expect(await server.read('instance_id')).toBe(FULL_INSTANCE)
+  expect(await server.faults('2026-01-01T00:00:00')).toEqual([])
+  const back = join(folder, 'back.db')
+  await moveToFile(url, back, NOW, moving())
+  expect(rowsOf(back)).toEqual(rowsOf(path))
+  expect(schemaOf(back)).toEqual(schemaOf(path))
+  expect(existsSync(`${back}.moving`)).toBe(false)
+})
+
+test('the numbers of rows go on behind the highest that was ever given', async () => {
+  withConnection(path, (raw) =>
+    raw.exec("update sqlite_sequence set seq = 900 where name = 'outbox'"),
+  )
+  await moveToServer(path, url, NOW, moving())
+  const next = await onDatabase(url, async (client) => {
+    const { rows } = await client.query(
+      `insert into outbox (tg_id, kind, payload, next_try_at, created_at) values (7, 'alert', '{}', '', '') returning id`,
+    )
+    return rows[0].id
+  })
+  expect(next).toBe(901)
+})
+
+test('texts with NUL have a sign in its place', async () => {
+  withConnection(path, (raw) =>
+    raw.prepare('update users set note = ? where tg_id = 7').run('a\0b'),
+  )
+  await moveToServer(path, url, NOW, moving())
+  const rows = await onDatabase(url, (client) =>
+    client.query('select note from users where tg_id = 7'),
+  )
+  expect(rows.rows).toEqual([{ note: 'a\u{fffd}b' }])
+})
+
+test('a trial keeps nothing', async () => {
+  const trial = moving(true)
+  await moveToServer(path, url, NOW, trial)
+  expect(trial.told).toHaveBeenCalled()
+  expect(await tablesThere()).toBe(0)
+  await moveToServer(path, url, NOW, moving())
+  const back = join(folder, 'back.db')
+  await moveToFile(url, back, NOW, moving(true))
+  expect([existsSync(back), existsSync(`${back}.moving`)]).toEqual([false, false])
+})
+
+const hold = "insert into leases values ('scheduler', 'x', 1, 1772366400001)"
+
+test('a service that runs is not moved', async () => {
+  withConnection(path, (raw) => raw.exec(hold))
+  await expect(moveToServer(path, url, NOW, moving())).rejects.toThrow(/the service is running/)
+  expect(await tablesThere()).toBe(0)
+  // Its lease has run out.
+  await moveToServer(path, url, new Date(NOW.getTime() + 10), moving())
+  await onDatabase(url, (client) => client.query(hold))
+  const back = join(folder, 'back.db')
+  await expect(moveToFile(url, back, NOW, moving())).rejects.toThrow(/the service is running/)
+  expect([existsSync(back), existsSync(`${back}.moving`)]).toEqual([false, false])
+})
+
+test('where a shop is already, none is moved to', async () => {
+  await moveToServer(path, url, NOW, moving())
+  await expect(moveToServer(path, url, NOW, moving())).rejects.toThrow(
+    /has a shop already: make a new database$/,
+  )
+})
+
+test('nobody changes the file meanwhile', async () => {
+  const other = new Sqlite(path, { timeout: 0 })
+  const told = vi.fn(() => {
+    expect(() => other.exec("update users set note = 'x'")).toThrow(/locked/)
+  })
+  await moveToServer(path, url, NOW, { isTrial: false, told })
+  expect(told).toHaveBeenCalled()
+  other.close()
+})
+
+test.each([
+  ['another value', "update users set note = 'other' where tg_id = 7", 'users', 1],
+  ['null for empty', "update outbox set error = ''", 'outbox', 1],
+  ['one more', "insert into known_hosts values ('z.test', 22, 'k', 'AAAA', '')", 'known_hosts', 1],
+  ['one less', 'delete from known_hosts', 'known_hosts', 1],
+])('what is not the same is found: %s', async (_name, sql, table, rows) => {
+  await moveToServer(path, url, NOW, moving())
+  await onDatabase(url, (client) => client.query(sql))
+  const raw = new Sqlite(path, { readonly: true })
+  const unequal = await onDatabase(url, async (client) => {
+    await client.query('begin')
+    return compareRows(client, raw, new Set(OWN))
+  })
+  raw.close()
+  expect(unequal).toContainEqual({ table, rows })
+})
