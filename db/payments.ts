@@ -19,6 +19,7 @@ import {
   sql,
 } from './engine/orm.ts'
 import { built, field, input } from './engine/question.ts'
+import { OF_UNPAID_GUEST } from './guests.ts'
 import { nodes, type Payment, payments, plans, type Subscription } from './schema/index.ts'
 
 const byId = built<{ id: string }, Payment[]>((q) =>
@@ -250,7 +251,10 @@ export function* readReusable(
   return found as Payment | undefined
 }
 
-/** Of more that are due, those that have waited longest are put in order. To have so many takes one customer three days of buying. */
+/**
+ * Of more that are due, those that have waited longest are put in order, those of guests who have bought nothing behind all others. To
+ * have so many takes one customer three days of buying.
+ */
 const MOST_ORDERED = 2000
 
 const isNoneOf = (column: SQLWrapper, list: SQL) => sql`${column} not in (${list})`
@@ -260,11 +264,20 @@ interface Due {
   limit: number
   resting: string
   served: string
+  guests: number
 }
 
-const due = built<Due, Payment[]>((q) => {
+/** A payment with whether it is of a guest who has bought nothing. */
+export type DuePayment = Payment & { guest: boolean }
+
+const due = built<Due, DuePayment[]>((q) => {
   const waiting = q
-    .select({ id: payments.id, tgId: payments.tgId, nextCheckAt: payments.nextCheckAt })
+    .select({
+      id: payments.id,
+      tgId: payments.tgId,
+      nextCheckAt: payments.nextCheckAt,
+      guest: OF_UNPAID_GUEST.as('guest'),
+    })
     .from(payments)
     .where(
       and(
@@ -272,36 +285,41 @@ const due = built<Due, Payment[]>((q) => {
         lte(payments.nextCheckAt, sql.placeholder('now')),
         isNoneOf(payments.provider, textsIn(field('resting'))),
         isNoneOf(payments.tgId, numbersIn(field('served'))),
+        sql`(${field('guests')} = 1 or not ${OF_UNPAID_GUEST})`,
       ),
     )
-    .orderBy(asc(payments.nextCheckAt))
+    .orderBy(asc(OF_UNPAID_GUEST), asc(payments.nextCheckAt))
     .limit(MOST_ORDERED)
     .as('waiting')
   const turn = sql<number>`row_number() over (partition by ${waiting.tgId} order by ${waiting.nextCheckAt})`
   const ordered = q
-    .select({ id: waiting.id, turn: turn.as('turn') })
+    .select({ id: waiting.id, guest: waiting.guest, turn: turn.as('turn') })
     .from(waiting)
     .as('ordered')
   return q
-    .select(getTableColumns(payments))
+    .select({
+      ...getTableColumns(payments),
+      guest: sql<boolean>`${ordered.guest}`.mapWith(Boolean),
+    })
     .from(ordered)
     .innerJoin(payments, eq(payments.id, ordered.id))
-    .orderBy(asc(ordered.turn), asc(payments.nextCheckAt))
+    .orderBy(asc(ordered.guest), asc(ordered.turn), asc(payments.nextCheckAt))
     .limit(sql.placeholder('limit'))
 })
 
 /**
  * Pending payments whose next check is due: the one of each customer that waits longest, then everyone's second, and so on, so that
- * nobody's many stand before another's. Not those of providers in `resting` and of customers in `served`.
+ * nobody's many stand before another's; then in the same order those of guests who have bought nothing. Not those of providers in
+ * `resting`, of customers in `served`, and of such guests unless `guests`.
  */
 export function* listDuePayments(
   _q: Reading,
   now: string,
   limit: number,
-  { resting, served }: { resting: string[]; served: number[] },
-): Steps<Payment[]> {
+  { resting, served, guests }: { resting: string[]; served: number[]; guests: boolean },
+): Steps<DuePayment[]> {
   const except = { resting: JSON.stringify(resting), served: JSON.stringify(served) }
-  return yield* ask(due, { now, limit, ...except })
+  return yield* ask(due, { now, limit, ...except, guests: Number(guests) })
 }
 
 /** Pending payments in review for one of these reasons whose node and plan are there, and that have been asked about. */

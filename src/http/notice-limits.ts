@@ -1,8 +1,8 @@
 /** What strangers can have asked of a provider by their notices is bounded, for all hosts and web processes together. */
 import type { Payment } from '#db/schema/index.ts'
-import { customerShare } from '#src/domain/payments/rules.ts'
+import { sharesOf } from '#src/domain/payments/rules.ts'
 import { attemptKey } from '#src/lib/ip.ts'
-import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
+import { createLimiter, type Limiter, lineBefore } from '#src/lib/limiter.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import type { Rate, Share } from '#src/lib/turns.ts'
 import type { Services } from '#src/services.ts'
@@ -18,8 +18,8 @@ const RATES: Record<Payment['status'], Rate> = {
 }
 
 export interface NoticeLimits {
-  /** At most 16 questions of a process at a time; 503 for one more. */
-  limited: Limiter
+  /** At most 16 questions of a process at a time, 8 of them about payments of guests who have bought nothing; 503 for one more. */
+  limited(guest: boolean): Limiter
   /**
    * Whether a notice that nothing is known of may be looked up: one in 2 seconds, 60 an hour, 20 of them for an address (IPv6: /64).
    * Strangers at many addresses can use these up. A true one comes again for a day, as it was refused, and the daily list of what
@@ -28,23 +28,29 @@ export interface NoticeLimits {
   mayLookUp(ip: string): Promise<boolean>
   /**
    * Whether a payment may be asked about once more: not too often by its status, nor by what was asked about others of its customer,
-   * and not while its provider wants to be left alone.
+   * of all guests together who have bought nothing where it is one of them, and not while its provider wants to be left alone.
    */
-  mayAsk(payment: Pick<Payment, 'id' | 'status' | 'provider' | 'tgId'>): Promise<boolean>
+  mayAsk(
+    payment: Pick<Payment, 'id' | 'status' | 'provider' | 'tgId'>,
+    guest: boolean,
+  ): Promise<boolean>
 }
 
 /** The bounds of a process that begins. Their memory is of the last minute, of payments that exist, and of the last hour's look-ups. */
 export function createNoticeLimits(s: Pick<Services, 'counts'>): NoticeLimits {
   const looked = s.counts.turnsOf('look-ups', HOUR_MS)
   const asked = s.counts.turnsOf('notices', MINUTE_MS)
+  const all = createLimiter(16, 0)
+  const ofGuests = lineBefore(all, 8, 0)
   return {
-    limited: createLimiter(16, 0),
+    limited: (guest) => (guest ? ofGuests : all),
     mayLookUp: async (ip) =>
       (await looked.take(LOOK_UPS, [`of ${attemptKey(ip)}`, LOOK_UPS_OF_ONE])) === 0,
-    async mayAsk(payment) {
+    async mayAsk(payment, guest) {
       const { id, status, provider } = payment
       if (s.counts.rests.leftMs(provider) > 0) return false
-      return (await asked.take([`${status} ${id}`, RATES[status]], customerShare(payment))) === 0
+      const shares = sharesOf(payment, guest)
+      return (await asked.take([`${status} ${id}`, RATES[status]], ...shares)) === 0
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Notices of the gateways: what they say is for their descriptors to read, what it does is the same for all. */
 import type { Reading, Steps } from '#db/engine/database.ts'
+import { isUnpaidGuest } from '#db/guests.ts'
 import { readByExternalId, readPayment, readPaymentOf } from '#db/payments.ts'
 import type { Payment } from '#db/schema/index.ts'
 import { askAgainSoon, askProvider, recheckPayment } from '#src/domain/payments/check.ts'
@@ -36,16 +37,21 @@ interface Hearing {
 
 type Said<K extends Notice['says']> = Extract<Notice, { says: K }>
 
+/** Whether it is of a guest who has bought nothing. */
+const isOfGuest = (s: Http, { tgId }: Payment): Promise<boolean> =>
+  s.db.read((q) => isUnpaidGuest(q, tgId))
+
 /** Asks the provider of a payment; while enough is asked, that of a pending one is left to the reconciler. */
 async function recheck(s: Http, payment: Payment): Promise<void> {
   if (payment.externalId === '') return
   const { id } = payment
-  if (!(await s.noticeLimits.mayAsk(payment))) {
+  const guest = await isOfGuest(s, payment)
+  if (!(await s.noticeLimits.mayAsk(payment, guest))) {
     if (payment.status === 'pending') await askAgainSoon(s, id)
     return
   }
   try {
-    await recheckPayment(s, payment, { limited: s.noticeLimits.limited })
+    await recheckPayment(s, payment, { limited: s.noticeLimits.limited(guest) })
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 503)) throw error
     await askAgainSoon(s, id)
@@ -127,8 +133,9 @@ function toldIdOf(payment: Payment, ids: string[]): { externalId?: string } {
 async function wordOf(s: Http, payment: Payment, told: PaidState): Promise<PaidState> {
   const { amount, test } = told
   if (amount !== undefined || payment.externalId === '' || payment.status === 'paid') return told
-  if (!(await s.noticeLimits.mayAsk(payment))) return told
-  const answer = askProvider(s, payment, s.noticeLimits.limited).catch((error) => {
+  const guest = await isOfGuest(s, payment)
+  if (!(await s.noticeLimits.mayAsk(payment, guest))) return told
+  const answer = askProvider(s, payment, s.noticeLimits.limited(guest)).catch((error) => {
     // Enough is asked at the moment.
     if (error instanceof ApiError) return null
     throw error

@@ -96,6 +96,16 @@ export function attemptKey(ip: string): string {
   return `${(value >> 64n).toString(16).padStart(16, '0')}::/64`
 }
 
+/** The network around an address that one party may have as a whole: /24 of IPv4, /48 of IPv6; other text unchanged. */
+export function networkKey(ip: string): string {
+  const value = parseIp(ip)
+  if (value === null) return ip
+  const isIpv4 = value >> 32n === 0xffffn
+  return isIpv4
+    ? attemptKey(ip).replace(/\d+$/, '0/24')
+    : `${(value >> 80n).toString(16).padStart(12, '0')}::/48`
+}
+
 /** Texts between two, both included. */
 export interface Span {
   from: string

@@ -169,4 +169,8 @@ export const OF_OTHERS = {
     'hwid-required': 'hwid required',
     'device-limit-reached': 'device limit reached',
   }),
+  ...withStatus(429, {
+    'too-many-guests':
+      'too many people are buying without an account, log in with Telegram or come back in a few minutes',
+  }),
 }

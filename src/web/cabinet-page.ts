@@ -35,7 +35,7 @@ export const refusalTexts = (t: Strings): Record<string, string> => ({
 })
 
 /** What the script says, by the names under which it asks for it. */
-const scriptTexts = (t: Strings) => ({
+const scriptTexts = (t: Strings, { guests, botUrl }: CabinetPageInput) => ({
   unknown: t.cabinetUnknown,
   failed: t.cabinetFailed,
   until: t.cabinetUntil,
@@ -54,6 +54,7 @@ const scriptTexts = (t: Strings) => ({
   refused: t.buyRefused,
   refusals: refusalTexts(t),
   tryLater: t.tryLater,
+  ...(guests && botUrl !== null ? { guestsLater: t.guestsLater } : undefined),
   stars: t.stars,
   renewLabel: t.renewOneLabel,
   seen: t.deviceSeen,
@@ -70,7 +71,7 @@ export type ScriptTexts = ReturnType<typeof scriptTexts>
 
 export function cabinetPage(input: CabinetPageInput): string {
   const t = stringsOf(input.lang)
-  const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t))}" data-timezone="${input.timezone}" data-locale="${dateLocale(input.lang)}"${input.guests && html` data-guests`}>
+  const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t, input))}" data-timezone="${input.timezone}" data-locale="${dateLocale(input.lang)}"${input.guests && html` data-guests`}>
 ${askCard(t, input)}
 <section class="card stack ask" id="state" hidden><h1>${t.cabinet}</h1><p class="note bad" id="state-text" role="alert"></p><div class="row"><button class="btn small" id="again" type="button">${icon('refresh')}${t.cabinetAgain}</button></div></section>
 <section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>

@@ -9,7 +9,7 @@ const SOURCES = ['src/http', 'src/domain', 'src/lib', 'src/settings', 'src/integ
 /** What only clients, buyers, nodes and payment systems ask. */
 const NOT_OF_THE_PANEL = [
   /^src\/http\/(?:install|shop|site|sub|webhooks)\.ts$/,
-  /^src\/domain\/(?:customers\/(?:devices|linking)|nodes\/install\/registration)\.ts$/,
+  /^src\/domain\/(?:customers\/(?:devices|linking)|nodes\/install\/registration|payments\/guests)\.ts$/,
 ]
 
 /** By which refusals come of texts; each takes its text, some after what kind it is. */

@@ -1,5 +1,6 @@
 /** New payments: the row first, then the provider, then its link. What a crash leaves half made is completed by asking again. */
 import type { Query } from '#db/engine/database.ts'
+import { isUnpaidGuest } from '#db/guests.ts'
 import {
   ExternalIdTaken,
   failPayment,
@@ -26,8 +27,9 @@ import type { Completion, Created, ShopCredentials } from '#src/ports/payment-ga
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { type GatewayDeps, gatewayOf } from './gateways.ts'
+import { reserveOrder } from './guests.ts'
 import { returnTo } from './return.ts'
-import { customerShare, nextCheckAt } from './rules.ts'
+import { nextCheckAt, sharesOf } from './rules.ts'
 import { orderOf, type PaymentRequest, readSale, type SaleOrder } from './sale.ts'
 import { currentShopId, findShop } from './shops.ts'
 import { PROVIDER_ACTOR, paymentStep } from './steps.ts'
@@ -93,6 +95,9 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
   const reusable = yield* readReusable(tx, same, linkUntil, begunSince)
   if (reusable) return reusable
   yield* requireTurn(tx, user.tgId, at)
+  if (request.source !== 'admin' && (yield* isUnpaidGuest(tx, user.tgId))) {
+    yield* reserveOrder(tx, actor.ip, at)
+  }
   const restMs = s.gatewayRests.leftMs(provider)
   if (restMs > 0) throw noAnswer(restMs)
   const id = randomUuid()
@@ -182,9 +187,9 @@ async function askForPayment(
 }
 
 /** Milliseconds until a provider may be asked for this payment; 0: now, and that counts. */
-const takeTurn = async (s: CreationDeps, payment: Payment): Promise<number> =>
+const takeTurn = async (s: CreationDeps, payment: Payment, guest: boolean): Promise<number> =>
   s.gatewayRests.leftMs(payment.provider) ||
-  s.creationTurns.take([payment.id, { most: 1, inMs: ASK_EVERY_MS }], customerShare(payment))
+  s.creationTurns.take([payment.id, { most: 1, inMs: ASK_EVERY_MS }], ...sharesOf(payment, guest))
 
 /**
  * Asks the provider for a payment whose row is written, and stores its link. Who wants the same payment meanwhile shares the
@@ -197,9 +202,14 @@ export const completeCreation = (
 ): Promise<Completion> =>
   s.paymentCreations(payment.id, async () => {
     // Who shared nobody's answer, as it came a moment later, may find the link there.
-    const present = await s.db.read((q) => readPayment(q, payment.id))
+    const { present, guest } = await s.db.read(function* (q) {
+      return {
+        present: yield* readPayment(q, payment.id),
+        guest: yield* isUnpaidGuest(q, payment.tgId),
+      }
+    })
     if (present && present.externalId !== '') return { payment: present }
-    const retryAfterMs = await takeTurn(s, payment)
+    const retryAfterMs = await takeTurn(s, payment, guest)
     if (retryAfterMs === 0) return askForPayment(s, payment, shop)
     return { outcome: 'unknown', reason: 'asked for a moment ago', retryAfterMs }
   }).answer

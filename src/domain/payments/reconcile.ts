@@ -1,7 +1,13 @@
 /** Asks about pending payments by itself: what no webhook told, what a crash left half made, what waits for its node or plan. */
 
 import { notePaymentsAsked } from '#db/instance.ts'
-import { listDuePayments, listReturnedPayments, makeAllDue, postponeCheck } from '#db/payments.ts'
+import {
+  type DuePayment,
+  listDuePayments,
+  listReturnedPayments,
+  makeAllDue,
+  postponeCheck,
+} from '#db/payments.ts'
 import type { Payment } from '#db/schema/index.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
@@ -23,6 +29,8 @@ const AT_A_TIME = 3
 const RUN_MS = 50 * SECOND_MS
 /** Questions of one run about payments of one customer. What is over it is due at the next. */
 const MOST_OF_ONE = 20
+/** The same about payments of all guests together who have bought nothing. */
+const MOST_OF_GUESTS = 100
 /** Between two questions about a payment, however often it is made due meanwhile. */
 const ASK_EVERY_MS = 10 * SECOND_MS
 
@@ -88,13 +96,16 @@ interface Run {
   askedMs: Map<string, number>
   /** How often, by customer. */
   questions: Map<number, number>
+  /** About payments of guests who have bought nothing. */
+  ofGuests: number
 }
 
 /** Brings a payment forward unless it has had its share of this run, or its provider wants to be left alone: then it stays due. */
-async function reconcileFairly(s: ReconcilerDeps, run: Run, payment: Payment): Promise<void> {
-  const { id, tgId, provider } = payment
+async function reconcileFairly(s: ReconcilerDeps, run: Run, payment: DuePayment): Promise<void> {
+  const { id, tgId, provider, guest } = payment
   const questions = run.questions.get(tgId) ?? 0
   if (s.gatewayRests.leftMs(provider) > 0 || questions === MOST_OF_ONE) return
+  if (guest && run.ofGuests === MOST_OF_GUESTS) return
   const nowMs = s.clock.monotonicMs()
   const askedMs = run.askedMs.get(id)
   const waitMs = askedMs === undefined ? 0 : askedMs + ASK_EVERY_MS - nowMs
@@ -105,21 +116,23 @@ async function reconcileFairly(s: ReconcilerDeps, run: Run, payment: Payment): P
   }
   run.askedMs.set(id, nowMs)
   run.questions.set(tgId, questions + 1)
+  if (guest) run.ofGuests++
   await reconcile(s, payment)
 }
 
 /** Reconciles payments, a few at a time. */
-async function reconcileAll(s: ReconcilerDeps, run: Run, payments: Payment[]): Promise<void> {
+async function reconcileAll(s: ReconcilerDeps, run: Run, payments: DuePayment[]): Promise<void> {
   const limiter = createLimiter(AT_A_TIME)
   await Promise.all(payments.map((payment) => limiter(() => reconcileFairly(s, run, payment))))
 }
 
 /** The next payments that are due and may be asked about in this run, customers in turns. */
-function listNext(s: ReconcilerDeps, { questions }: Run): Promise<Payment[]> {
+function listNext(s: ReconcilerDeps, { questions, ofGuests }: Run): Promise<DuePayment[]> {
   const resting = Object.keys(s.gateways).filter((id) => s.gatewayRests.leftMs(id) > 0)
   const served = [...questions].filter(([, asked]) => asked === MOST_OF_ONE).map(([tgId]) => tgId)
   const now = formatTimestamp(s.clock.now())
-  return s.db.read((q) => listDuePayments(q, now, BATCH, { resting, served }))
+  const guests = ofGuests < MOST_OF_GUESTS
+  return s.db.read((q) => listDuePayments(q, now, BATCH, { resting, served, guests }))
 }
 
 /**
@@ -128,7 +141,7 @@ function listNext(s: ReconcilerDeps, { questions }: Run): Promise<Payment[]> {
  */
 export async function reconcilePayments(s: ReconcilerDeps): Promise<void> {
   const startedMs = s.clock.monotonicMs()
-  const run: Run = { askedMs: new Map(), questions: new Map() }
+  const run: Run = { askedMs: new Map(), questions: new Map(), ofGuests: 0 }
   await followRestore(s, formatTimestamp(s.clock.now()))
   for (;;) {
     const due = await listNext(s, run)
@@ -136,5 +149,11 @@ export async function reconcilePayments(s: ReconcilerDeps): Promise<void> {
     await reconcileAll(s, run, due)
     if (s.clock.monotonicMs() - startedMs > RUN_MS) return
   }
-  await reconcileAll(s, run, await s.db.read((q) => listReturnedPayments(q, GONE, BATCH)))
+  const returned = await s.db.read((q) => listReturnedPayments(q, GONE, BATCH))
+  await reconcileAll(
+    s,
+    run,
+    // Their money is there.
+    returned.map((payment) => ({ ...payment, guest: false })),
+  )
 }

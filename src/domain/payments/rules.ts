@@ -54,10 +54,23 @@ export const isPartialRefund = (objection: string): boolean => objection.startsW
  * What of a provider's time one customer may take up for one kind of question, however many payments they have: 6 in 10 seconds, 20 a
  * minute. True notices come in twos and threes, and nobody makes more than 5 payments in 10 minutes.
  */
-export const customerShare = ({ provider, tgId }: Pick<Payment, 'provider' | 'tgId'>): Share => [
+const customerShare = ({ provider, tgId }: Pick<Payment, 'provider' | 'tgId'>): Share => [
   `${provider} of ${tgId}`,
   { most: 6, inMs: 10 * SECOND_MS },
   { most: 20, inMs: MINUTE_MS },
+]
+
+/** The same of all guests together who have bought nothing: whoever likes is any number of them. */
+const guestsShare = ({ provider }: Pick<Payment, 'provider'>): Share => [
+  `${provider} of guests`,
+  { most: 10, inMs: SECOND_MS },
+  { most: 60, inMs: MINUTE_MS },
+]
+
+/** What a question about a payment takes up; `guest`: its customer is a guest who has bought nothing. */
+export const sharesOf = (payment: Pick<Payment, 'provider' | 'tgId'>, guest: boolean): Share[] => [
+  customerShare(payment),
+  ...(guest ? [guestsShare(payment)] : []),
 ]
 
 /** YooKassa keeps an Idempotence-Key for 24 hours; after that the same key makes another payment. */

@@ -10,12 +10,13 @@ import {
   type Refusal,
   readShop,
   tokenOf,
+  waitText,
 } from './cabinet/account.ts'
 import { pay, showChoices, showPrice, showRenewal, showShop } from './cabinet/buying.ts'
 import { showDevices } from './cabinet/devices.ts'
 import { byId, find, note, show } from './cabinet/parts.ts'
 import { showSubscriptions } from './cabinet/subscriptions.ts'
-import { fill, texts } from './cabinet/words.ts'
+import { texts } from './cabinet/words.ts'
 
 let latest = 0
 
@@ -41,14 +42,15 @@ function render(account: CabinetAnswer): void {
 
 /** A link that is none is said beside its field; anything else leaves the question alone and offers another try. */
 function fail(error: unknown): void {
-  const { status, minutes } = error as Refusal
+  const refused = error as Refusal
+  const { status } = refused
   if (status === 404) {
     forget()
     show('ask')
     note('ask-fault', texts.unknown)
     return
   }
-  byId('state-text').textContent = status === 429 ? fill(texts.tryLater, { minutes }) : texts.failed
+  byId('state-text').textContent = status === 429 ? waitText(refused) : texts.failed
   show('state')
 }
 

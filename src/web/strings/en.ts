@@ -188,6 +188,8 @@ export const en = {
   refusedNoAnswer: 'The payment service does not answer. Try again in a minute.',
   refusedSubscription: 'This subscription can’t be renewed any more. Buy a new one.',
   tryLater: 'Too many attempts. Try again in {minutes} min.',
+  guestsLater:
+    'Many people are buying without an account right now. Log in with Telegram and buy in the bot, or come back in {minutes} min.',
   stars: '{count} Stars',
   renewOne: 'Renew',
   renewOneLabel: 'Renew {name}',

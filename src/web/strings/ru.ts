@@ -196,6 +196,8 @@ export const ru: Strings = {
   refusedNoAnswer: 'Платёжный сервис не отвечает. Попробуйте ещё раз через минуту.',
   refusedSubscription: 'Эту подписку больше нельзя продлить. Купите новую.',
   tryLater: 'Слишком много попыток. Повторите через {minutes} мин.',
+  guestsLater:
+    'Сейчас много покупок без аккаунта. Войдите через Telegram и купите в боте или вернитесь через {minutes} мин.',
   stars: '{count} Stars',
   renewOne: 'Продлить',
   renewOneLabel: 'Продлить {name}',

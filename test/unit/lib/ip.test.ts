@@ -4,6 +4,7 @@ import {
   inNetworks,
   LOOPBACK,
   type Network,
+  networkKey,
   PRIVATE,
   parseIp,
   parseNetwork,
@@ -119,6 +120,19 @@ test.each([
   ['not an ip', 'not an ip'],
 ])('attempts of %s are counted by %s', (ip, key) => {
   expect(attemptKey(ip)).toBe(key)
+})
+
+test.each([
+  ['192.0.2.1', '192.0.2.0/24'],
+  ['::ffff:192.0.2.77', '192.0.2.0/24'],
+  ['192.0.3.1', '192.0.3.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '20010db80001::/48'],
+  ['2001:db8:1:ffff::', '20010db80001::/48'],
+  ['2001:db8:2::1', '20010db80002::/48'],
+  ['::1', '000000000000::/48'],
+  ['unknown', 'unknown'],
+])('the network around %s is %s', (ip, key) => {
+  expect(networkKey(ip)).toBe(key)
 })
 
 describe('spansOf', () => {

@@ -1,6 +1,7 @@
 /** What the pages offer to buy, and where: by bot, by account, or not at all. */
 import { describe, expect, test } from 'vitest'
 import { FILE_APPS } from '#src/domain/lists/apps.ts'
+import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { errorPage } from '#src/web/error-page.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
 import { type LandingPageInput, landingPage } from '#src/web/landing-page.ts'
@@ -155,6 +156,14 @@ describe('where guests are sold to', () => {
     botLinkBase: 'https://t.me',
     lang: 'en' as const,
   }
+
+  test('the cabinet says what guests can do while there are too many, where there is a bot', () => {
+    const cabinet = (guests: boolean, botUrl: string | null) =>
+      cabinetPage({ ...base, guests, botUrl, timezone: 'UTC' })
+    expect(cabinet(true, 'https://t.me/aurora_bot')).toContain('Log in with Telegram')
+    expect(cabinet(true, null)).not.toContain('guestsLater')
+    expect(cabinet(false, 'https://t.me/aurora_bot')).not.toContain('guestsLater')
+  })
 
   test('plans lead to the cabinet, which knows what is wanted, and to the bot beside it', () => {
     const page = landingPage({ ...base, botUsername: 'aurora_bot' })

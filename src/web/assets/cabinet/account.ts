@@ -1,7 +1,7 @@
 /** Whose account it is, what the service says of it, and what this tab remembers of it. */
 import type { GuestAnswer, ShopAnswer } from '#src/http/schemas/payment.ts'
 import { note } from './parts.ts'
-import { texts, timeOf } from './words.ts'
+import { fill, texts, timeOf } from './words.ts'
 
 export type Subscription = ShopAnswer['subscriptions'][number]
 
@@ -50,6 +50,12 @@ export class Refusal extends Error {
     this.code = response.headers.get('x-error-code') ?? ''
     this.minutes = Math.max(1, Math.ceil(Number(response.headers.get('retry-after') ?? 60) / 60))
   }
+}
+
+/** When to try again, and what else guests can do while there are too many of them. */
+export function waitText({ code, minutes }: Refusal): string {
+  const guests = code === 'too-many-guests' ? texts.guestsLater : undefined
+  return fill(guests ?? texts.tryLater, { minutes })
 }
 
 /** Asks the API. Throws Refusal, and what `fetch` throws. */

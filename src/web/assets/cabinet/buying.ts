@@ -1,6 +1,6 @@
 /** The form of the shop: what is bought or renewed, how it is paid, and what it costs. */
 import type { PayLinkAnswer, ShopAnswer } from '#src/http/schemas/payment.ts'
-import { call, keep, noteFault, own, type Refusal } from './account.ts'
+import { call, keep, noteFault, own, type Refusal, waitText } from './account.ts'
 import { plain } from './node-names.ts'
 import { byId, inputsOf, made, note, within } from './parts.ts'
 import { fill, priceText, texts } from './words.ts'
@@ -126,9 +126,8 @@ export async function pay(): Promise<void> {
     keep(own.token)
     location.assign(pay_url)
   } catch (error) {
-    const { minutes, code } = error as Refusal
-    const wait = fill(texts.tryLater, { minutes })
-    noteFault('buy-fault', error, { wait, refused: refusalText(code) })
+    const refused = error as Refusal
+    noteFault('buy-fault', error, { wait: waitText(refused), refused: refusalText(refused.code) })
     showPrice()
   }
 }
