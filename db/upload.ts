@@ -1,12 +1,14 @@
 /**
  * A database that somebody uploaded becomes one of ours: its rows, and nothing else of it, are taken into a new database which our
- * own migrations made. Its triggers, views, indexes and expressions never run; they are not even looked at but for being unknown.
+ * own migrations made. SQLite sees none of its statements: before it opens the file, our own statements of the tables that the upload says
+ * it has are put in their place, so that there is no view, trigger, expression or name of a stranger.
  */
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { errorCode } from '#src/lib/errors.ts'
-import { checkSqliteFile, DamagedFile, emptyTable } from '#src/lib/sqlite-file.ts'
+import { checkSqliteFile, DamagedFile, type SchemaRow } from '#src/lib/sqlite-file.ts'
+import { type SchemaEntry, writeSchema } from '#src/lib/sqlite-schema.ts'
 import { FACT_TABLES } from './engine/facts.ts'
 import { isDamage } from './engine/failures.ts'
 import { dropFactTriggers } from './engine/sqlite/facts.ts'
@@ -25,7 +27,7 @@ const FOREIGN = 'the database in the backup is not one of Subpanel'
 /** The longest text of ours is a node's certificate chain or an event's data. */
 const MAX_VALUE_BYTES = 1024 ** 2
 
-/** Ours has 30 KB; SQLite's work grows by the square of it (0.3 s). */
+/** Ours has 30 KB. */
 const MAX_SCHEMA_BYTES = 128 * 1024
 
 /** State of this machine and of the moment: a restore leaves it as it is. */
@@ -58,9 +60,8 @@ export interface Column {
 }
 
 export function columnsOf(raw: Sqlite.Database, table: string): Column[] {
-  return raw
-    .prepare("SELECT name, lower(type) AS type FROM pragma_table_info(?, 'main')")
-    .all(table) as Column[]
+  const columns = raw.pragma(`main.table_info("${table}")`) as Column[]
+  return columns.map(({ name, type }) => ({ name, type: type.toLowerCase() }))
 }
 
 const HEADER = 'SQLite format 3\0'
@@ -87,75 +88,43 @@ const MOST = { ...MOST_ROWS, settings: 1000, former_credentials: 1000 }
 /** Of all values of `settings` together; ours are below 1 MB. */
 const MAX_SETTINGS_BYTES = 16 * 1024 ** 2
 
-/** Tables that SQLite, or the first look at the upload, reads before any form is compared: only as they always are. */
-const READ_AT_ONCE = new Map([
-  ['__drizzle_migrations', `CREATE TABLE ${MIGRATIONS_TABLE}`],
-  ['sqlite_sequence', 'CREATE TABLE sqlite_sequence(name,seq)'],
-  ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'],
-  ['sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
-])
-
-/**
- * What the planner is told. SQLite keeps it in memory from the moment at which it opens the file, by numbers that the rows alone decide
- * on: 24 bytes for each row that names an index and each column of that index, 2 GB for 1 MB of them.
- */
-const STATISTICS = /^CREATE TABLE sqlite_stat/
-
-/** What reads other tables than its own, or in their place. */
-const OF_OTHERS = /^CREATE (?:(?:UNIQUE )?INDEX|VIEW|VIRTUAL TABLE) /
-
-/** The beginning of a table's statement as SQLite keeps it. */
-const TABLE = /^CREATE TABLE (?:`([^`\0]+)`|"([^"\0]+)"|\[([^\]\0]+)\]|'([^'\0]+)'|(\w+))\s*\(/
-
-/**
- * Whether a statement of an upload may be carried out, which SQLite does with all of them when it opens the file. A column of a table that
- * is read at once could be an expression that never ends, and an index of it is read in its place.
- */
-function isHarmless(sql: string): boolean {
-  if (sql.startsWith('CREATE TRIGGER ')) return true
-  if (OF_OTHERS.test(sql)) return !/__drizzle_migrations|sqlite_/i.test(sql)
-  const name = TABLE.exec(sql)?.slice(1).find(Boolean)?.toLowerCase()
-  if (name === undefined) return false
-  return READ_AT_ONCE.has(name) ? READ_AT_ONCE.get(name) === sql : !name.startsWith('sqlite_')
+const MIGRATIONS: Omit<SchemaEntry, 'root'> = {
+  type: 'table',
+  name: '__drizzle_migrations',
+  table: '__drizzle_migrations',
+  sql: `CREATE TABLE ${MIGRATIONS_TABLE}`,
 }
 
-/** Refuses a file in which SQLite might read for ever, and makes it one without statistics: what is read here needs none. */
-function checkStructure(path: string): void {
+/** What of the upload's schema has the name. */
+const named = (schema: SchemaRow[], name: string): SchemaRow | undefined =>
+  schema.find((row) => row.name === name && row.root > 0)
+
+/**
+ * The number of the newest migration of the upload. Throws unless its migrations are the first ones of ours. The table of them is all that
+ * the file has afterwards.
+ */
+function migrationOf(path: string, schema: SchemaRow[]): number {
+  const found = named(schema, MIGRATIONS.name)
+  if (found?.sql !== MIGRATIONS.sql) throw new UploadRefused(FOREIGN)
+  writeSchema(path, [{ ...MIGRATIONS, root: found.root }])
+  const raw = new Sqlite(path, { readonly: true })
   try {
-    const schema = checkSqliteFile(path, { maxBytes: MAX_SCHEMA_BYTES, accepts: isHarmless })
-    for (const { root, sql } of schema) {
-      if (root > 0 && STATISTICS.test(sql)) emptyTable(path, root)
-    }
-  } catch (error) {
-    if (error instanceof DamagedFile) throw new UploadRefused(DAMAGED)
-    throw error
+    raw.pragma('cell_size_check = ON')
+    // A text may have a gigabyte; only numbers are read into memory.
+    const applied = raw
+      .prepare(
+        `SELECT iif(typeof(created_at) IN ('integer', 'real'), created_at, NULL)
+         FROM __drizzle_migrations ORDER BY 1 LIMIT 1000`,
+      )
+      .pluck()
+      .all() as unknown[]
+    return newestOf(applied)
+  } finally {
+    raw.close()
   }
 }
 
-type Schema = Map<string, string>
-
-/** The statements of a database's tables; virtual ones and views are none. */
-function tablesOf(raw: Sqlite.Database, database: 'main' | 'up'): Schema {
-  const rows = raw
-    .prepare(
-      `SELECT name, sql FROM ${database}.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
-       AND octet_length(sql) < 100000`,
-    )
-    .all() as { name: string; sql: string }[]
-  return new Map(rows.map(({ name, sql }) => [name, sql]))
-}
-
-/** The number of the newest migration of the upload. Throws unless its migrations are the first ones of ours. */
-function migrationOf(raw: Sqlite.Database): number {
-  if (!tablesOf(raw, 'up').has('__drizzle_migrations')) throw new UploadRefused(FOREIGN)
-  // A text may have a gigabyte; only numbers are read into memory.
-  const applied = raw
-    .prepare(
-      `SELECT iif(typeof(created_at) IN ('integer', 'real'), created_at, NULL)
-       FROM up.__drizzle_migrations NOT INDEXED ORDER BY 1 LIMIT 1000`,
-    )
-    .pluck()
-    .all() as unknown[]
+function newestOf(applied: unknown[]): number {
   const known = migrationNumbers()
   const newest = applied.at(-1)
   if (typeof newest !== 'number') throw new UploadRefused(FOREIGN)
@@ -168,15 +137,21 @@ function migrationOf(raw: Sqlite.Database): number {
   return newest
 }
 
-/** Refuses an upload one of whose tables is missing or was made by another statement than ours. */
-function compareTables(raw: Sqlite.Database): void {
-  const theirs = tablesOf(raw, 'up')
-  for (const [name, sql] of tablesOf(raw, 'main')) {
-    const found = theirs.get(name)
+/** The tables of ours and the indexes that their statements make, as the upload has them. Throws where it lacks one or has another. */
+function sameTables(raw: Sqlite.Database, schema: SchemaRow[]): SchemaEntry[] {
+  const ours = raw
+    .prepare(
+      `SELECT type, name, tbl_name AS "table", sql FROM main.sqlite_schema
+       WHERE type = 'table' AND name NOT LIKE 'sqlite_%' OR type = 'index' AND sql IS NULL ORDER BY type DESC`,
+    )
+    .all() as Omit<SchemaEntry, 'root'>[]
+  return ours.map((own) => {
+    const found = named(schema, own.name)
     if (found === undefined) throw new UploadRefused('the database in the backup lacks a table')
-    if (found !== sql)
+    if (found.sql !== (own.sql ?? ''))
       throw new UploadRefused('a table of the database in the backup has another form')
-  }
+    return { ...own, root: found.root }
+  })
 }
 
 /** A condition that holds for values which no column of ours has, so that the others can be read. Reads no long value into memory. */
@@ -301,19 +276,26 @@ function dropPlainIndexes(raw: Sqlite.Database): void {
   for (const name of names) raw.exec(`DROP INDEX main."${name}"`)
 }
 
-function takeRows(raw: Sqlite.Database, providers: readonly string[]): void {
-  const level = migrationOf(raw)
-  migrate(raw, level)
-  dropFactTriggers(raw)
-  compareTables(raw)
-  const isPresent = level === migrationNumbers().at(-1)
-  if (isPresent) dropPlainIndexes(raw)
-  raw.pragma('foreign_keys = OFF')
-  const tables = restoredTables(raw)
+/** Takes the rows of the upload, which has none but our own statements, into the tables as they were at its migration. */
+function copyTables(raw: Sqlite.Database, upload: string, tables: string[]): void {
+  raw.prepare('ATTACH ? AS up').run(upload)
   for (const table of tables) checkForm(raw, table)
   raw.exec('BEGIN')
   for (const table of tables) copyRows(raw, table)
-  raw.exec('COMMIT')
+  raw.exec('COMMIT; DETACH up')
+}
+
+function takeRows(raw: Sqlite.Database, upload: string, providers: readonly string[]): void {
+  const schema = checkSqliteFile(upload, MAX_SCHEMA_BYTES)
+  const level = migrationOf(upload, schema)
+  const isPresent = level === migrationNumbers().at(-1)
+  migrate(raw, level)
+  dropFactTriggers(raw)
+  writeSchema(upload, sameTables(raw, schema))
+  if (isPresent) dropPlainIndexes(raw)
+  raw.pragma('foreign_keys = OFF')
+  const tables = restoredTables(raw)
+  copyTables(raw, upload, tables)
   if (!isPresent) {
     refuseLoose(raw)
     migrate(raw)
@@ -330,8 +312,9 @@ function takeRows(raw: Sqlite.Database, providers: readonly string[]): void {
   }
 }
 
-/** What SQLite itself says of a bad upload; anything else is a fault of ours. */
+/** What SQLite itself, or who looks at the file before it, says of a bad upload; anything else is a fault of ours. */
 const isRefusal = (error: unknown) =>
+  error instanceof DamagedFile ||
   isDamage(neutral(error)) ||
   /^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH|TOOBIG|AUTH|CANTOPEN|READONLY)/.test(errorCode(error) ?? '')
 
@@ -341,7 +324,6 @@ const isRefusal = (error: unknown) =>
  */
 export function rebuild(upload: string, clean: string, providers: readonly string[]): void {
   dropWalMark(upload)
-  checkStructure(upload)
   createOwnerOnly(clean)
   const raw = new Sqlite(clean)
   try {
@@ -349,9 +331,7 @@ export function rebuild(upload: string, clean: string, providers: readonly strin
     raw.pragma('cell_size_check = ON')
     raw.pragma('journal_mode = MEMORY')
     raw.pragma('synchronous = OFF')
-    raw.prepare('ATTACH ? AS up').run(upload)
-    takeRows(raw, providers)
-    raw.exec('DETACH up')
+    takeRows(raw, upload, providers)
   } catch (error) {
     if (error instanceof UploadRefused || !isRefusal(error)) throw neutral(error)
     throw new UploadRefused(DAMAGED)

@@ -4,12 +4,12 @@
  * one call that nothing ends. Here each page may be named once, and what its cells say they hold must fit: then what there is to read
  * is no more than the file.
  */
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 /** A file that is refused. */
 export class DamagedFile extends Error {}
 
-const FILE_HEADER_BYTES = 100
+export const FILE_HEADER_BYTES = 100
 /** Of the texts, by their number in the header. */
 const ENCODINGS = ['', 'utf-8', 'utf-16le', 'utf-16be']
 /** Pages from a tree's root to its leaves: SQLite has no more. */
@@ -18,9 +18,9 @@ const MAX_DEPTH = 20
 const MAX_SIZE_BYTES = 5
 
 const INDEX_INTERIOR = 2
-const TABLE_INTERIOR = 5
+export const TABLE_INTERIOR = 5
 const INDEX_LEAF = 10
-const TABLE_LEAF = 13
+export const TABLE_LEAF = 13
 const KINDS = new Set([INDEX_INTERIOR, TABLE_INTERIOR, INDEX_LEAF, TABLE_LEAF])
 
 interface Varint {
@@ -60,26 +60,33 @@ function bytesOfType(type: number): number {
   return NUMBER_BYTES[type] ?? Math.max(0, Math.floor((type - 12) / 2))
 }
 
-/** What a row of sqlite_schema says: the page that its tree begins at, 0 where it has none, and its statement, empty where it has none. */
+/**
+ * What a row of sqlite_schema says: of what, the page that its tree begins at, 0 where it has none, and its statement, empty where it has
+ * none.
+ */
 export interface SchemaRow {
+  name: string
   root: number
   sql: string
 }
 
+const NAME_COLUMN = 1
 const ROOT_COLUMN = 3
 const SQL_COLUMN = 4
 
-/** Its fourth and fifth columns. SQLite takes nothing else of it: what a statement makes is in the statement. */
+/** Its second, fourth and fifth columns. */
 function readSchemaRow(record: Uint8Array, texts: TextDecoder): SchemaRow {
   const header = readVarint(record, 0)
   let at = header.value
   let { end } = header
+  let name = ''
   let root = 0
   for (let column = 0; column <= SQL_COLUMN; column++) {
     if (end >= header.value) throw new DamagedFile()
     const { value: type, end: next } = readVarint(record, end)
+    if (column === NAME_COLUMN) name = readText(record, type, at, texts)
     if (column === ROOT_COLUMN) root = readRoot(record, type, at)
-    if (column === SQL_COLUMN) return { root, sql: readText(record, type, at, texts) }
+    if (column === SQL_COLUMN) return { name, root, sql: readText(record, type, at, texts) }
     at += bytesOfType(type)
     end = next
   }
@@ -102,8 +109,8 @@ function readRoot(record: Uint8Array, type: number, at: number): number {
   return record.subarray(at, at + length).reduce((root, byte) => root * 256 + byte, 0)
 }
 
-/** The page's size, what of it is used, and how texts are read, from the file's header. */
-function readLayout(file: number) {
+/** The page's size, what of it is used, how many there are, and how texts are read, from the file's header. */
+export function readLayout(file: number) {
   const header = Buffer.alloc(FILE_HEADER_BYTES)
   if (readSync(file, header, 0, header.length, 0) < header.length) throw new DamagedFile()
   const said = header.readUInt16BE(16)
@@ -152,18 +159,24 @@ function createPages(file: number) {
 
 type Pages = ReturnType<typeof createPages>
 
-/** How much of a payload is in its page, and where it ends there. */
+/** How much of a payload is in its page. */
+export function localBytes(bytes: number, usable: number, isTable: boolean): number {
+  const most = isTable ? usable - 35 : Math.floor(((usable - 12) * 64) / 255) - 23
+  if (bytes <= most) return bytes
+  const least = Math.floor(((usable - 12) * 32) / 255) - 23
+  const some = least + ((bytes - least) % (usable - 4))
+  return some <= most ? some : least
+}
+
+/** What of a payload is in its page, and where it ends there. */
 function readPayload(page: Buffer, at: number, isTable: boolean): Payload & { end: number } {
   const usable = page.length
   const { value: bytes, end: from } = readVarint(page, at)
   // More than SQLite ever needs, and it reads the last one otherwise than others.
   if (from - at > MAX_SIZE_BYTES) throw new DamagedFile()
   const start = isTable ? readVarint(page, from).end : from
-  const most = isTable ? usable - 35 : Math.floor(((usable - 12) * 64) / 255) - 23
-  const least = Math.floor(((usable - 12) * 32) / 255) - 23
-  const some = least + ((bytes - least) % (usable - 4))
-  const isWhole = bytes <= most
-  const length = isWhole ? bytes : some <= most ? some : least
+  const length = localBytes(bytes, usable, isTable)
+  const isWhole = length === bytes
   const end = start + length + (isWhole ? 0 : 4)
   if (end > usable) throw new DamagedFile()
   const overflow = isWhole ? 0 : page.readUInt32BE(start + length)
@@ -223,18 +236,12 @@ function walkTree(pages: Pages, root: number, take: (payloads: Payload[]) => voi
   }
 }
 
-export interface SchemaRule {
-  /** So many bytes the statements may have together: SQLite compares some parts of them with each other. */
-  maxBytes: number
-  /** Whether SQLite may carry a statement out, which it does when it opens the file. */
-  accepts(sql: string): boolean
-}
-
 /**
  * Goes through every tree of the file and every chain of its cells, and gives the rows of its schema. Throws DamagedFile where SQLite might
- * read without end, or where its schema breaks the rule. Pages that are not in use are not looked at, as nothing that only reads does.
+ * read without end, or where the schema has more than `maxBytes`: it is kept in memory. Pages that are not in use are not looked at, as
+ * nothing that only reads does.
  */
-export function checkSqliteFile(path: string, rule: SchemaRule): SchemaRow[] {
+export function checkSqliteFile(path: string, maxBytes: number): SchemaRow[] {
   const file = openSync(path, 'r')
   try {
     const pages = createPages(file)
@@ -242,13 +249,11 @@ export function checkSqliteFile(path: string, rule: SchemaRule): SchemaRow[] {
     let schemaBytes = 0
     walkTree(pages, 1, (rows) => {
       schemaBytes += rows.reduce((sum, { bytes }) => sum + bytes, 0)
-      if (schemaBytes > rule.maxBytes) throw new DamagedFile()
+      if (schemaBytes > maxBytes) throw new DamagedFile()
       const whole = rows.map((row) => ({ ...row, local: Uint8Array.from(row.local) }))
       for (const row of whole) {
         const record = Buffer.concat([row.local, ...pages.readChain(row, true)])
-        const { root, sql } = readSchemaRow(record, pages.texts)
-        if (sql !== '' && !rule.accepts(sql)) throw new DamagedFile()
-        schema.push({ root, sql })
+        schema.push(readSchemaRow(record, pages.texts))
       }
     })
     for (const { root } of schema) {
@@ -258,24 +263,6 @@ export function checkSqliteFile(path: string, rule: SchemaRule): SchemaRow[] {
       })
     }
     return schema
-  } finally {
-    closeSync(file)
-  }
-}
-
-/**
- * Takes all rows from a table of a file that has been checked: the page at which its tree begins becomes one without cells. The tree's other
- * pages stay where they are; nothing that only reads looks at them.
- */
-export function emptyTable(path: string, root: number): void {
-  const file = openSync(path, 'r+')
-  try {
-    const { pageBytes, usable } = readLayout(file)
-    const header = Buffer.alloc(8)
-    header[0] = TABLE_LEAF
-    // Where its cells begin: at its end; 0 stands for 65,536.
-    header.writeUInt16BE(usable & 0xffff, 5)
-    writeSync(file, header, 0, header.length, (root - 1) * pageBytes)
   } finally {
     closeSync(file)
   }

@@ -55,8 +55,8 @@ function apply(raw: Sqlite.Database, missing: ReturnType<typeof readMigrationFil
 function putTriggers(raw: Sqlite.Database): void {
   raw.exec(FIRST_REVISION)
   for (const one of revisionTriggers(COUNT_LISTS)) {
-    raw.exec(`DROP TRIGGER IF EXISTS ${one.name}`)
-    raw.exec(`CREATE TRIGGER ${one.name} ${sqliteTrigger(one)}`)
+    raw.exec(`DROP TRIGGER IF EXISTS main.${one.name}`)
+    raw.exec(`CREATE TRIGGER main.${one.name} ${sqliteTrigger(one)}`)
   }
   if (!areFactsKept(raw)) rebuildFacts(raw)
 }

@@ -88,6 +88,7 @@ export function changedDatabase(database: Uint8Array, sql: string): Buffer {
     writeFileSync(file, database)
     const raw = new Sqlite(file)
     raw.pragma('journal_mode = DELETE')
+    raw.pragma('synchronous = OFF')
     raw.pragma('foreign_keys = OFF')
     raw.unsafeMode()
     raw.exec(sql)

@@ -38,7 +38,7 @@ export const HUNGRY_DATABASES: [
            WHERE name = 'by_idx';
          DELETE FROM sqlite_schema WHERE name = 'fake'`,
       ),
-    /damaged/,
+    null,
   ],
   [
     'a migration whose time is a text of 100 MB',

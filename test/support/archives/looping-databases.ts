@@ -122,57 +122,6 @@ function manyRules(count: number): string {
     update sqlite_schema set sql = 'create table rules (${[...columns, ...rules].join()})' where name = 'rules'`
 }
 
-/** An expression over so many bytes takes the square of it. */
-const ENDLESS = "instr(hex(zeroblob(3000000)), hex(zeroblob(1500000)) || '1')"
-
-/** Sound files whose schema alone makes SQLite work without end. */
-export const PLANTED_DATABASES: [name: string, make: (database: Uint8Array) => Buffer][] = [
-  [
-    'migrations by an endless expression',
-    (database) =>
-      changedDatabase(
-        database,
-        `pragma writable_schema = on;
-         update sqlite_schema set sql = 'CREATE TABLE __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC AS (${ENDLESS.replaceAll("'", "''")}))'
-           where name = '__drizzle_migrations'`,
-      ),
-  ],
-  [
-    'statistics by an endless expression',
-    (database) => {
-      const made = changedDatabase(
-        database,
-        'create table stat (tbl, idx, stat); insert into stat values (1, 1, 1)',
-      )
-      return changedDatabase(
-        made,
-        `pragma writable_schema = on;
-         update sqlite_schema set name = 'sqlite_stat1', tbl_name = 'sqlite_stat1',
-           sql = 'CREATE TABLE sqlite_stat1(tbl,idx,stat as (${ENDLESS.replaceAll("'", "''")}))' where name = 'stat'`,
-      )
-    },
-  ],
-  [
-    'a table by another name than its row says',
-    (database) => {
-      const made = changedDatabase(database, 'create table stat (tbl, idx, stat)')
-      return changedDatabase(
-        made,
-        `pragma writable_schema = on;
-         update sqlite_schema set sql = 'CREATE TABLE "SQLITE_stat4"(tbl,idx,neq,nlt,ndlt,sample)' where name = 'stat'`,
-      )
-    },
-  ],
-  [
-    'migrations in a virtual table',
-    (database) =>
-      changedDatabase(
-        database,
-        'drop table __drizzle_migrations; create virtual table __drizzle_migrations using rtree (id, hash, created_at)',
-      ),
-  ],
-]
-
 export const LOOPING_DATABASES: [name: string, make: (database: Uint8Array) => Buffer][] = [
   ['a table with 400^7 rows', branching('plans')],
   ['400^7 migrations', branching('__drizzle_migrations')],

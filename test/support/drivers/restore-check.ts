@@ -1,6 +1,6 @@
 /**
- * Looks at an uploaded database as a restore does before it touches anything, in a process of its own, and writes what came of it and
- * the megabytes that it took. Arguments: the file, and a small sound one, which first loads what is used.
+ * Looks at uploaded databases as a restore does before it touches anything, in a process of its own, and writes what came of each and
+ * the megabytes that they took. Arguments: a small sound one, which first loads what is used, and the files.
  */
 import { prepareRows, type RestoreFacts } from '#db/restore.ts'
 import { rebuild } from '#db/upload.ts'
@@ -25,9 +25,9 @@ function examine(path: string): string | null {
 }
 
 const peak = () => process.resourceUsage().maxRSS / 1024
-const [upload = '', sound = ''] = process.argv.slice(2)
+const [sound = '', ...uploads] = process.argv.slice(2)
 const refused = examine(sound)
 if (refused !== null) throw new Error(refused)
 const before = peak()
-const message = examine(upload)
-process.stdout.write(JSON.stringify({ message, megabytes: peak() - before }))
+const messages = uploads.map(examine)
+process.stdout.write(JSON.stringify({ messages, megabytes: peak() - before }))

@@ -1,14 +1,15 @@
 /** What SQLite writes passes, in every form that its files have; what would keep it reading does not. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkSqliteFile, DamagedFile } from '#src/lib/sqlite-file.ts'
+import { type SchemaEntry, writeSchema } from '#src/lib/sqlite-schema.ts'
 import { LOOPING_DATABASES } from '#test/support/archives/looping-databases.ts'
 import { seeded } from '#test/support/drivers/torture.ts'
 
-const RULE = { maxBytes: 128 * 1024, accepts: (sql: string) => sql.startsWith('CREATE ') }
+const MAX_SCHEMA_BYTES = 128 * 1024
 
 let dir: string
 let sound: Buffer
@@ -43,25 +44,69 @@ function makeFile(pragmas: string): string {
   return path
 }
 
-test.each([
+const UTF_8 = [
   ['as they are by default', ''],
   ['with the smallest pages', 'pragma page_size = 512;'],
   ['with the largest pages', 'pragma page_size = 65536;'],
   ['that give pages back', 'pragma auto_vacuum = full;'],
-  ['in another encoding', "pragma encoding = 'UTF-16le';"],
-])('sound files pass: %s', (_name, pragmas) => {
+] as const
+const UTF_16 = ['in another encoding', "pragma encoding = 'UTF-16le';"] as const
+
+test.each([...UTF_8, UTF_16])('sound files pass: %s', (_name, pragmas) => {
   const path = makeFile(pragmas)
   const raw = new Sqlite(path)
   expect(raw.pragma('integrity_check', { simple: true })).toBe('ok')
   raw.close()
-  checkSqliteFile(path, RULE)
+  checkSqliteFile(path, MAX_SCHEMA_BYTES)
+})
+
+/** What a schema has of some tables, as it is written anew. */
+const entriesOf = (raw: Sqlite.Database) =>
+  raw
+    .prepare(
+      `SELECT type, name, tbl_name AS "table", rootpage AS root, sql FROM sqlite_schema
+       WHERE tbl_name IN ('rows', 'words', '${'long'.repeat(4000)}') AND name <> 'rows_a' AND type <> 'trigger'
+       ORDER BY type DESC`,
+    )
+    .all() as SchemaEntry[]
+
+const contentOf = (raw: Sqlite.Database) => [
+  raw.prepare('SELECT count(*), total(length(a)), max(b) FROM rows').get(),
+  raw.prepare('SELECT count(*), total(n), max(word) FROM words').get(),
+]
+
+/** Replaces the schema, and expects that the file has what it is given and nothing else. */
+function expectReplaced(path: string, grow = (_path: string) => {}): void {
+  const before = new Sqlite(path)
+  const [entries, content] = [entriesOf(before), contentOf(before)]
+  before.close()
+  grow(path)
+  writeSchema(path, entries)
+  expect(checkSqliteFile(path, MAX_SCHEMA_BYTES)).toHaveLength(entries.length)
+  const after = new Sqlite(path, { readonly: true })
+  expect(after.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()).toBe(entries.length)
+  expect([entriesOf(after), contentOf(after)]).toEqual([entries, content])
+  expect(after.pragma('quick_check("rows")', { simple: true })).toBe('ok')
+  after.close()
+}
+
+test.each(UTF_8)('files get another schema: %s', (_name, pragmas) => {
+  expectReplaced(makeFile(pragmas))
+})
+
+test('a file that ends where the page of locks would follow gets another schema', () => {
+  expectReplaced(makeFile(''), (path) => truncateSync(path, 2 ** 30))
+})
+
+test('a file in another encoding gets none: none of ours has it', () => {
+  expect(() => writeSchema(makeFile(UTF_16[1]), [])).toThrow(DamagedFile)
 })
 
 test.each(LOOPING_DATABASES)('refused within 2 s: %s', (_name, make) => {
   const path = join(dir, 'looping.db')
   writeFileSync(path, make(sound))
   const startedAt = performance.now()
-  expect(() => checkSqliteFile(path, RULE)).toThrow(DamagedFile)
+  expect(() => checkSqliteFile(path, MAX_SCHEMA_BYTES)).toThrow(DamagedFile)
   expect(performance.now() - startedAt).toBeLessThan(2000)
 })
 
@@ -75,7 +120,7 @@ test('whatever bytes of a file are others, it is refused or read to its end', ()
       bytes[Math.floor(any() ** 2 * bytes.length)] = Math.floor(any() * 256)
     writeFileSync(path, bytes.subarray(0, Math.floor((1 - any() ** 9) * bytes.length)))
     try {
-      checkSqliteFile(path, RULE)
+      checkSqliteFile(path, MAX_SCHEMA_BYTES)
     } catch (error) {
       expect(error).toBeInstanceOf(DamagedFile)
     }
