@@ -11,7 +11,6 @@ import { checkSqliteFile, DamagedFile, type SchemaRow } from '#src/lib/sqlite-fi
 import { type SchemaEntry, writeSchema } from '#src/lib/sqlite-schema.ts'
 import { FACT_TABLES } from './engine/facts.ts'
 import { isDamage } from './engine/failures.ts'
-import { dropFactTriggers } from './engine/sqlite/facts.ts'
 import { neutral } from './engine/sqlite/failures.ts'
 import { MIGRATIONS_TABLE, migrate, migrationNumbers } from './engine/sqlite/migrate.ts'
 import { createOwnerOnly } from './engine/sqlite/snapshot.ts'
@@ -289,8 +288,7 @@ function takeRows(raw: Sqlite.Database, upload: string, providers: readonly stri
   const schema = checkSqliteFile(upload, MAX_SCHEMA_BYTES)
   const level = migrationOf(upload, schema)
   const isPresent = level === migrationNumbers().at(-1)
-  migrate(raw, level)
-  dropFactTriggers(raw)
+  migrate(raw, level, { keepFacts: false })
   writeSchema(upload, sameTables(raw, schema))
   if (isPresent) dropPlainIndexes(raw)
   raw.pragma('foreign_keys = OFF')
@@ -298,7 +296,7 @@ function takeRows(raw: Sqlite.Database, upload: string, providers: readonly stri
   copyTables(raw, upload, tables)
   if (!isPresent) {
     refuseLoose(raw)
-    migrate(raw)
+    migrate(raw, undefined, { keepFacts: false })
   }
   // The secret of this copy was made a moment ago: where the upload brings none, the live one stays.
   if (!tables.includes(INSTALLATION)) raw.exec(`DELETE FROM main."${INSTALLATION}"`)

@@ -58,16 +58,20 @@ function putTriggers(raw: Sqlite.Database): void {
     raw.exec(`DROP TRIGGER IF EXISTS main.${one.name}`)
     raw.exec(`CREATE TRIGGER main.${one.name} ${sqliteTrigger(one)}`)
   }
-  if (!areFactsKept(raw)) rebuildFacts(raw)
 }
 
 /**
  * Applies the missing migrations, to the one with the number `upTo` at most, and the triggers in one transaction; facts are made
  * anew after them, and wherever their triggers are not those of this version. Stopped before the newest migration it makes no
  * triggers: they name tables that are not there yet. Foreign keys are off meanwhile: drizzle-kit rebuilds tables, and with them on the rebuild of a parent
- * deletes its children (drizzle-team/drizzle-orm#4938). Gives whether there was a missing one.
+ * deletes its children (drizzle-team/drizzle-orm#4938). Gives whether there was a missing one. Without `keepFacts` there are no facts and no
+ * triggers of them afterwards: for rows that nothing is known of yet.
  */
-export function migrate(raw: Sqlite.Database, upTo = Number.POSITIVE_INFINITY): boolean {
+export function migrate(
+  raw: Sqlite.Database,
+  upTo = Number.POSITIVE_INFINITY,
+  { keepFacts = true } = {},
+): boolean {
   const known = readMigrationFiles({ migrationsFolder: MIGRATIONS })
   const isWhole = upTo >= (known.at(-1)?.folderMillis ?? 0)
   raw.pragma('foreign_keys = OFF')
@@ -79,6 +83,7 @@ export function migrate(raw: Sqlite.Database, upTo = Number.POSITIVE_INFINITY): 
       )
       if (missing.length > 0) apply(raw, missing)
       if (isWhole) putTriggers(raw)
+      if (isWhole && keepFacts && !areFactsKept(raw)) rebuildFacts(raw)
       return missing.length > 0
     })
     .immediate()

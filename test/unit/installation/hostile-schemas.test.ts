@@ -3,9 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { snapshotInto } from '#db/engine/sqlite/snapshot.ts'
-import { hostileSchemas } from '#test/support/archives/hostile-schemas.ts'
+import { rebuild } from '#db/upload.ts'
+import { formerDatabase, hostileSchemas } from '#test/support/archives/hostile-schemas.ts'
 import { createWorld } from '#test/support/worlds/world.ts'
 
 const CHECK = join(import.meta.dirname, '../../support/drivers/restore-check.ts')
@@ -38,4 +40,18 @@ test('rows are taken or refused, whatever else the schema says', { timeout: 120_
     expect([name, messages[i]]).toEqual([name, message && expect.stringMatching(message)])
   }
   expect(megabytes).toBeLessThan(64)
+})
+
+test('of rows that are refused nothing is counted, of the version before neither', () => {
+  const [upload, clean] = [join(dir, 'former.db'), join(dir, 'former-clean.db')]
+  writeFileSync(
+    upload,
+    formerDatabase(`INSERT INTO users (tg_id, token, created_at, tags)
+      VALUES (1000, '${'a'.repeat(64)}', '2026-01-01T00:00:00', '["${'x'.repeat(1000)}"]')`),
+  )
+  expect(() => rebuild(upload, clean, [])).toThrow(/wrong kind in the column tags of users/)
+  const raw = new Sqlite(clean)
+  expect(raw.prepare('SELECT count(*) FROM users').pluck().get()).toBe(1)
+  expect(raw.prepare('SELECT count(*) FROM user_tags').pluck().get()).toBe(0)
+  raw.close()
 })
