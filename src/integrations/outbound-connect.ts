@@ -3,20 +3,14 @@
  * is connected to, so that a name which answers differently the second time leads nowhere else. However an address is written
  * (`0`, `2130706433`, `0x7f.0.0.1`), what counts is where it leads: anything but a plain IP address is resolved like a name.
  */
-import { lookup as lookUp } from 'node:dns/promises'
 import { isIP, type LookupFunction, Socket } from 'node:net'
 import { isAllowedAddress } from '#src/lib/address-policy.ts'
-
-/** The addresses of a host name. */
-export type Resolve = (host: string) => Promise<string[]>
+import { lookUpName, type Resolve } from './name-lookup.ts'
 
 export interface OutboundPolicy {
   denyPrivate: boolean
   resolve?: Resolve
 }
-
-const resolveAll: Resolve = async (host) =>
-  (await lookUp(host, { all: true })).map(({ address }) => address)
 
 /** The code of the error with which a connection fails that lib/address-policy.ts forbids. */
 export const ADDRESS_REFUSED = 'EADDRREFUSED'
@@ -27,7 +21,7 @@ export const addressRefused = () =>
 /** A look-up of names that gives allowed addresses only. Sockets ask it of no plain IP address. */
 export function allowedLookup({
   denyPrivate,
-  resolve = resolveAll,
+  resolve = lookUpName,
 }: OutboundPolicy): LookupFunction {
   return (host, options, callback) => {
     resolve(host).then(

@@ -1,0 +1,81 @@
+/**
+ * The addresses of host names, asked of DNS without a thread. `getaddrinfo` takes one of the few that a process has for look-ups for as long as
+ * it waits, 10 s and more where a name's servers are silent, whoever has stopped waiting: some such names held up every other, those
+ * of gateways too. It still has the word where no server is asked, and where DNS knows no such name (search domains, other sources of
+ * names), there for one name at a time.
+ */
+import { lookup, Resolver } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
+import { errorCode } from '#src/lib/errors.ts'
+import { createLimiter } from '#src/lib/limiter.ts'
+import { createSingleFlight } from '#src/lib/single-flight.ts'
+
+/** The addresses of a host name. */
+export type Resolve = (host: string) => Promise<string[]>
+
+/** Two questions to each server, 3 s together for one. */
+const PATIENCE = { timeout: 1000, tries: 2 }
+/** The servers did not answer, or those behind them. */
+const SILENCE = new Set(['ETIMEOUT', 'ESERVFAIL'])
+/** What the C library reads as an IPv4 address: no domain ends in a number. */
+const NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i
+
+export interface NameSources {
+  /** `getaddrinfo`. */
+  system: Resolve
+  /** DNS itself; `isSilent`: whether one of its questions had no answer. */
+  ask(host: string): Promise<{ found: string[]; isSilent: boolean }>
+  /** The hosts file. */
+  hosts(): Promise<string>
+}
+
+const hasIpv4 = () =>
+  Object.values(networkInterfaces()).some((all) =>
+    all?.some(({ family, internal }) => family === 'IPv4' && !internal),
+  )
+
+/** A new resolver each time: each reads resolv.conf as it is now. */
+async function ask(host: string) {
+  const resolver = new Resolver(PATIENCE)
+  const questions = [resolver.resolve4(host), resolver.resolve6(host)]
+  const answers = await Promise.allSettled(hasIpv4() ? questions : questions.reverse())
+  return {
+    found: answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
+    isSilent: answers.some(
+      (one) => one.status === 'rejected' && SILENCE.has(errorCode(one.reason) ?? ''),
+    ),
+  }
+}
+
+const SOURCES: NameSources = {
+  system: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  ask,
+  hosts: () => readFile('/etc/hosts', 'utf8').catch(() => ''),
+}
+
+/** Whether the hosts file has a line of the name. */
+const lists = (hosts: string, name: string) =>
+  hosts
+    .toLowerCase()
+    .split('\n')
+    .some((line) => line.replace(/#.*/, '').trim().split(/\s+/).slice(1).includes(name))
+
+export function createNameLookup({ system, ask, hosts }: NameSources = SOURCES): Resolve {
+  const flights = createSingleFlight<string[]>()
+  const inTurn = createLimiter(1)
+  const find: Resolve = async (host) => {
+    if (NUMBER.test(host) || lists(await hosts(), host)) return system(host)
+    const { found, isSilent } = await ask(host)
+    if (found.length > 0) return found
+    if (isSilent) throw Object.assign(new Error('DNS does not answer'), { code: 'EAI_AGAIN' })
+    return inTurn(() => system(host))
+  }
+  return (host) => {
+    const name = host.toLowerCase()
+    return flights(name, () => find(name)).answer
+  }
+}
+
+/** One for all of a thread: names wait for each other. */
+export const lookUpName = createNameLookup()
