@@ -1,6 +1,5 @@
 /** `npm run move -- TO`: a shop from SQLite to PostgreSQL, or back (docs/scaling.md). */
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { storeAt } from '#db/engine/open.ts'
 import type { Moving } from '#db/engine/postgres/move.ts'
 import type { StorePlace } from '#db/engine/store.ts'
@@ -10,11 +9,15 @@ import { systemClock } from '#src/lib/clock.ts'
 import { readArguments, requireStore, runCommand, UsageError } from './operator.ts'
 
 const USAGE = `usage: npm run move -- TO [--dry-run]
-  TO         where the shop goes: postgres://user:password@server/database, a new one, or file:<path>
+  TO         where the shop goes: file:<path>, or postgres://user@server/database, a new one; - reads it from stdin, with a password that
+             nobody else on this machine is to see
   --dry-run  do all of it, compare, and keep nothing
 Copies the database that the service has (DATABASE_URL) and compares each row. Stop the service first; the source stays as it is. Then put
 DATABASE_URL=TO into the env file and start. Backups restore into either.
 `
+
+/** Whether an argument is an address with one. */
+const hasPassword = (word: string) => URL.canParse(word) && new URL(word).password !== ''
 
 /** Where TO is, read as DATABASE_URL is. */
 function placeOf(to: string): StorePlace {
@@ -28,13 +31,11 @@ function placeOf(to: string): StorePlace {
 
 async function move(from: StorePlace, to: StorePlace, moving: Moving): Promise<void> {
   const { moveToFile, moveToServer } = await import('#db/engine/postgres/move.ts')
-  const now = systemClock.now()
   if (from.databaseUrl === null && to.databaseUrl !== null) {
-    return moveToServer(from.databasePath, to.databaseUrl, now, moving)
+    return moveToServer(from.databasePath, to.databaseUrl, moving)
   }
   if (from.databaseUrl !== null && to.databaseUrl === null) {
-    if (existsSync(to.databasePath)) throw new ConfigError(`${to.databasePath} is there already`)
-    return moveToFile(from.databaseUrl, to.databasePath, now, moving)
+    return moveToFile(from.databaseUrl, to.databasePath, systemClock.now(), moving)
   }
   throw new ConfigError(
     from.databaseUrl === null
@@ -53,7 +54,12 @@ await runCommand(async () => {
       'the database has the form of another version: start the service with it once',
     )
   }
-  const to = placeOf(word.startsWith('file:') ? `file:${resolve(word.slice(5))}` : word)
+  if (hasPassword(word)) {
+    throw new ConfigError(
+      'others on this machine see the password: npm run move -- - < FILE, with the address in FILE',
+    )
+  }
+  const to = placeOf(word === '-' ? readFileSync(0, 'utf8').trim() : word)
   const isTrial = given.has('--dry-run')
   let all = 0
   const began = systemClock.monotonicMs()

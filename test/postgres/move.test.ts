@@ -1,11 +1,12 @@
 /** A shop goes from SQLite to PostgreSQL and back: each row the same, or nothing at all. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { storeAt } from '#db/engine/open.ts'
 import { compareRows } from '#db/engine/postgres/compare.ts'
+import { tablesOf as ourTables } from '#db/engine/postgres/copy.ts'
 import { moveToFile, moveToServer } from '#db/engine/postgres/move.ts'
 import { withConnection } from '#db/engine/sqlite/snapshot.ts'
 import type { Store } from '#db/engine/store.ts'
@@ -74,7 +75,7 @@ afterEach(async () => {
 
 test('there and back: a row of every table is the same, and the file is one of ours again', async () => {
   const there = moving()
-  await moveToServer(path, url, NOW, there)
+  await moveToServer(path, url, there)
   const told = there.told.mock.calls as [string, number][]
   expect(told.map(([table]) => table).sort()).toEqual(tablesOf(path).sort())
   // Attempts to log in, and the pages' days, may be none.
@@ -92,7 +93,7 @@ test('the numbers of rows go on behind the highest that was ever given', async (
   withConnection(path, (raw) =>
     raw.exec("update sqlite_sequence set seq = 900 where name = 'outbox'"),
   )
-  await moveToServer(path, url, NOW, moving())
+  await moveToServer(path, url, moving())
   const next = await onDatabase(url, async (client) => {
     const { rows } = await client.query(
       `insert into outbox (tg_id, kind, payload, next_try_at, created_at) values (7, 'alert', '{}', '', '') returning id`,
@@ -100,13 +101,18 @@ test('the numbers of rows go on behind the highest that was ever given', async (
     return rows[0].id
   })
   expect(next).toBe(901)
+  await onDatabase(url, (client) => client.query('delete from outbox'))
+  const back = join(folder, 'back.db')
+  await moveToFile(url, back, NOW, moving())
+  const last = "select seq from sqlite_sequence where name = 'outbox'"
+  expect(withConnection(back, (raw) => raw.prepare(last).pluck().get())).toBe(901)
 })
 
 test('texts with NUL have a sign in its place', async () => {
   withConnection(path, (raw) =>
     raw.prepare('update users set note = ? where tg_id = 7').run('a\0b'),
   )
-  await moveToServer(path, url, NOW, moving())
+  await moveToServer(path, url, moving())
   const rows = await onDatabase(url, (client) =>
     client.query('select note from users where tg_id = 7'),
   )
@@ -115,44 +121,68 @@ test('texts with NUL have a sign in its place', async () => {
 
 test('a trial keeps nothing', async () => {
   const trial = moving(true)
-  await moveToServer(path, url, NOW, trial)
+  await moveToServer(path, url, trial)
   expect(trial.told).toHaveBeenCalled()
   expect(await tablesThere()).toBe(0)
-  await moveToServer(path, url, NOW, moving())
+  await moveToServer(path, url, moving())
   const back = join(folder, 'back.db')
   await moveToFile(url, back, NOW, moving(true))
   expect([existsSync(back), existsSync(`${back}.moving`)]).toEqual([false, false])
 })
 
-const hold = "insert into leases values ('scheduler', 'x', 1, 1772366400001)"
-
-test('a service that runs is not moved', async () => {
-  withConnection(path, (raw) => raw.exec(hold))
-  await expect(moveToServer(path, url, NOW, moving())).rejects.toThrow(/the service is running/)
+test('a service that runs is not moved, whichever of its processes', async () => {
+  const web = new Sqlite(path)
+  web.prepare('select 1 from users').get()
+  await expect(moveToServer(path, url, moving())).rejects.toThrow(/the service is running/)
   expect(await tablesThere()).toBe(0)
-  // Its lease has run out.
-  await moveToServer(path, url, new Date(NOW.getTime() + 10), moving())
-  await onDatabase(url, (client) => client.query(hold))
+  web.close()
+  await moveToServer(path, url, moving())
   const back = join(folder, 'back.db')
-  await expect(moveToFile(url, back, NOW, moving())).rejects.toThrow(/the service is running/)
+  const refused = () =>
+    expect(moveToFile(url, back, NOW, moving())).rejects.toThrow(/the service is running/)
+  const process = await server.connect()
+  await refused()
+  process.close()
+  await onDatabase(url, (client) =>
+    client.query("insert into leases values ('scheduler', 'x', 1, 1772366400001)"),
+  )
+  await vi.waitFor(refused)
   expect([existsSync(back), existsSync(`${back}.moving`)]).toEqual([false, false])
+  const later = new Date(NOW.getTime() + 10)
+  await vi.waitFor(() => moveToFile(url, back, later, moving()), 5000)
+  expect(existsSync(back)).toBe(true)
+})
+
+test('nothing that SQLite would take for a part of the new file may be there', async () => {
+  await moveToServer(path, url, moving())
+  const back = join(folder, 'back.db')
+  writeFileSync(`${back}-wal`, 'of another file')
+  await expect(moveToFile(url, back, NOW, moving())).rejects.toThrow('back.db-wal is there already')
+})
+
+test('tables of others stay where they are', async () => {
+  await moveToServer(path, url, moving())
+  await onDatabase(url, (client) => client.query('create table notes (id int)'))
+  const back = join(folder, 'back.db')
+  await moveToFile(url, back, NOW, moving())
+  expect(rowsOf(back)).toEqual(rowsOf(path))
 })
 
 test('where a shop is already, none is moved to', async () => {
-  await moveToServer(path, url, NOW, moving())
-  await expect(moveToServer(path, url, NOW, moving())).rejects.toThrow(
+  await moveToServer(path, url, moving())
+  await expect(moveToServer(path, url, moving())).rejects.toThrow(
     /has a shop already: make a new database$/,
   )
 })
 
-test('nobody changes the file meanwhile', async () => {
-  const other = new Sqlite(path, { timeout: 0 })
+test('nobody opens the file meanwhile', async () => {
   const told = vi.fn(() => {
+    const other = new Sqlite(path, { timeout: 0 })
     expect(() => other.exec("update users set note = 'x'")).toThrow(/locked/)
+    other.close()
   })
-  await moveToServer(path, url, NOW, { isTrial: false, told })
+  await moveToServer(path, url, { isTrial: false, told })
   expect(told).toHaveBeenCalled()
-  other.close()
 })
 
 test.each([
@@ -161,12 +191,12 @@ test.each([
   ['one more', "insert into known_hosts values ('z.test', 22, 'k', 'AAAA', '')", 'known_hosts', 1],
   ['one less', 'delete from known_hosts', 'known_hosts', 1],
 ])('what is not the same is found: %s', async (_name, sql, table, rows) => {
-  await moveToServer(path, url, NOW, moving())
+  await moveToServer(path, url, moving())
   await onDatabase(url, (client) => client.query(sql))
   const raw = new Sqlite(path, { readonly: true })
   const unequal = await onDatabase(url, async (client) => {
     await client.query('begin')
-    return compareRows(client, raw, new Set(OWN))
+    return compareRows(client, raw, await ourTables(client, new Set(OWN)))
   })
   raw.close()
   expect(unequal).toContainEqual({ table, rows })

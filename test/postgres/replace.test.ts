@@ -138,6 +138,38 @@ test('who has read before it, and writes after it, is run again on what is there
   expect(seen).toEqual(['before', 'after'])
 })
 
+const brandOf = (path: string) =>
+  withConnection(path, (raw) =>
+    raw.prepare("select value from settings where key = 'BRAND_NAME'").pluck().get(),
+  )
+
+test('what is committed while it waits for others is in it', async () => {
+  const client = await db.pool.connect()
+  await client.query('begin')
+  await client.query("update settings set value = 'meanwhile' where key = 'BRAND_NAME'")
+  const replacing = store.replace(folder, brandOf, finish)
+  await pause(500)
+  await client.query('commit')
+  client.release()
+  expect(await replacing).toBe('meanwhile')
+  expect(await brand()).toBe('meanwhile')
+})
+
+test('one that would wait for each other with a writer is tried again', async () => {
+  const client = await db.pool.connect()
+  await client.query('begin')
+  await client.query("update settings set value = 'meanwhile' where key = 'BRAND_NAME'")
+  const replacing = store.replace(folder, brandOf, finish)
+  await pause(500)
+  // It has this table, and waits for the other.
+  await client.query(
+    "insert into audit_log (at, ip, action) values ('2026-03-01T12:00:00', '', 'x')",
+  )
+  await client.query('commit')
+  client.release()
+  expect(await replacing).toBe('meanwhile')
+}, 30_000)
+
 test('who reads does not wait, who writes waits for two seconds', async () => {
   const client = await db.pool.connect()
   await client.query('begin')

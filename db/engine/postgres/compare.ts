@@ -1,6 +1,6 @@
 /** Whether a file of SQLite and PostgreSQL have the same rows. */
 import type Sqlite from 'better-sqlite3'
-import { PORTION, quoted, type Table, tablesOf } from './copy.ts'
+import { PORTION, quoted, type Table } from './copy.ts'
 import { sound } from './sql-text.ts'
 import type { Asking } from './steps.ts'
 
@@ -24,20 +24,25 @@ async function countUnequal(client: Asking, raw: Sqlite.Database, table: Table) 
   const theirs = raw.prepare(text).raw().iterate() as IterableIterator<unknown[]>
   await client.query(`declare rows_compared no scroll cursor for ${text}`)
   let unequal = 0
-  for (let got = PORTION; got === PORTION; ) {
-    const { rows } = await client.query({
-      text: `fetch ${PORTION} from rows_compared`,
-      rowMode: 'array',
-    })
-    for (const row of rows as unknown[][]) {
-      const { value } = theirs.next()
-      const isSame = row.every((one, i) => one === sound((value as unknown[] | undefined)?.[i]))
-      if (!isSame) unequal++
+  try {
+    for (let got = PORTION; got === PORTION; ) {
+      const { rows } = await client.query({
+        text: `fetch ${PORTION} from rows_compared`,
+        rowMode: 'array',
+      })
+      for (const row of rows as unknown[][]) {
+        const { value } = theirs.next()
+        const isSame = row.every((one, i) => one === sound((value as unknown[] | undefined)?.[i]))
+        if (!isSame) unequal++
+      }
+      got = rows.length
     }
-    got = rows.length
+    for (const _ of theirs) unequal++
+  } finally {
+    // Else its connection could not be closed.
+    theirs.return?.()
   }
   await client.query('close rows_compared')
-  for (const _ of theirs) unequal++
   return unequal
 }
 
@@ -45,10 +50,10 @@ async function countUnequal(client: Asking, raw: Sqlite.Database, table: Table) 
 export async function compareRows(
   client: Asking,
   raw: Sqlite.Database,
-  leaves: ReadonlySet<string>,
+  tables: Table[],
 ): Promise<{ table: string; rows: number }[]> {
   const unequal: { table: string; rows: number }[] = []
-  for (const table of await tablesOf(client, leaves)) {
+  for (const table of tables) {
     const rows = await countUnequal(client, raw, table)
     if (rows > 0) unequal.push({ table: table.name, rows })
   }

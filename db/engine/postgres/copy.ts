@@ -3,27 +3,33 @@
  * SQLite whatever made it, and each engine restores those of the other.
  */
 import type Sqlite from 'better-sqlite3'
+import { STORED_TABLES } from '#db/rows.ts'
+import { KEPT } from '#db/upload.ts'
+import { FACT_TABLES } from '../facts.ts'
 import { sound } from './sql-text.ts'
 import type { Asking } from './steps.ts'
 
-/** Rows that are on their way at a time. */
-export const PORTION = 2000
+/** Rows that are on their way at a time: threads have 128 MB, and a row may have texts of a megabyte. */
+export const PORTION = 500
 
 export interface Table {
   name: string
   columns: { name: string; type: string; isNumbered: boolean }[]
 }
 
-/** What is copied, and who is told of each table that was: `rows` of it. */
-export interface Copying {
-  leaves: ReadonlySet<string>
-  told?: (table: string, rows: number) => void
-}
+/** Is told of each table that was copied, with how many rows. */
+export type Told = (table: string, rows: number) => void
+
+/** Others' tables may stand beside ours. */
+const OURS: ReadonlySet<string> = new Set([...STORED_TABLES.keys(), ...FACT_TABLES, ...KEPT])
 
 export const quoted = (names: string[]) => names.map((name) => `"${name}"`).join(', ')
 
-/** The tables of our own form, those first that others refer to. `isNumbered`: PostgreSQL gives out the numbers of its rows. */
-export async function tablesOf(client: Asking, leaves: ReadonlySet<string>): Promise<Table[]> {
+/**
+ * Our tables but those that are left, in the order in which others refer to them. `isNumbered`: PostgreSQL gives out the numbers of its rows. To be asked
+ * before the transaction that copies them: it fixes what a transaction sees.
+ */
+export async function tablesOf(client: Asking, left: ReadonlySet<string>): Promise<Table[]> {
   const { rows } = await client.query(
     `select c.table_name as table, c.column_name as name, c.data_type as type, c.is_identity = 'YES' as numbered
      from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -31,7 +37,7 @@ export async function tablesOf(client: Asking, leaves: ReadonlySet<string>): Pro
   )
   const tables = new Map<string, Table>()
   for (const { table, name, type, numbered } of rows) {
-    if (leaves.has(table)) continue
+    if (!OURS.has(table) || left.has(table)) continue
     const entry: Table = tables.get(table) ?? { name: table, columns: [] }
     entry.columns.push({ name, type, isNumbered: numbered })
     tables.set(table, entry)
@@ -53,10 +59,40 @@ export async function tablesOf(client: Asking, leaves: ReadonlySet<string>): Pro
   return [...sorted]
 }
 
+/** The column of its numbers, where PostgreSQL gives them out. */
+const numberOf = ({ columns }: Table) => columns.find(({ isNumbered }) => isNumbered)?.name
+
+/** The last number that was given to a row of a table, whether the row is there or not. */
+async function lastGiven(client: Asking, table: string, column: string): Promise<number> {
+  const { rows } = await client.query(
+    `select coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0) as last`,
+    [`"${table}"`, column],
+  )
+  return rows[0].last
+}
+
+/** The highest number that SQLite has given to a row of this table. */
+const lastNumber = (raw: Sqlite.Database, table: string) =>
+  (raw.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck().get(table) ?? 0) as number
+
+/** Notes in SQLite which number was given last; it has no place for it where it counts by the rows alone. */
+async function noteLast(client: Asking, raw: Sqlite.Database, table: Table): Promise<void> {
+  const { name } = table
+  const column = numberOf(table)
+  const counts = raw.prepare(
+    "SELECT 1 FROM sqlite_schema WHERE name = ? AND sql LIKE '%AUTOINCREMENT%'",
+  )
+  if (column === undefined || !counts.get(name)) return
+  const last = Math.max(lastNumber(raw, name), await lastGiven(client, name, column))
+  raw.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name)
+  raw.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name, last)
+}
+
 /** Puts the rows of PostgreSQL, as of the caller's transaction, in place of those of a database of SQLite in our present form, without its triggers. */
-export async function copyOut(client: Asking, raw: Sqlite.Database, { leaves, told }: Copying) {
+export async function copyOut(client: Asking, raw: Sqlite.Database, tables: Table[], told?: Told) {
   raw.exec('BEGIN')
-  for (const { name, columns } of await tablesOf(client, leaves)) {
+  for (const table of tables) {
+    const { name, columns } = table
     const names = columns.map((column) => column.name)
     raw.exec(`DELETE FROM "${name}"`)
     const insert = raw.prepare(
@@ -76,14 +112,28 @@ export async function copyOut(client: Asking, raw: Sqlite.Database, { leaves, to
       got = rows.length
     }
     await client.query('close rows_out')
+    await noteLast(client, raw, table)
     told?.(name, count)
   }
   raw.exec('COMMIT')
 }
 
-/** The highest number that SQLite has given to a row of this table. */
-const lastNumber = (raw: Sqlite.Database, table: string) =>
-  (raw.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck().get(table) ?? 0) as number
+/** Has PostgreSQL give out numbers behind all that were given, here or there. */
+async function countOn(client: Asking, raw: Sqlite.Database, table: Table): Promise<void> {
+  const column = numberOf(table)
+  if (column === undefined) return
+  const { rows } = await client.query(
+    `select coalesce(max("${column}"), 0) as last from "${table.name}"`,
+  )
+  const given = await lastGiven(client, table.name, column)
+  const last = Math.max(rows[0].last, lastNumber(raw, table.name), given)
+  if (last === 0) return
+  await client.query('select setval(pg_get_serial_sequence($1, $2), $3::bigint)', [
+    `"${table.name}"`,
+    column,
+    last,
+  ])
+}
 
 async function fill(client: Asking, raw: Sqlite.Database, { name, columns }: Table) {
   const names = columns.map((column) => column.name)
@@ -102,36 +152,27 @@ async function fill(client: Asking, raw: Sqlite.Database, { name, columns }: Tab
     if (count % PORTION === 0) await write()
   }
   if (count % PORTION > 0) await write()
-  for (const { name: column, isNumbered } of columns) {
-    if (!isNumbered) continue
-    await client.query(
-      `select setval(pg_get_serial_sequence($1, $2), greatest((select max("${column}") from "${name}"), $3::bigint) + 1, false)`,
-      [`"${name}"`, column, lastNumber(raw, name)],
-    )
-  }
   return count
 }
 
 /**
  * Puts the rows of a database of SQLite in our present form in place of PostgreSQL's, what is kept of other rows among them: triggers do nothing meanwhile. To
- * be called within a transaction, which is alone in writing to these tables until its end (`holdTables`).
+ * be called within a transaction, which is alone in writing to these tables until its end (`lockOf`).
  */
-export async function copyIn(client: Asking, raw: Sqlite.Database, { leaves, told }: Copying) {
-  const tables = await tablesOf(client, leaves)
+export async function copyIn(client: Asking, raw: Sqlite.Database, tables: Table[], told?: Told) {
   for (const { name } of tables) await client.query(`alter table "${name}" disable trigger user`)
   for (const { name } of tables.toReversed()) await client.query(`delete from "${name}"`)
   for (const table of tables) {
     const rows = await fill(client, raw, table)
+    await countOn(client, raw, table)
     told?.(table.name, rows)
   }
   for (const { name } of tables) await client.query(`alter table "${name}" enable trigger user`)
 }
 
 /**
- * Lets nobody else write to these tables until the end of the transaction, which nothing may come before in it: it then sees all that was committed. Who
+ * Lets nobody else write to these tables until the end of the transaction, whose first statement this is to be: it then sees all that was committed. Who
  * reads does not wait.
  */
-export async function holdTables(client: Asking, leaves: ReadonlySet<string>) {
-  const names = (await tablesOf(client, leaves)).map(({ name }) => name)
-  await client.query(`lock table ${quoted(names)} in share row exclusive mode`)
-}
+export const lockOf = (tables: Table[]) =>
+  `lock table ${quoted(tables.map(({ name }) => name))} in share row exclusive mode`

@@ -1,5 +1,7 @@
 /** Opens a database on a server: what must hold of it first, migrations, connections. */
 import type { QueryConfig } from 'pg'
+import { within } from '#src/lib/pause.ts'
+import { MINUTE_MS } from '#src/lib/time.ts'
 import { DatabaseRefused } from '../failures.ts'
 import type { Opening } from '../store.ts'
 import type { Address } from './address.ts'
@@ -28,7 +30,8 @@ async function look(client: Asking): Promise<Found> {
     `select current_setting('server_version_num')::int / 10000 as version, pg_is_in_recovery() as "isStandby",
        current_setting('transaction_read_only') = 'on' as "isReadOnly", current_setting('server_encoding') as encoding,
        current_schema() as schema, coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate",
-       array(select relname::text from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')) as tables`,
+       array(select relname::text from pg_class c where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')
+         and not exists (select 1 from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')) as tables`,
   )
   return rows[0] as Found
 }
@@ -91,12 +94,29 @@ const UNREACHED: Record<string, string> = {
   ENOTFOUND: 'there is no such server',
 }
 
+/** What one statement of those may take. */
+const LONG_MS = 10 * MINUTE_MS
+/** How long a server that goes away while all is done is waited for. */
+const GOODBYE_MS = 2000
+
+/** How long one waits for another who starts, changes the whole, or writes. */
+export const TURN_MS = 60_000
+
+/**
+ * Begins a transaction that may take long, whatever the server would give it: the whole is copied, or another process is waited for. It ends with
+ * a machine that is gone. `mode` is what follows BEGIN. It sees nothing yet.
+ */
+export const beginLong = (mode = '') =>
+  `begin ${mode}; set local statement_timeout = ${LONG_MS}; set local idle_in_transaction_session_timeout = ${LONG_MS};
+   set local lock_timeout = ${TURN_MS};
+   set local tcp_keepalives_idle = 10; set local tcp_keepalives_interval = 10; set local tcp_keepalives_count = 3`
+
 /** Runs `work` on a connection of its own. Throws DatabaseRefused, with what to do, where there is none to be had. */
 export async function withClient<T>(
   { url, name }: Address,
   work: (client: Asking) => Promise<T>,
 ): Promise<T> {
-  const client = openClient(url)
+  const client = openClient(url, LONG_MS)
   // A break comes as the failure of what is asked.
   client.on('error', () => {})
   try {
@@ -110,7 +130,7 @@ export async function withClient<T>(
   try {
     return await work({ query })
   } finally {
-    await client.end().catch(() => {})
+    await within(GOODBYE_MS, client.end()).catch(() => {})
   }
 }
 
@@ -133,7 +153,7 @@ export async function openPostgres(
 ): Promise<PostgresDatabase> {
   await withClient(address, async (client) => {
     await examine(client, address, accept)
-    await client.query('begin')
+    await client.query(beginLong())
     await migrate(client)
     await client.query('commit')
   })

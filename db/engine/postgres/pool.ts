@@ -30,6 +30,7 @@ const settingsOf = (url: string): ClientConfig => ({
   application_name: 'subpanel',
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
 })
 
 /** Connections that are opened as they are needed, at most `max`. */
@@ -47,5 +48,9 @@ export function openPool(url: string, max: number): Pool {
   return pool
 }
 
-/** A connection of its own, not yet connected. */
-export const openClient = (url: string) => new (driver().Client)(settingsOf(url))
+/** A connection of its own, not yet connected; `answerMs`: how long an answer is waited for. */
+export const openClient = (url: string, answerMs?: number) =>
+  new (driver().Client)({
+    ...settingsOf(url),
+    ...(answerMs !== undefined && { query_timeout: answerMs }),
+  })

@@ -2,14 +2,16 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { KEPT } from '#db/upload.ts'
+import { DatabaseRefused } from '../failures.ts'
 import { dropFactTriggers, putFactTriggers } from '../sqlite/facts.ts'
 import { migrate } from '../sqlite/migrate.ts'
-import { createOwnerOnly, forgetBackupKey } from '../sqlite/snapshot.ts'
+import { createOwnerOnly, forgetBackupKey, withConnection } from '../sqlite/snapshot.ts'
 import type { OwnFact, Store } from '../store.ts'
 import { readAddress } from './address.ts'
-import { type Copying, copyIn, copyOut, holdTables } from './copy.ts'
+import { copyIn, copyOut, lockOf, type Table, type Told, tablesOf } from './copy.ts'
+import { isConflict } from './failures.ts'
 import { CHANGED, isPresentForm, rebuildFacts } from './migrate.ts'
-import { joinPostgres, openPostgres, withClient } from './open.ts'
+import { beginLong, joinPostgres, openPostgres, TURN_MS, withClient } from './open.ts'
 import type { Asking } from './steps.ts'
 import { findFaults } from './verify.ts'
 
@@ -17,18 +19,38 @@ import { findFaults } from './verify.ts'
 const START_LOCK = 0x5375_6231
 const CHANGE_LOCK = 0x5375_6232
 
-/** How long one waits for another who starts, or changes the whole. */
-const TURN = '60s'
-
-/** What archives bring. */
-const RESTORED: Copying = { leaves: KEPT }
-
-const SNAPSHOT = 'begin isolation level repeatable read read only'
+const SNAPSHOT = 'isolation level repeatable read read only'
 /** So that a transaction which has read before, and would write after, is run again. */
-const CHANGE = 'begin isolation level serializable'
+const CHANGE = 'isolation level serializable'
 
-async function within<T>(client: Asking, begin: string, work: () => Promise<T>): Promise<T> {
-  await client.query(begin)
+async function within<T>(client: Asking, mode: string, work: () => Promise<T>): Promise<T> {
+  await client.query(beginLong(mode))
+  const value = await work()
+  await client.query('commit')
+  return value
+}
+
+/**
+ * The same, alone in writing to these tables. Who writes takes them in any order, so that two may wait for each other, and the server ends one: as
+ * long as nothing is done, it is tried again.
+ */
+export async function alone<T>(
+  client: Asking,
+  mode: string,
+  tables: Table[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const until = performance.now() + TURN_MS
+  for (;;) {
+    await client.query(beginLong(mode))
+    try {
+      await client.query(lockOf(tables))
+      break
+    } catch (error) {
+      await client.query('rollback')
+      if (!isConflict(error) || performance.now() > until) throw error
+    }
+  }
   const value = await work()
   await client.query('commit')
   return value
@@ -38,8 +60,8 @@ async function within<T>(client: Asking, begin: string, work: () => Promise<T>):
 export async function fillFile(
   client: Asking,
   path: string,
-  copying: Copying,
-  work?: (raw: Sqlite.Database) => void,
+  tables: Table[],
+  told?: Told,
 ): Promise<void> {
   createOwnerOnly(path)
   const raw = new Sqlite(path)
@@ -49,24 +71,29 @@ export async function fillFile(
     migrate(raw)
     raw.pragma('foreign_keys = OFF')
     dropFactTriggers(raw)
-    await copyOut(client, raw, copying)
+    await copyOut(client, raw, tables, told)
     putFactTriggers(raw)
-    work?.(raw)
   } finally {
     raw.close()
   }
 }
 
 /** Takes over what a file of SQLite has. */
-async function takeFrom(client: Asking, path: string): Promise<void> {
+async function takeFrom(client: Asking, path: string, tables: Table[]): Promise<void> {
   const raw = new Sqlite(path, { fileMustExist: true, readonly: true })
   try {
-    await copyIn(client, raw, RESTORED)
+    await copyIn(client, raw, tables)
   } finally {
     raw.close()
   }
   await client.query("update revisions set n = n + 1 where name = 'lists'")
   await client.query(`notify ${CHANGED}`)
+}
+
+/** Copies are of the form of this program. */
+async function refuseOtherForm(client: Asking): Promise<void> {
+  if (await isPresentForm(client)) return
+  throw new DatabaseRefused('the database has the form of another version: restart the service')
 }
 
 /** `text`: an address that `readAddress` takes. */
@@ -76,10 +103,7 @@ export function postgresStore(text: string): Store {
   /** A lock that a transaction holds: one of a session would be lost behind a proxy. */
   const withLock = <T>(lock: number, work: () => Promise<T>) =>
     on((client) =>
-      within(client, 'begin', async () => {
-        await client.query(
-          `set local idle_in_transaction_session_timeout = 0; set local lock_timeout = '${TURN}'`,
-        )
+      within(client, '', async () => {
         await client.query('select pg_advisory_xact_lock($1)', [lock])
         return work()
       }),
@@ -94,7 +118,7 @@ export function postgresStore(text: string): Store {
     })
   return {
     name: address.name,
-    state: () => on(async (client) => ((await has(client, 'instance')) ? 'there' : 'empty')),
+    state: async () => ((await read('instance_id')) === undefined ? 'empty' : 'there'),
     withStartLock: (work) => withLock(START_LOCK, work),
     open: (opening) => openPostgres(address, opening),
     connect: () => joinPostgres(address),
@@ -109,33 +133,36 @@ export function postgresStore(text: string): Store {
         return rows[0].bytes
       }),
     copyInto: (path) =>
-      on((client) =>
-        within(client, SNAPSHOT, () => fillFile(client, path, RESTORED, forgetBackupKey)),
-      ),
+      on(async (client) => {
+        const tables = await tablesOf(client, KEPT)
+        await within(client, SNAPSHOT, async () => {
+          await refuseOtherForm(client)
+          await fillFile(client, path, tables)
+        })
+        withConnection(path, forgetBackupKey)
+      }),
     replace: (folder, change, finish) =>
       withLock(CHANGE_LOCK, async () => {
         const copy = join(folder, 'live.db')
-        const value = await on((client) =>
-          within(client, CHANGE, async () => {
-            await client.query(`set local lock_timeout = '${TURN}'`)
-            await holdTables(client, KEPT)
-            await fillFile(client, copy, RESTORED)
+        const value = await on(async (client) => {
+          const tables = await tablesOf(client, KEPT)
+          return alone(client, CHANGE, tables, async () => {
+            await refuseOtherForm(client)
+            await fillFile(client, copy, tables)
             const changed = change(copy)
-            await takeFrom(client, copy)
+            await takeFrom(client, copy, tables)
             return changed
-          }),
-        )
+          })
+        })
         await finish(value)
         return value
       }),
     faults: (since) => on((client) => within(client, SNAPSHOT, () => findFaults(client, since))),
     isPresentForm: () => on(isPresentForm),
     rebuildFacts: () =>
-      on((client) =>
-        within(client, CHANGE, async () => {
-          await holdTables(client, KEPT)
-          await rebuildFacts(client)
-        }),
-      ),
+      on(async (client) => {
+        const tables = await tablesOf(client, KEPT)
+        await alone(client, CHANGE, tables, () => rebuildFacts(client))
+      }),
   }
 }

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { errorCode } from '#src/lib/errors.ts'
 
 const run = promisify(execFile)
 
@@ -85,8 +86,14 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
   async function signal(name: 'STOP' | 'CONT') {
     const first = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0] as string
     const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', first])
-    for (const pid of [first, ...stdout.split('\n')])
-      if (pid.trim() !== '') process.kill(Number(pid), `SIG${name}`)
+    for (const pid of [first, ...stdout.split('\n')].filter((one) => one.trim() !== '')) {
+      try {
+        process.kill(Number(pid), `SIG${name}`)
+      } catch (error) {
+        // One that worked in the background has ended meanwhile.
+        if (errorCode(error) !== 'ESRCH') throw error
+      }
+    }
   }
   return {
     url: urlOf(folder),
