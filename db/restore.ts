@@ -382,6 +382,8 @@ export interface ReplaceSteps {
   ): {
     instanceId: string
     envText: string
+    /** As it is kept until it is written. */
+    pending: string
     /** For the audit log. */
     detail: string
   }
@@ -507,7 +509,7 @@ export function replaceRows(
     if (sessionId !== null && !session.get(sessionId)) throw new SessionEnded()
     steps.step('locked')
     snapshotInto(files.database, files.safety)
-    const { instanceId, envText, detail } = steps.decide(
+    const { instanceId, envText, pending, detail } = steps.decide(
       peekInstance(raw, 'pending_env'),
       peekInstance(raw, 'instance_id') ?? '',
     )
@@ -520,7 +522,7 @@ export function replaceRows(
       .prepare(
         'UPDATE instance SET instance_id = ?, generation = ?, pending_env = ?, backup_key = ?',
       )
-      .run(instanceId, facts.generation, envText, backupKey)
+      .run(instanceId, facts.generation, pending, backupKey)
     raw
       .prepare(
         "INSERT INTO audit_log (at, admin, ip, action, detail) VALUES (?, ?, ?, 'backup.restore', ?)",

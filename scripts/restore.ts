@@ -30,11 +30,16 @@ afterwards: of the archive's only live settings, the three domains and a few mor
 restored data; what was there before is kept in DATA_DIR/safety.
 `
 
-/** Undoes what a refused restore began on a machine that had nothing; `env`: its env file's text, null without one. */
-function removeNew(config: Config, env: string | null): void {
-  // On a server its tables stay, without a row of anybody's: a start goes on with them.
-  for (const suffix of ['', '-wal', '-shm', '.lock', '.restore-lock']) {
-    rmSync(config.databasePath + suffix, { force: true })
+/** Undoes what a refused restore began where there was no shop; `env`: its env file's text, null without one. */
+async function removeNew(config: Config, store: Store, env: string | null): Promise<void> {
+  if (config.databaseUrl === null) {
+    for (const suffix of ['', '-wal', '-shm', '.lock', '.restore-lock']) {
+      rmSync(config.databasePath + suffix, { force: true })
+    }
+  } else {
+    // On a server its tables stay, and are nobody's.
+    const instanceId = await store.read('instance_id')
+    if (instanceId !== undefined) await store.forget('instance_id', instanceId)
   }
   if (env === null) rmSync(config.envFile, { force: true })
   else writeFileAtomic(config.envFile, env)
@@ -109,7 +114,7 @@ await runCommand(async () => {
     const init = isNew || given.has('--init')
     report(await restore(config, store, { archive, passphrase }, init), isNew)
   } catch (error) {
-    if (isNew) removeNew(config, env)
+    if (isNew) await removeNew(config, store, env)
     throw error
   }
   return 0

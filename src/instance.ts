@@ -10,6 +10,7 @@ import { type Config, ConfigError } from './config.ts'
 import { writeFileAtomic } from './lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
 import { errorCode, errorMessage } from './lib/errors.ts'
+import { fromPending } from './lib/pending-env.ts'
 import { randomUuid } from './lib/random.ts'
 
 const HEADER = `# Settings of Subpanel, read at its start; the process's own environment wins over this file.
@@ -72,10 +73,12 @@ export async function completeRestore(
 ): Promise<boolean> {
   const store = await storeAt(config)
   return store.withStartLock(async () => {
-    const text = await store.read('pending_env')
-    if (text === undefined) return false
+    const pending = await store.read('pending_env')
+    const place = { envFile: config.envFile, isShared: config.databaseUrl !== null }
+    const text = fromPending(place, pending)
+    if (pending === undefined || text === undefined) return false
     writeFileAtomic(config.envFile, text)
-    await store.forget('pending_env', text)
+    await store.forget('pending_env', pending)
     return true
   })
 }

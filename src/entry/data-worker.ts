@@ -14,6 +14,7 @@ import { packArchive } from '../integrations/files/archive.ts'
 import type { DataMessage, DataTask, DataWord, TaskOf } from '../integrations/files/data-files.ts'
 import { presentEnv } from '../integrations/files/env-text.ts'
 import { syncFolder } from '../lib/atomic-file.ts'
+import { fromPending, withoutServer } from '../lib/pending-env.ts'
 import { LEAVE } from '../lib/thread.ts'
 
 const port = parentPort as MessagePort
@@ -24,8 +25,10 @@ const say = (message: DataMessage, transfer: ArrayBuffer[] = []) =>
 async function packNow(task: TaskOf<'pack' | 'pack-into'>): Promise<Generator<Uint8Array>> {
   const database = join(task.folder, 'panel.db')
   await (await storeAt(task.store)).copyInto(database)
-  const env = presentEnv(task.envFile, await sqliteStore(database).read('pending_env'))
-  return packArchive({ database, env }, task.at, task.key)
+  const pending = await sqliteStore(database).read('pending_env')
+  const place = { envFile: task.envFile, isShared: task.store.databaseUrl !== null }
+  const env = presentEnv(task.envFile, fromPending(place, pending))
+  return packArchive({ database, env: env && withoutServer(env) }, task.at, task.key)
 }
 
 /** Says a chunk at each `next`, until there are no more or it is to leave. */

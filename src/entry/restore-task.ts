@@ -38,6 +38,7 @@ import { presentEnv } from '../integrations/files/env-text.ts'
 import { syncFile, syncFolder, writeFileAtomic } from '../lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from '../lib/env-file.ts'
 import { adoptedKey } from '../lib/new-passphrase.ts'
+import { fromPending, toPending } from '../lib/pending-env.ts'
 import { randomHex } from '../lib/random.ts'
 import { parseTgIds } from '../lib/tg-ids.ts'
 import { formatTimestamp } from '../lib/time.ts'
@@ -192,12 +193,13 @@ async function replaceLive(task: TaskOf<'replace'>, step: Step): Promise<Restore
   const { folder: safetyFolder, maxBytes } = task.safety
   const safety = safetyPath(safetyFolder, request.at)
   const store = await storeAt(task.store)
+  const place = { envFile, isShared: task.store.databaseUrl !== null }
   let outcome: Omit<RestoreOutcome, keyof ReturnType<typeof replaceRows>> | undefined
   let outdated: string[] = []
   const steps: ReplaceSteps = {
     step,
     decide(pending, instanceId) {
-      const present = presentEnv(envFile, pending)
+      const present = presentEnv(envFile, fromPending(place, pending))
       const copy = { name: nameOf(safety), bytes: bytesOf(unnamed) + (present?.length ?? 0) }
       outdated = outdatedCopies([...copiesIn(safetyFolder), copy], request.at, maxBytes)
       const safetyCopies = keepSafetyCopies(unnamed, safety, present)
@@ -211,9 +213,11 @@ async function replaceLive(task: TaskOf<'replace'>, step: Step): Promise<Restore
       const { restartNeeded, kept } = merged
       outcome = { restoredEnv: checked.env !== null, dropped, restartNeeded, kept, safetyCopies }
       const adopted = id ?? instanceId
+      const envText = setEnvLine(merged.text, 'INSTANCE_ID', adopted)
       return {
         instanceId: adopted,
-        envText: setEnvLine(merged.text, 'INSTANCE_ID', adopted),
+        envText,
+        pending: toPending(place, envText),
         detail: dropped.length > 0 ? `dropped ${dropped.join(' ')}` : '',
       }
     },
@@ -225,7 +229,7 @@ async function replaceLive(task: TaskOf<'replace'>, step: Step): Promise<Restore
   const { envText: _, ...done } = await store.replace(folder, change, async ({ envText }) => {
     writeFileAtomic(envFile, envText)
     step('env file written')
-    await store.forget('pending_env', envText)
+    await store.forget('pending_env', toPending(place, envText))
     removeCopies(safetyFolder, outdated)
   })
   step('done')

@@ -1,0 +1,40 @@
+/**
+ * The text of an env file that a restore has decided on, as the database keeps it until it is written. A database on a server is other
+ * machines', too, and so are its dumps: there the text says whose it is, and has no address of the server with its password.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { parseEnvFile, removeEnvLines, setEnvLine } from './env-file.ts'
+
+export interface EnvPlace {
+  envFile: string
+  /** Whether the database is on a server. */
+  isShared: boolean
+}
+
+const ADDRESS = 'DATABASE_URL'
+
+/** The text without the address of a server; that of a file stays. */
+export const withoutServer = (text: string): string =>
+  parseEnvFile(text)[ADDRESS]?.startsWith('postgres') ? removeEnvLines(text, ADDRESS) : text
+
+/** A comment, as the rest of the text has lines. */
+const ownerLine = (envFile: string) => `# of ${hostname()}, ${envFile}\n`
+
+export const toPending = ({ envFile, isShared }: EnvPlace, text: string): string =>
+  isShared ? ownerLine(envFile) + withoutServer(text) : text
+
+/** The text that is to be written here; undefined for none, and for another machine's. */
+export function fromPending(
+  { envFile, isShared }: EnvPlace,
+  pending: string | undefined,
+): string | undefined {
+  if (!isShared || pending === undefined) return pending
+  const line = ownerLine(envFile)
+  if (!pending.startsWith(line)) return undefined
+  const text = pending.slice(line.length)
+  const address = existsSync(envFile)
+    ? parseEnvFile(readFileSync(envFile, 'utf8'))[ADDRESS]
+    : undefined
+  return address === undefined ? text : setEnvLine(text, ADDRESS, address)
+}
