@@ -85,6 +85,8 @@ export interface Config {
   restoreMaxBytes: number
   /** What the hourly snapshots may take together. */
   snapshotMaxBytes: number
+  /** Memory for whose lists were fetched last; 0: they are not remembered. */
+  staleListsBytes: number
   /** The command that copies a snapshot elsewhere; empty for none. Of the process's own environment only. */
   snapshotCopyCommand: string
   /** The file that holds the passphrase of backups for the operator's commands; empty for none. Of the process's own environment only. */
@@ -191,6 +193,22 @@ const gatewayUrlsOf = (gateways: readonly GatewayDescriptor[], values: Environme
     }),
   )
 
+/** As many as there are cores, where processes can share a port. */
+const mostProcesses = () => (process.platform === 'linux' ? availableParallelism() : 1)
+
+/** Where the database is; undefined: in the data folder. */
+function placeOfDatabase(
+  found: { path: string } | { url: string } | null | undefined,
+  dataDir: string,
+  cwd: string,
+): Pick<Config, 'databasePath' | 'databaseUrl'> {
+  const own = join(dataDir, 'panel.db')
+  if (!found) return { databasePath: own, databaseUrl: null }
+  return 'url' in found
+    ? { databasePath: own, databaseUrl: found.url }
+    : { databasePath: resolve(cwd, found.path), databaseUrl: null }
+}
+
 /**
  * Builds the Config from the process's variables and the env file, which they name. `own`: the live settings that are no gateway's;
  * `envText`: what counts in place of what the env file holds by now. Throws ConfigError.
@@ -215,22 +233,17 @@ export function loadConfig(
   const defaultDomains = !['SUB_DOMAIN', 'SITE_DOMAIN', 'PANEL_DOMAIN'].some((key) =>
     values[key]?.trim(),
   )
-  const database = read('DATABASE_URL')
   const panel = read('PANEL_DOMAIN') ?? `panel.localhost:${port}`
   const adminPath = read('ADMIN_PATH')
 
   return Object.freeze({
     port,
     host: read('HOST'),
-    webProcesses: processes === 'auto' ? availableParallelism() : processes,
+    webProcesses: processes === 'auto' ? mostProcesses() : processes,
     dataDir,
     envFile,
     envText: fileText,
-    databasePath: resolve(
-      cwd,
-      database && 'path' in database ? database.path : join(dataDir, 'panel.db'),
-    ),
-    databaseUrl: database && 'url' in database ? database.url : null,
+    ...placeOfDatabase(read('DATABASE_URL'), dataDir, cwd),
     domains: {
       sub: read('SUB_DOMAIN') ?? `sub.localhost:${port}`,
       site: read('SITE_DOMAIN') ?? `site.localhost:${port}`,
@@ -264,6 +277,7 @@ export function loadConfig(
     syncIntervalMs: read('SYNC_INTERVAL_MS'),
     restoreMaxBytes: read('RESTORE_MAX_MB') * MB,
     snapshotMaxBytes: read('SNAPSHOT_MAX_MB') * MB,
+    staleListsBytes: read('STALE_LISTS_MB') * MB,
     snapshotCopyCommand: read('SNAPSHOT_COPY_CMD'),
     backupPassphraseFile: read('BACKUP_PASSPHRASE_FILE'),
     settings,

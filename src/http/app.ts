@@ -15,6 +15,7 @@ import type { AppEnv, Connection, Context, Http } from './context.ts'
 import { createDescription } from './description.ts'
 import { errorResponse } from './errors.ts'
 import { createInstallReports } from './install.ts'
+import { createFindOwner } from './list-owners.ts'
 import { createListParts } from './list-parts.ts'
 import { createNoticeLimits } from './notice-limits.ts'
 import { routesOf } from './operation.ts'
@@ -148,6 +149,7 @@ export function createApp(
     panel: readOnce(panelFolder, readPanel),
     pageScripts: readOnce(pagesFolder, readPageScripts),
     lists: createListParts(services),
+    findOwner: createFindOwner(services),
     noticeLimits: createNoticeLimits(services),
     installReports: createInstallReports(services),
     description: createDescription(config),

@@ -7,6 +7,7 @@ import type { Turns } from '#src/lib/turns.ts'
 import type { Services } from '#src/services.ts'
 import type { PageScripts } from '#src/web/page-scripts.ts'
 import type { Panel } from '#src/web/panel-files.ts'
+import type { FindOwner } from './list-owners.ts'
 import type { ListParts } from './list-parts.ts'
 import type { NoticeLimits } from './notice-limits.ts'
 
@@ -50,6 +51,7 @@ export interface Http extends Services {
   /** The built scripts of the pages; null while there are none. */
   pageScripts: () => PageScripts | null
   lists: ListParts
+  findOwner: FindOwner
   noticeLimits: NoticeLimits
   /** How often an installation reports, by its token. */
   installReports: Turns

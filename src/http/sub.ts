@@ -2,18 +2,18 @@
 
 import * as v from 'valibot'
 import type { MaybePromise } from '#db/engine/database.ts'
-import { findListOwner, type ListOwner, readUserByOtherToken } from '#db/users.ts'
+import { type ListOwner, readUserByOtherToken } from '#db/users.ts'
 import { token } from '#db/values.ts'
 import { admit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'
 import { createConnectLink } from '#src/domain/customers/linking.ts'
 import { LIST_FORMATS } from '#src/domain/lists/formats.ts'
 import type { ListVariant } from '#src/domain/lists/list.ts'
 import { cleanDeviceText } from '#src/lib/device-text.ts'
-import { formatTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import { type Answer, page, redirect } from './answers.ts'
 import type { Context, Http } from './context.ts'
+import type { FoundOwner } from './list-owners.ts'
 import { openOperations, operation } from './operation.ts'
 import { botUrl, choice, currentCatalogue, language } from './pages.ts'
 import { appPage, type LinkOwner, userPage } from './sub-pages.ts'
@@ -23,11 +23,10 @@ const unknownToken = () => refusal('not-found')
 
 /** Whose link it is. Only where it is nobody's present one it is looked for among the others. */
 async function ownerOf(s: Http, token: string, hwid: string, now: Date): Promise<LinkOwner> {
-  const at = formatTimestamp(now)
-  const owner = await findListOwner(s.db, token, hwid, at)
+  const owner = await s.findOwner(token, hwid, now)
   if (owner) return { owner, token }
   const present = (await s.db.read((q) => readUserByOtherToken(q, token)))?.token
-  const known = present === undefined ? undefined : await findListOwner(s.db, present, hwid, at)
+  const known = present === undefined ? undefined : await s.findOwner(present, hwid, now)
   if (present === undefined || !known) throw unknownToken()
   return { owner: known, token: present }
 }
@@ -57,7 +56,7 @@ const PLAIN_PATH = /^\/sub\/([\w-]+)$/
 
 function listOf(
   s: Http,
-  owner: ListOwner,
+  owner: FoundOwner,
   token: string,
   choice: ListVariant,
   limited: boolean,
@@ -65,14 +64,16 @@ function listOf(
 ): Response {
   const { body, headers } = s.lists.make(owner, token, choice, s.catalogue(owner.lists), now)
   const active = limited ? { 'x-hwid-active': 'true' } : undefined
+  const stale =
+    owner.staleSeconds === undefined ? undefined : { 'x-stale': `${owner.staleSeconds}` }
   // A plain object: the Node adapter writes it as it is, without building Headers.
-  return new Response(body, { headers: { ...headers, ...s.lists.headers, ...active } })
+  return new Response(body, { headers: { ...headers, ...s.lists.headers, ...active, ...stale } })
 }
 
 /** The list for a device that needs no admission; null for one that does. */
 function listForKnown(
   s: Http,
-  owner: ListOwner,
+  owner: FoundOwner,
   device: { hwid: string; method: string },
   token: string,
   choice: ListVariant,
@@ -90,8 +91,8 @@ function listFor(s: Http, { method, url, headers }: Request): MaybePromise<Respo
   if (token === undefined || !choice) return null
   const hwid = headers.get('x-hwid') ?? ''
   const now = s.clock.now()
-  const owner = findListOwner(s.db, token, hwid, formatTimestamp(now))
-  const answer = (known: ListOwner | undefined) =>
+  const owner = s.findOwner(token, hwid, now)
+  const answer = (known: FoundOwner | undefined) =>
     known ? listForKnown(s, known, { hwid, method }, token, choice, now) : null
   return owner instanceof Promise ? owner.then(answer) : answer(owner)
 }

@@ -103,11 +103,21 @@ const proxies = v.pipe(
 
 const DATABASE_FILE = /^file:(?:\/\/)?(\/?[^/].*)$/
 
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** A file by its path, or a server by its address. Null: neither. */
 function parseDatabase(text: string): { path: string } | { url: string } | null {
   const path = DATABASE_FILE.exec(text)?.[1]
   if (path !== undefined) return { path }
-  return /^postgres(?:ql)?:\/\/[^/]*\/[^/?]/.test(text) && URL.canParse(text) ? { url: text } : null
+  const names = /^postgres(?:ql)?:\/\/[^/]*\/[^/?]/.test(text) && URL.canParse(text)
+  return names && isDecodable(text) ? { url: text } : null
 }
 
 export const START = startSettings([
@@ -358,6 +368,12 @@ export const START = startSettings([
     start: whole(1, 1_048_576),
     fallback: '2048',
     docs: 'what the hourly snapshots may take together ([backup.md](backup.md))',
+  },
+  {
+    key: 'STALE_LISTS_MB',
+    start: whole(0, 65_536),
+    fallback: '0',
+    docs: 'memory for whose lists were fetched last: they are served while a PostgreSQL server is away ([scaling.md](scaling.md)); 0: they are 503',
   },
   {
     key: 'BACKUP_PASSPHRASE_FILE',

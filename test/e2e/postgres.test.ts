@@ -1,4 +1,5 @@
 /** A shop whose database is on a PostgreSQL server: several processes, archives of both engines, a server that goes away. */
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -102,7 +103,12 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       expect.stringMatching(/the service is running: stop/),
     ])
     await before.stop()
-    const trial = await script(a, 'move', url, '--dry-run')
+    const trial = await a.run({
+      runtime,
+      entry: '../scripts/move.ts',
+      args: ['-', '--dry-run'],
+      stdin: `${url}\n`,
+    })
     expect([trial.code, trial.stdout]).toEqual([0, expect.stringMatching(/Nothing was kept\.\n$/)])
     const moved = await script(a, 'move', url)
     expect([moved.code, moved.stdout]).toEqual([0, expect.stringContaining('each the same')])
@@ -114,8 +120,11 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const archive = join(a.dir, 'b.tar.gz')
     expect((await script(a, 'backup', archive)).output).toBe(`${archive}\n`)
     expect((await script(a, 'verify', archive)).output).toBe('all is well\n')
+    // Whoever finds a backup shall not get at the server by it.
+    expect(execFileSync('tar', ['xzOf', archive]).includes('postgres://')).toBe(false)
     await grant(after, 9)
     expect((await script(a, 'restore', archive)).code).toBe(0)
+    expect(readFileSync(a.envFile, 'utf8')).toContain(`DATABASE_URL=${url}\n`)
     const { stdout } = await script(a, 'reset-admin')
     const password = /: (\S+)\n/.exec(stdout)?.[1] ?? ''
     const login = await after.call('/admin/api/login', { body: { username: 'admin', password } })
@@ -130,6 +139,27 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect((await a.run({ runtime, entry: '../scripts/verify.ts', env })).output).toBe(
       'all is well\n',
     )
+  })
+
+  test('a refused restore into a new database leaves the shop in the file, and may be tried again', async () => {
+    const a = area()
+    const before = await a.startServer({ runtime })
+    await grant(before, 7)
+    const archive = join(a.dir, 'b.tar.gz')
+    writeFileSync(archive, await before.download('/backup'))
+    await before.stop()
+    const shop = readFileSync(a.database)
+    const env = { DATABASE_URL: await postgres.createDatabase() }
+    const restore = (file: string) =>
+      a.run({ runtime, entry: '../scripts/restore.ts', args: [file], env })
+    const damaged = join(a.dir, 'damaged.tar.gz')
+    writeFileSync(damaged, readFileSync(archive).subarray(0, 5000))
+    expect((await restore(damaged)).code).toBe(1)
+    expect(readFileSync(a.database).equals(shop)).toBe(true)
+    const done = await restore(archive)
+    expect([done.code, done.output]).toEqual([0, expect.stringMatching(/^Restored\./)])
+    const after = await a.startServer({ runtime, env })
+    expect(await users(after)).toEqual([7])
   })
 
   test('while the server is away all is refused for a moment, and goes on by itself', async () => {
@@ -147,6 +177,39 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     await until('a list', async () => (await listOf(server, link))[0] === 200, 5000)
     await grant(server, 8)
     expect(server.output()).not.toMatch(/postgres:\/\/|insert into|select /i)
+    expect((await server.stop()).code).toBe(0)
+  })
+
+  test('with STALE_LISTS_MB lists go on meanwhile, also while it is frozen', async () => {
+    const a = await onServer()
+    const server = await a.startServer({ runtime, env: { STALE_LISTS_MB: '4' } })
+    await grant(server, 7)
+    await grant(server, 8)
+    const [link, other] = [await linkOf(server, 7), await linkOf(server, 8)]
+    const fetched = async () => {
+      const { status, text, headers } = await server.call(link, {
+        headers: { 'user-agent': 'Happ/3.5.0' },
+      })
+      return { status, text, stale: headers.get('x-stale') }
+    }
+    const before = await fetched()
+    expect([before.status, before.stale]).toEqual([200, null])
+    const expectStale = async () => {
+      const { stale, ...list } = await fetched()
+      expect(list).toEqual({ status: 200, text: before.text })
+      expect(Number(stale)).toBeLessThan(60)
+      // Whose list was never fetched is not known.
+      expect((await listOf(server, other))[0]).toBe(503)
+    }
+    await postgres.restart(expectStale)
+    await until('a fresh list', async () => (await fetched()).stale === null, 5000)
+    await postgres.frozen(async () => {
+      const began = performance.now()
+      await fetched()
+      expect(performance.now() - began).toBeLessThan(4000)
+      await expectStale()
+    })
+    await until('a fresh list', async () => (await fetched()).stale === null, 5000)
     expect((await server.stop()).code).toBe(0)
   })
 })

@@ -88,7 +88,7 @@ describe.each(RUNTIMES)('first start on %s', (runtime) => {
       PORT: '65536',
       DATA_DIR: '/dev/null/data',
       ENV_FILE: '/dev/null/env',
-      DATABASE_URL: 'postgres://localhost/panel',
+      DATABASE_URL: 'postgres://localhost',
       SUB_DOMAIN: 'https://sub.test/',
       SITE_DOMAIN: '-site',
       PANEL_DOMAIN: 'a b',
