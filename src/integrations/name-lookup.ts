@@ -9,6 +9,7 @@ import { readFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { errorCode } from '#src/lib/errors.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
+import { inTime } from '#src/lib/pause.ts'
 import { createSingleFlight } from '#src/lib/single-flight.ts'
 
 /** The addresses of a host name. */
@@ -35,17 +36,30 @@ const hasIpv4 = () =>
     all?.some(({ family, internal }) => family === 'IPv4' && !internal),
   )
 
+/** How long the addresses of the other kind are waited for, where those of one are there. */
+const OTHER_KIND_MS = 300
+/** More are no use to anybody who connects. */
+const MOST_ADDRESSES = 16
+
 /** A new resolver each time: each reads resolv.conf as it is now. */
 async function ask(host: string) {
   const resolver = new Resolver(PATIENCE)
-  const questions = [resolver.resolve4(host), resolver.resolve6(host)]
-  const answers = await Promise.allSettled(hasIpv4() ? questions : questions.reverse())
-  return {
-    found: answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
-    isSilent: answers.some(
-      (one) => one.status === 'rejected' && SILENCE.has(errorCode(one.reason) ?? ''),
-    ),
+  let isSilent = false
+  const answer = async (question: Promise<string[]>) => {
+    try {
+      return await question
+    } catch (error) {
+      if (SILENCE.has(errorCode(error) ?? '')) isSilent = true
+      return []
+    }
   }
+  const both = [answer(resolver.resolve4(host)), answer(resolver.resolve6(host))]
+  const first = await Promise.race(both)
+  const kinds = await Promise.all(
+    first.length > 0 ? both.map((one) => inTime(one, OTHER_KIND_MS, [])) : both,
+  )
+  const found = (hasIpv4() ? kinds : kinds.reverse()).flat().slice(0, MOST_ADDRESSES)
+  return { found, isSilent }
 }
 
 const SOURCES: NameSources = {
@@ -55,11 +69,14 @@ const SOURCES: NameSources = {
 }
 
 /** Whether the hosts file has a line of the name. */
-const lists = (hosts: string, name: string) =>
-  hosts
-    .toLowerCase()
+function lists(hosts: string, name: string): boolean {
+  const text = hosts.toLowerCase()
+  // The file may be long, and hardly any name is in it.
+  if (!text.includes(name)) return false
+  return text
     .split('\n')
     .some((line) => line.replace(/#.*/, '').trim().split(/\s+/).slice(1).includes(name))
+}
 
 export function createNameLookup({ system, ask, hosts }: NameSources = SOURCES): Resolve {
   const flights = createSingleFlight<string[]>()
