@@ -67,7 +67,12 @@ interface Kept {
 }
 
 /** Keeps one process running. */
-function keep({ clock, log, counts }: Deps, part: Part): Kept {
+function keep({ clock, log, counts, config }: Deps, part: Part): Kept {
+  // Which engine the database has is known before settings are: as now, whatever the env file says when one is started again.
+  const env = {
+    ...process.env,
+    DATABASE_URL: config.databaseUrl ?? `file:${config.databasePath}`,
+  }
   const ready = Promise.withResolvers<void>()
   const gone = Promise.withResolvers<void>()
   let child: ChildProcess | null = null
@@ -78,7 +83,7 @@ function keep({ clock, log, counts }: Deps, part: Part): Kept {
 
   const run = () => {
     const begun = clock.monotonicMs()
-    const own = fork(PROGRAM, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const own = fork(PROGRAM, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env })
     child = own
     // One that is gone already says so by its end.
     const tell = (word: Part | CountWord) => own.connected && own.send(word, () => {})
@@ -109,7 +114,10 @@ function keep({ clock, log, counts }: Deps, part: Part): Kept {
       waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)
     }
     own.once('exit', (code, signal) => over(code, signal ?? `exit code ${code}`))
-    own.once('error', (error) => over(null, error.message))
+    own.on('error', (error) => {
+      // Else it is there, and only something that was wanted of it failed.
+      if (own.pid === undefined) over(null, error.message)
+    })
   }
   run()
   return {

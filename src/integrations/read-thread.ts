@@ -81,7 +81,12 @@ export function createReads(
   let isClosed = false
 
   const start = () => {
-    const started = startThread(worker, { workerData: path, resourceLimits: MEMORY })
+    const started = startThread(worker, {
+      workerData: path,
+      resourceLimits: MEMORY,
+      // Whatever the env file says by now.
+      env: { ...process.env, DATABASE_URL: `file:${path}` },
+    })
     const forget = () => {
       if (thread === started) thread = null
     }
