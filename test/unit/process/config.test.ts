@@ -176,6 +176,7 @@ const BAD: Record<string, string[]> = {
     '@x',
   ],
   LOCAL_CORE: ['docker', 'EMBEDDED'],
+  STALE_LISTS_MB: ['-1', '65537', '1.5'],
   CORES_URL: ['github.com', 'ftp://x.test'],
   BOT_LINK_BASE: ['t.me', 'javascript:alert(1)'],
   SYNC_INTERVAL_MS: ['0', '99', '3600001', '90s'],
