@@ -17,7 +17,11 @@ DATABASE_URL=TO into the env file and start. Backups restore into either.
 `
 
 /** Whether an argument is an address with one. */
-const hasPassword = (word: string) => URL.canParse(word) && new URL(word).password !== ''
+function hasPassword(word: string): boolean {
+  if (!URL.canParse(word)) return false
+  const { password, searchParams } = new URL(word)
+  return password !== '' || searchParams.has('password')
+}
 
 /** Where TO is, read as DATABASE_URL is. */
 function placeOf(to: string): StorePlace {
@@ -59,6 +63,8 @@ await runCommand(async () => {
       'others on this machine see the password: npm run move -- - < FILE, with the address in FILE',
     )
   }
+  if ((await store.read('pending_env')) !== undefined)
+    throw new ConfigError('a restore was interrupted: start the service once, which ends it')
   const to = placeOf(word === '-' ? readFileSync(0, 'utf8').trim() : word)
   const isTrial = given.has('--dry-run')
   let all = 0

@@ -8,9 +8,9 @@ export const isConflict = (error: unknown): boolean =>
 
 /**
  * The server is gone, ends, starts, takes no more, or is a standby: connection_exception, admin_shutdown, crash_shutdown, cannot_connect_now,
- * too_many_connections, read_only_sql_transaction; what Node says of sockets; and what the driver says without a code.
+ * too_many_connections, read_only_sql_transaction, idle_in_transaction_session_timeout; what Node says of sockets and names; and what the driver says without a code.
  */
-const AWAY = /^(?:08...|57P0[123]|53300|25006|E[A-Z]+)$/
+const AWAY = /^(?:08...|57P0[123]|53300|25006|25P03|E(?!RR_)[A-Z_]+)$/
 const LOST =
   /^(?:Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Client was closed|Query read timeout)/
 

@@ -68,7 +68,7 @@ export async function moveToServer(path: string, url: string, moving: Moving): P
       if (moving.isTrial) return
       await client.query('commit')
       // Else the server plans without knowing how many rows there are, until it has looked by itself.
-      await client.query('analyze')
+      await client.query('analyze').catch(() => {})
     })
   } finally {
     raw.close()

@@ -2,7 +2,7 @@
 import type { QueryConfig } from 'pg'
 import { within } from '#src/lib/pause.ts'
 import { MINUTE_MS } from '#src/lib/time.ts'
-import { DatabaseRefused } from '../failures.ts'
+import { DatabaseFailure, DatabaseRefused } from '../failures.ts'
 import type { Opening } from '../store.ts'
 import type { Address } from './address.ts'
 import { guarded } from './failures.ts'
@@ -111,7 +111,13 @@ export const beginLong = (mode = '') =>
    set local lock_timeout = ${TURN_MS};
    set local tcp_keepalives_idle = 10; set local tcp_keepalives_interval = 10; set local tcp_keepalives_count = 3`
 
-/** Runs `work` on a connection of its own. Throws DatabaseRefused, with what to do, where there is none to be had. */
+/** Closes a connection whose server says nothing: it would keep the process. */
+function cut(client: object): void {
+  const { connection } = client as { connection?: { stream: { destroy(): void } } }
+  connection?.stream.destroy()
+}
+
+/** Runs `work` on a connection of its own. Where there is none to be had it throws what to do: a server that is away is a failure of that kind. */
 export async function withClient<T>(
   { url, name }: Address,
   work: (client: Asking) => Promise<T>,
@@ -122,15 +128,17 @@ export async function withClient<T>(
   try {
     await guarded(client.connect())
   } catch (error) {
-    const { code = '', message } = error as { code?: string; message: string }
-    throw new DatabaseRefused(`DATABASE_URL, ${name}: ${UNREACHED[code] ?? message}`)
+    const { code = '', message, kind } = error as DatabaseFailure
+    const line = `DATABASE_URL, ${name}: ${UNREACHED[code] ?? message}`
+    throw kind === 'away' ? new DatabaseFailure(kind, line, { code }) : new DatabaseRefused(line)
   }
   const query: Asking['query'] = (config, values) =>
     guarded(client.query(config as QueryConfig, values))
   try {
     return await work({ query })
   } finally {
-    await within(GOODBYE_MS, client.end()).catch(() => {})
+    const isOver = await within(GOODBYE_MS, client.end()).catch(() => false)
+    if (!isOver) cut(client)
   }
 }
 

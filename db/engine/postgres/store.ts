@@ -100,14 +100,20 @@ async function refuseOtherForm(client: Asking): Promise<void> {
 export function postgresStore(text: string): Store {
   const address = readAddress(text)
   const on = <T>(work: (client: Asking) => Promise<T>) => withClient(address, work)
-  /** A lock that a transaction holds: one of a session would be lost behind a proxy. */
-  const withLock = <T>(lock: number, work: () => Promise<T>) =>
-    on((client) =>
-      within(client, '', async () => {
-        await client.query('select pg_advisory_xact_lock($1)', [lock])
-        return work()
-      }),
-    )
+  /**
+   * Runs `work` with a lock that a transaction holds: one of a session would be lost behind a proxy. `isHeld` throws where it was lost by then; as it
+   * holds nothing else, its own end is no matter.
+   */
+  const withLock = <T>(lock: number, work: (isHeld: () => Promise<unknown>) => Promise<T>) =>
+    on(async (client) => {
+      await client.query(`${beginLong()}; set local idle_in_transaction_session_timeout = 0`)
+      await client.query('select pg_advisory_xact_lock($1)', [lock])
+      try {
+        return await work(() => client.query('select 1'))
+      } finally {
+        await client.query('commit').catch(() => {})
+      }
+    })
   const has = async (client: Asking, table: string): Promise<boolean> =>
     (await client.query('select to_regclass($1) is not null as has', [table])).rows[0].has
   const read = (fact: OwnFact) =>
@@ -119,7 +125,7 @@ export function postgresStore(text: string): Store {
   return {
     name: address.name,
     state: async () => ((await read('instance_id')) === undefined ? 'empty' : 'there'),
-    withStartLock: (work) => withLock(START_LOCK, work),
+    withStartLock: (work) => withLock(START_LOCK, () => work()),
     open: (opening) => openPostgres(address, opening),
     connect: () => joinPostgres(address),
     read,
@@ -142,7 +148,7 @@ export function postgresStore(text: string): Store {
         withConnection(path, forgetBackupKey)
       }),
     replace: (folder, change, finish) =>
-      withLock(CHANGE_LOCK, async () => {
+      withLock(CHANGE_LOCK, async (isHeld) => {
         const copy = join(folder, 'live.db')
         const value = await on(async (client) => {
           const tables = await tablesOf(client, KEPT)
@@ -151,6 +157,7 @@ export function postgresStore(text: string): Store {
             await fillFile(client, copy, tables)
             const changed = change(copy)
             await takeFrom(client, copy, tables)
+            await isHeld()
             return changed
           })
         })

@@ -13,10 +13,10 @@ const PATIENCE_MS = 2000
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 100
 
-/** A row that another one has written and not committed is waited for so long. */
 /** Bodies wait for nothing between two statements: a machine that is lost there keeps its rows no longer. */
 const IDLE_MS = 15_000
 const LIMIT = `set local statement_timeout = ${STATEMENT_MS}; set local idle_in_transaction_session_timeout = ${IDLE_MS}`
+/** A row that another one has written and not committed is waited for so long. */
 const WAITING = `set local lock_timeout = ${PATIENCE_MS}; ${LIMIT}`
 const SERIALIZABLE = `begin isolation level serializable; ${WAITING}`
 /** For what is worthless after a power cut: leases and heartbeats, each a statement that names the row which it changes. */
