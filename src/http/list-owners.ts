@@ -1,6 +1,6 @@
 /**
  * Whose lists are asked for. Where the database is on a server, who was asked for last is remembered for the time in which it can't be reached
- * (STALE_LISTS_MB): their lists are then written from that, as they would be now.
+ * (STALE_LISTS_MB): their lists are then written from that. Pages are not: they ask the database for more.
  */
 import type { MaybePromise } from '#db/engine/database.ts'
 import { isAway } from '#db/engine/failures.ts'
@@ -21,15 +21,19 @@ export type FindOwner = (
   now: Date,
 ) => MaybePromise<FoundOwner | undefined>
 
+interface Device extends Pick<ListOwner, 'deviceId' | 'deviceSeenAt'> {
+  readAtMs: number
+}
+
 interface Kept {
   owner: ListOwner
-  /** The registered devices that have asked. */
-  devices: Map<string, Pick<ListOwner, 'deviceId' | 'deviceSeenAt'>>
+  /** The registered ones that have asked, the latest last. */
+  devices: Map<string, Device>
   bytes: number
   readAtMs: number
 }
 
-/** Who is remembered gets no longer wait than this, from a server that is frozen. */
+/** Who is remembered waits no longer than this for a server that is slow, or frozen. */
 const PATIENCE_MS = 1500
 /** While it is away one request in so long asks it again. */
 const PROBE_MS = 1000
@@ -40,10 +44,14 @@ const LONGEST_MS = DAY_MS
 const OWNER_BYTES = 600
 const SUBSCRIPTION_BYTES = 300
 const DEVICE_BYTES = 250
-/** Of one customer; more are not remembered. */
+/** Of one customer. */
 const MOST_DEVICES = 20
+/** What is left of a full memory: to make room for one at a time costs more, the larger it is. */
+const LEFT = 0.95
 
 const LATE = Symbol('late')
+
+const firstOf = <K>(map: ReadonlyMap<K, unknown>): K | undefined => map.keys().next().value
 
 /** A memory of at most `most` bytes, of whoever came last. */
 function createMemory(most: number, revision: () => number) {
@@ -53,34 +61,49 @@ function createMemory(most: number, revision: () => number) {
     bytes -= kept.get(token)?.bytes ?? 0
     kept.delete(token)
   }
+  const makeRoom = () => {
+    if (bytes <= most) return
+    for (const oldest of kept.keys()) {
+      if (bytes <= most * LEFT) return
+      forget(oldest)
+    }
+  }
+  const noteDevice = (devices: Kept['devices'], hwid: string, owner: ListOwner, nowMs: number) => {
+    const { deviceId, deviceSeenAt } = owner
+    devices.delete(hwid)
+    if (deviceId === null) return
+    devices.set(hwid, { deviceId, deviceSeenAt, readAtMs: nowMs })
+    if (devices.size > MOST_DEVICES) devices.delete(firstOf(devices) as string)
+  }
   return {
     forget,
     keep(token: string, hwid: string, owner: ListOwner, nowMs: number) {
       const devices = kept.get(token)?.devices ?? new Map()
-      const { deviceId, deviceSeenAt, subscriptions } = owner
-      if (deviceId === null) devices.delete(hwid)
-      else if (devices.size < MOST_DEVICES) devices.set(hwid, { deviceId, deviceSeenAt })
+      const count = owner.subscriptions.length
       forget(token)
-      const own =
-        OWNER_BYTES + SUBSCRIPTION_BYTES * subscriptions.length + DEVICE_BYTES * devices.size
+      // Who has nothing now may have something by then: an app that got an empty list would give up what it has.
+      if (count === 0) return
+      noteDevice(devices, hwid, owner, nowMs)
+      const own = OWNER_BYTES + SUBSCRIPTION_BYTES * count + DEVICE_BYTES * devices.size
       kept.set(token, { owner, devices, bytes: own, readAtMs: nowMs })
       bytes += own
-      for (const oldest of kept.keys()) {
-        if (bytes <= most) break
-        forget(oldest)
-      }
+      makeRoom()
     },
-    /** What of them is still so. */
+    /** As it was, with the device that asks; undefined where it may be another by now: an end may have been put off. */
     recall(token: string, hwid: string, now: Date): FoundOwner | undefined {
       const known = kept.get(token)
-      if (known === undefined || now.getTime() - known.readAtMs > LONGEST_MS) return undefined
+      const isOld = (readAtMs: number) => now.getTime() - readAtMs > LONGEST_MS
+      if (known === undefined || isOld(known.readAtMs)) return undefined
       const { owner, devices, readAtMs } = known
       const at = formatTimestamp(now)
+      if (owner.subscriptions.some(({ expiresAt }) => expiresAt <= at)) return undefined
+      const device = devices.get(hwid)
+      const isKnown = device !== undefined && !isOld(device.readAtMs)
       return {
         ...owner,
-        ...(devices.get(hwid) ?? { deviceId: null, deviceSeenAt: null }),
+        deviceId: isKnown ? device.deviceId : null,
+        deviceSeenAt: isKnown ? device.deviceSeenAt : null,
         lists: revision(),
-        subscriptions: owner.subscriptions.filter(({ expiresAt }) => expiresAt > at),
         staleSeconds: Math.max(0, Math.floor((now.getTime() - readAtMs) / SECOND_MS)),
       }
     },
@@ -89,9 +112,15 @@ function createMemory(most: number, revision: () => number) {
 
 type Deps = Pick<Services, 'config' | 'db' | 'clock'>
 
+/** Asks the database, whatever is remembered. */
+export const askOwner =
+  ({ db }: Pick<Deps, 'db'>): FindOwner =>
+  (token, hwid, now) =>
+    findListOwner(db, token, hwid, formatTimestamp(now))
+
 /** Finds owners, and remembers them where that is wanted. */
 export function createFindOwner({ config, db, clock }: Deps): FindOwner {
-  const find: FindOwner = (token, hwid, now) => findListOwner(db, token, hwid, formatTimestamp(now))
+  const find = askOwner({ db })
   // A file is always there.
   if (config.databaseUrl === null || config.staleListsBytes === 0) return find
   const memory = createMemory(config.staleListsBytes, () => db.revision())
@@ -101,12 +130,6 @@ export function createFindOwner({ config, db, clock }: Deps): FindOwner {
   const noteAway = () => {
     probeAtMs = clock.monotonicMs() + PROBE_MS
   }
-  const noteAnswer = (token: string, hwid: string, owner: ListOwner | undefined, now: Date) => {
-    probeAtMs = null
-    if (owner) memory.keep(token, hwid, owner, now.getTime())
-    else memory.forget(token)
-    return owner
-  }
   /** Whether this request is spared the wait for a server that was away a moment ago. */
   const isSpared = () => {
     if (probeAtMs === null) return false
@@ -115,24 +138,33 @@ export function createFindOwner({ config, db, clock }: Deps): FindOwner {
     noteAway()
     return false
   }
-  async function ask(token: string, hwid: string, now: Date, known: FoundOwner | undefined) {
-    const asked = Promise.resolve(find(token, hwid, now)).then((owner) =>
-      noteAnswer(token, hwid, owner, now),
-    )
+  async function ask(token: string, hwid: string, now: Date): Promise<ListOwner | undefined> {
     try {
-      if (known === undefined) return await asked
+      const owner = await find(token, hwid, now)
+      probeAtMs = null
+      if (owner) memory.keep(token, hwid, owner, now.getTime())
+      else memory.forget(token)
+      return owner
+    } catch (error) {
+      if (isAway(error)) noteAway()
+      throw error
+    }
+  }
+  async function askOr(known: FoundOwner, asked: Promise<ListOwner | undefined>) {
+    try {
       const owner = await inTime<ListOwner | undefined | typeof LATE>(asked, PATIENCE_MS, LATE)
       if (owner !== LATE) return owner
       // What comes of it is noted, or not.
       asked.catch(() => {})
     } catch (error) {
-      if (known === undefined || !isAway(error)) throw error
+      if (!isAway(error)) throw error
     }
-    noteAway()
     return known
   }
   return (token, hwid, now) => {
     const known = memory.recall(token, hwid, now)
-    return known && isSpared() ? known : ask(token, hwid, now, known)
+    if (known && isSpared()) return known
+    const asked = ask(token, hwid, now)
+    return known ? askOr(known, asked) : asked
   }
 }

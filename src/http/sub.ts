@@ -13,7 +13,7 @@ import { refusal } from '#src/refusals/index.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import { type Answer, page, redirect } from './answers.ts'
 import type { Context, Http } from './context.ts'
-import type { FoundOwner } from './list-owners.ts'
+import { askOwner, type FindOwner, type FoundOwner } from './list-owners.ts'
 import { openOperations, operation } from './operation.ts'
 import { botUrl, choice, currentCatalogue, language } from './pages.ts'
 import { appPage, type LinkOwner, userPage } from './sub-pages.ts'
@@ -22,11 +22,15 @@ import { queryParameter } from './validate.ts'
 const unknownToken = () => refusal('not-found')
 
 /** Whose link it is. Only where it is nobody's present one it is looked for among the others. */
-async function ownerOf(s: Http, token: string, hwid: string, now: Date): Promise<LinkOwner> {
-  const owner = await s.findOwner(token, hwid, now)
+async function ownerOf(
+  s: Http,
+  find: FindOwner,
+  { token, hwid, now }: { token: string; hwid: string; now: Date },
+): Promise<LinkOwner> {
+  const owner = await find(token, hwid, now)
   if (owner) return { owner, token }
   const present = (await s.db.read((q) => readUserByOtherToken(q, token)))?.token
-  const known = present === undefined ? undefined : await s.findOwner(present, hwid, now)
+  const known = present === undefined ? undefined : await find(present, hwid, now)
   if (present === undefined || !known) throw unknownToken()
   return { owner: known, token: present }
 }
@@ -122,7 +126,8 @@ async function answerLink(s: Http, c: Context, given: string): Promise<Response>
   const hwid = c.req.header('x-hwid') ?? ''
   const now = s.clock.now()
   const choice = s.lists.formatFor(c.req.header('user-agent'), queryParameter(c, 'format'))
-  const { owner, token } = await ownerOf(s, given, hwid, now)
+  const find = choice ? s.findOwner : askOwner(s)
+  const { owner, token } = await ownerOf(s, find, { token: given, hwid, now })
   if (!choice) return userPage(s, c, { owner, token }, now)
   const list = listForKnown(s, owner, { hwid, method: c.req.method }, token, choice, now)
   if (list) return list
@@ -139,7 +144,7 @@ function botAsSeen(s: Http): string {
 
 /** The way to the bot that connects a Telegram account to a link's owner. */
 async function toBot(s: Http, method: string, given: string): Promise<Response> {
-  await ownerOf(s, given, '', s.clock.now())
+  await ownerOf(s, askOwner(s), { token: given, hwid: '', now: s.clock.now() })
   const headers = {
     Location: method === 'HEAD' ? botAsSeen(s) : await createConnectLink(s, given),
     'Cache-Control': 'private, no-store',
@@ -189,8 +194,10 @@ export const linkOperations = openOperations('Links', [
       query: language,
       ok: page,
     },
-    async ({ s, c, params }) =>
-      appPage(s, c, await ownerOf(s, params.token, '', s.clock.now()), params.app),
+    async ({ s, c, params }) => {
+      const asked = { token: params.token, hwid: '', now: s.clock.now() }
+      return appPage(s, c, await ownerOf(s, askOwner(s), asked), params.app)
+    },
   ),
   operation(
     {

@@ -50,15 +50,17 @@ test('who was asked for is found while it is away, with the age of what is known
   await expect(async () => find('8', '', clock.now())).rejects.toThrow(away())
 })
 
-test('what has ended meanwhile is in no list', async () => {
+test('where something has ended by now, or nothing was there, it may be another by now', async () => {
   const find = create()
   answer = async () => [row(7, '2026-03-01T13:00:00'), row(7, '2026-03-01T15:00:00')]
   await find('7', '', clock.now())
+  answer = async () => [[8, null, 5, null, null, null, null, null, null, null, null]]
+  expect(await find('8', '', clock.now())).toMatchObject({ subscriptions: [] })
   answer = () => Promise.reject(away())
+  expect((await find('7', '', clock.now()))?.subscriptions).toHaveLength(2)
+  await expect(async () => find('8', '', clock.now())).rejects.toThrow(away())
   clock.advance(HOUR_MS)
-  expect((await find('7', '', clock.now()))?.subscriptions).toMatchObject([
-    { expiresAt: '2026-03-01T15:00:00' },
-  ])
+  await expect(async () => find('7', '', clock.now())).rejects.toThrow(away())
 })
 
 test('another failure of the database is what it is', async () => {
@@ -77,22 +79,38 @@ test('who is gone when it answers is gone when it is away', async () => {
   await expect(async () => find('7', '', clock.now())).rejects.toThrow(away())
 })
 
-test('nobody waits longer than a moment for a server that says nothing, and one request in a second asks it', async () => {
+test('nobody who is known waits long for a server that says nothing', async () => {
   const find = create()
-  for (const token of ['7', '8', '9']) await find(token, '', clock.now())
-  asked = []
+  await find('7', '', clock.now())
   answer = never
   const began = performance.now()
   expect(await find('7', '', clock.now())).toMatchObject({ staleSeconds: 0 })
   expect(performance.now() - began).toBeGreaterThan(1400)
   expect(performance.now() - began).toBeLessThan(3000)
-  for (const token of ['7', '8', '9']) expect(await find(token, '', clock.now())).toBeDefined()
+})
+
+test('one request in a second asks a server that is away', async () => {
+  const find = create()
+  for (const token of ['7', '8', '9']) await find(token, '', clock.now())
+  asked = []
+  answer = () => Promise.reject(away())
+  for (const token of ['7', '8', '9'])
+    expect(await find(token, '', clock.now())).toHaveProperty('staleSeconds')
   expect(asked).toEqual(['7'])
   clock.advance(1001)
   answer = async (token) => [row(Number(token))]
   expect(await find('8', '', clock.now())).not.toHaveProperty('staleSeconds')
   expect(await find('9', '', clock.now())).not.toHaveProperty('staleSeconds')
   expect(asked).toEqual(['7', '8', '9'])
+})
+
+test('one that is slow once is asked by everybody', async () => {
+  const find = create()
+  for (const token of ['7', '8']) await find(token, '', clock.now())
+  answer = never
+  await find('7', '', clock.now())
+  answer = async (token) => [row(Number(token))]
+  expect(await find('8', '', clock.now())).not.toHaveProperty('staleSeconds')
 })
 
 test('a device is known where it is registered, and another is not', async () => {
@@ -115,6 +133,28 @@ test('a device that was removed is not known any more', async () => {
   await find('7', 'mine', clock.now())
   answer = () => Promise.reject(away())
   expect(await find('7', 'mine', clock.now())).toMatchObject({ deviceId: null })
+})
+
+test('a device that has not come for a day is not known, however often others of its owner come', async () => {
+  const find = create()
+  answer = async (_token, hwid) => [row(7, undefined, hwid === 'lost' ? 3 : 4)]
+  await find('7', 'lost', clock.now())
+  clock.advance(DAY_MS)
+  await find('7', 'other', clock.now())
+  clock.advance(1000)
+  answer = () => Promise.reject(away())
+  expect(await find('7', 'lost', clock.now())).toMatchObject({ deviceId: null })
+  expect(await find('7', 'other', clock.now())).toMatchObject({ deviceId: 4 })
+})
+
+test('of a customer 20 devices are known, those that came last', async () => {
+  const find = create()
+  answer = async (_token, hwid) => [row(7, undefined, Number(hwid))]
+  for (let i = 1; i <= 21; i++) await find('7', `${i}`, clock.now())
+  answer = () => Promise.reject(away())
+  expect(await find('7', '1', clock.now())).toMatchObject({ deviceId: null })
+  for (const i of [2, 21])
+    expect(await find('7', `${i}`, clock.now())).toMatchObject({ deviceId: i })
 })
 
 test('memory is bounded: who came last stays', async () => {
