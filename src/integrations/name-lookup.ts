@@ -31,12 +31,16 @@ export interface NameSources {
   hosts(): Promise<string>
 }
 
-const hasIpv4 = () =>
+/** Whether this machine has an address of the kind, by which it may reach others. */
+const has = (kind: 'IPv4' | 'IPv6') =>
   Object.values(networkInterfaces()).some((all) =>
-    all?.some(({ family, internal }) => family === 'IPv4' && !internal),
+    all?.some(
+      ({ family, internal, address }) =>
+        family === kind && !internal && !address.startsWith('fe80:'),
+    ),
   )
 
-/** How long the addresses of the other kind are waited for, where those of one are there. */
+/** How long the addresses of the other kind are waited for, where those are there that this machine can use. */
 const OTHER_KIND_MS = 300
 /** More are no use to anybody who connects. */
 const MOST_ADDRESSES = 16
@@ -54,11 +58,13 @@ async function ask(host: string) {
     }
   }
   const both = [answer(resolver.resolve4(host)), answer(resolver.resolve6(host))]
-  const first = await Promise.race(both)
-  const kinds = await Promise.all(
-    first.length > 0 ? both.map((one) => inTime(one, OTHER_KIND_MS, [])) : both,
+  const isEnough = await Promise.race(
+    both.map(async (one, i) => (await one).length > 0 && has(i === 0 ? 'IPv4' : 'IPv6')),
   )
-  const found = (hasIpv4() ? kinds : kinds.reverse()).flat().slice(0, MOST_ADDRESSES)
+  const kinds = await Promise.all(
+    isEnough ? both.map((one) => inTime(one, OTHER_KIND_MS, [])) : both,
+  )
+  const found = (has('IPv4') ? kinds : kinds.reverse()).flat().slice(0, MOST_ADDRESSES)
   return { found, isSilent }
 }
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { parseEnvFile, removeEnvLines, setEnvLine } from './env-file.ts'
+import { parseEnvFile, setEnvLine } from './env-file.ts'
 
 export interface EnvPlace {
   envFile: string
@@ -14,9 +14,15 @@ export interface EnvPlace {
 
 const ADDRESS = 'DATABASE_URL'
 
-/** The text without the address of a server; that of a file stays. */
+/** Whatever quotes and spaces it has, and where it does not count, too. */
+const SERVER = /^[\s#]*(?:export\s+)?DATABASE_URL\s*=[\s"']*postgres/i
+
+/** The text without addresses of a server; that of a file stays. */
 export const withoutServer = (text: string): string =>
-  parseEnvFile(text)[ADDRESS]?.startsWith('postgres') ? removeEnvLines(text, ADDRESS) : text
+  text
+    .split('\n')
+    .filter((line) => !SERVER.test(line))
+    .join('\n')
 
 /** A comment, as the rest of the text has lines. */
 const ownerLine = (envFile: string) => `# of ${hostname()}, ${envFile}\n`

@@ -41,6 +41,10 @@ test("another machine's is none of ours", () => {
 test.each([
   [`A=1\n${ADDRESS}\nB=2\n`, 'A=1\nB=2\n'],
   [` export DATABASE_URL = "postgresql://x:secret@y/z"\n${ADDRESS}`, ''],
+  [
+    `DATABASE_URL=" postgres://x:secret@y/z"\n# ${ADDRESS}\nDATABASE_URL=file:x\n`,
+    'DATABASE_URL=file:x\n',
+  ],
   ['DATABASE_URL=file:/srv/panel.db\n', 'DATABASE_URL=file:/srv/panel.db\n'],
   ['#DATABASE_URL=file:x\n', '#DATABASE_URL=file:x\n'],
 ])('of %j without a server is left %j', (text, left) => {
