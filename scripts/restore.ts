@@ -32,24 +32,24 @@ restored data; what was there before is kept in DATA_DIR/safety.
 
 /** Undoes what a refused restore began where there was no shop; `env`: its env file's text, null without one. */
 async function removeNew(config: Config, store: Store, env: string | null): Promise<void> {
+  if (env === null) rmSync(config.envFile, { force: true })
+  else writeFileAtomic(config.envFile, env)
   if (config.databaseUrl === null) {
     for (const suffix of ['', '-wal', '-shm', '.lock', '.restore-lock']) {
       rmSync(config.databasePath + suffix, { force: true })
     }
-  } else {
-    // On a server its tables stay, and are nobody's.
-    const instanceId = await store.read('instance_id')
-    if (instanceId !== undefined) await store.forget('instance_id', instanceId)
+    return
   }
-  if (env === null) rmSync(config.envFile, { force: true })
-  else writeFileAtomic(config.envFile, env)
+  // On a server its tables stay, and are nobody's.
+  const instanceId = await store.read('instance_id')
+  if (instanceId !== undefined) await store.forget('instance_id', instanceId)
 }
 
 async function restore(
   config: Config,
   store: Store,
   { archive, passphrase }: { archive: string; passphrase: string | null },
-  init: boolean,
+  { init, noteRestored }: { init: boolean; noteRestored: () => void },
 ): Promise<RestoreOutcome> {
   const now = systemClock.now()
   const log = createLog('info', systemClock.now, (line) => process.stderr.write(`${line}\n`))
@@ -63,6 +63,7 @@ async function restore(
       request,
       () => config.live,
     )
+    noteRestored()
     const s = { db, config, clock: systemClock, log }
     const outbound = createOutbound({ denyPrivate: config.outboundDenyPrivate })
     const eventSender = createEventSender({ outbound })
@@ -110,11 +111,16 @@ await runCommand(async () => {
   const isNew = state === 'missing' || (state === 'empty' && config.databaseUrl !== null)
   const env = presentEnv(config.envFile, undefined)
   if (await completeRestore(config)) config = loadConfig(process.env, process.cwd(), GATEWAYS)
+  let isRestored = false
   try {
     const init = isNew || given.has('--init')
-    report(await restore(config, store, { archive, passphrase }, init), isNew)
+    const noteRestored = () => {
+      isRestored = true
+    }
+    const from = { archive, passphrase }
+    report(await restore(config, store, from, { init, noteRestored }), isNew)
   } catch (error) {
-    if (isNew) await removeNew(config, store, env)
+    if (isNew && !isRestored) await removeNew(config, store, env)
     throw error
   }
   return 0
