@@ -145,6 +145,8 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const a = area()
     const before = await a.startServer({ runtime })
     await grant(before, 7)
+    const link = await linkOf(before, 7)
+    const list = await listOf(before, link)
     const archive = join(a.dir, 'b.tar.gz')
     writeFileSync(archive, await before.download('/backup'))
     await before.stop()
@@ -159,7 +161,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const done = await restore(archive)
     expect([done.code, done.output]).toEqual([0, expect.stringMatching(/^Restored\./)])
     const after = await a.startServer({ runtime, env })
-    expect(await users(after)).toEqual([7])
+    expect(await listOf(after, link)).toEqual(list)
   })
 
   test('while the server is away all is refused for a moment, and goes on by itself', async () => {
