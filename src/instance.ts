@@ -74,8 +74,7 @@ export async function completeRestore(
   const store = await storeAt(config)
   return store.withStartLock(async () => {
     const pending = await store.read('pending_env')
-    const place = { envFile: config.envFile, isShared: config.databaseUrl !== null }
-    const text = fromPending(place, pending)
+    const text = fromPending(config, pending)
     if (pending === undefined || text === undefined) return false
     writeFileAtomic(config.envFile, text)
     await store.forget('pending_env', pending)

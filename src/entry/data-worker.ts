@@ -26,8 +26,8 @@ async function packNow(task: TaskOf<'pack' | 'pack-into'>): Promise<Generator<Ui
   const database = join(task.folder, 'panel.db')
   await (await storeAt(task.store)).copyInto(database)
   const pending = await sqliteStore(database).read('pending_env')
-  const place = { envFile: task.envFile, isShared: task.store.databaseUrl !== null }
-  const env = presentEnv(task.envFile, fromPending(place, pending))
+  const { envFile, store } = task
+  const env = presentEnv(envFile, fromPending({ envFile, ...store }, pending))
   return packArchive({ database, env: env && withoutServer(env) }, task.at, task.key)
 }
 

@@ -193,7 +193,7 @@ async function replaceLive(task: TaskOf<'replace'>, step: Step): Promise<Restore
   const { folder: safetyFolder, maxBytes } = task.safety
   const safety = safetyPath(safetyFolder, request.at)
   const store = await storeAt(task.store)
-  const place = { envFile, isShared: task.store.databaseUrl !== null }
+  const place = { envFile, ...task.store }
   let outcome: Omit<RestoreOutcome, keyof ReturnType<typeof replaceRows>> | undefined
   let outdated: string[] = []
   const steps: ReplaceSteps = {

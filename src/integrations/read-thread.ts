@@ -81,12 +81,7 @@ export function createReads(
   let isClosed = false
 
   const start = () => {
-    const started = startThread(worker, {
-      workerData: path,
-      resourceLimits: MEMORY,
-      // Whatever the env file says by now.
-      env: { ...process.env, DATABASE_URL: `file:${path}` },
-    })
+    const started = startThread(worker, { workerData: path, resourceLimits: MEMORY })
     const forget = () => {
       if (thread === started) thread = null
     }

@@ -8,8 +8,8 @@ import { parseEnvFile, setEnvLine } from './env-file.ts'
 
 export interface EnvPlace {
   envFile: string
-  /** Whether the database is on a server. */
-  isShared: boolean
+  /** The server of the database; null where it is a file. */
+  databaseUrl: string | null
 }
 
 const ADDRESS = 'DATABASE_URL'
@@ -27,15 +27,15 @@ export const withoutServer = (text: string): string =>
 /** A comment, as the rest of the text has lines. */
 const ownerLine = (envFile: string) => `# of ${hostname()}, ${envFile}\n`
 
-export const toPending = ({ envFile, isShared }: EnvPlace, text: string): string =>
-  isShared ? ownerLine(envFile) + withoutServer(text) : text
+export const toPending = ({ envFile, databaseUrl }: EnvPlace, text: string): string =>
+  databaseUrl === null ? text : ownerLine(envFile) + withoutServer(text)
 
 /** The text that is to be written here; undefined for none, and for another machine's. */
 export function fromPending(
-  { envFile, isShared }: EnvPlace,
+  { envFile, databaseUrl }: EnvPlace,
   pending: string | undefined,
 ): string | undefined {
-  if (!isShared || pending === undefined) return pending
+  if (databaseUrl === null || pending === undefined) return pending
   const line = ownerLine(envFile)
   if (!pending.startsWith(line)) return undefined
   const text = pending.slice(line.length)

@@ -14,6 +14,9 @@ export interface Thread {
   leave(): Promise<void>
 }
 
+/** Threads know files of SQLite alone, whatever database the process has, and whatever its env file says by now (db/engine/engine.ts). */
+const OF_FILES = { DATABASE_URL: 'file:' }
+
 /** The ends of threads that have not come yet. */
 const running = new Set<Promise<void>>()
 
@@ -33,7 +36,7 @@ export async function endProcess(code: number, graceMs = GOING_MS): Promise<neve
 }
 
 export function startThread(script: string, options: WorkerOptions): Thread {
-  const worker = new Worker(script, options)
+  const worker = new Worker(script, { env: { ...process.env, ...OF_FILES }, ...options })
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', () => resolve())
   }).finally(() => running.delete(ended))

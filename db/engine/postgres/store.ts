@@ -114,11 +114,10 @@ export function postgresStore(text: string): Store {
         await client.query('commit').catch(() => {})
       }
     })
-  const has = async (client: Asking, table: string): Promise<boolean> =>
-    (await client.query('select to_regclass($1) is not null as has', [table])).rows[0].has
   const read = (fact: OwnFact) =>
     on(async (client) => {
-      if (!(await has(client, 'instance'))) return undefined
+      const table = await client.query("select to_regclass('instance') is not null as present")
+      if (!table.rows[0].present) return undefined
       const { rows } = await client.query(`select ${fact} as value from instance`)
       return (rows[0]?.value ?? undefined) as string | undefined
     })

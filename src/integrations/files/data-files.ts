@@ -83,8 +83,6 @@ const MAX_STREAMS = 3
 const MAX_WAITING_RESTORES = 2
 /** What a worker does needs little; V8 would let its garbage pile up (Node; Bun has no such limits). */
 const MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 }
-/** Archives are files of SQLite, whatever engine the process has. */
-const OF_FILES = { DATABASE_URL: 'file:' }
 /** A download that takes nothing for so long is given up. */
 const STALL_MS = 5 * 60_000
 
@@ -100,11 +98,7 @@ function faultOf(message: DataMessage): Error {
 
 /** Runs a task in a thread of its own; `hear` gets what it says before its end. */
 function startTask(task: DataTask, hear: (message: DataMessage) => void) {
-  const { worker, leave } = startThread(WORKER, {
-    workerData: task,
-    resourceLimits: MEMORY,
-    env: { ...process.env, ...OF_FILES },
-  })
+  const { worker, leave } = startThread(WORKER, { workerData: task, resourceLimits: MEMORY })
   const finished = new Promise<TaskResult>((resolve, reject) => {
     worker.on('message', (message: DataMessage) => {
       if (message.type === 'done') resolve(message.result)

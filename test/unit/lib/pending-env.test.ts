@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fromPending, toPending, withoutServer } from '#src/lib/pending-env.ts'
 
-const ADDRESS = 'DATABASE_URL=postgres://shop:secret@db/shop'
+const SERVER = 'postgres://shop:secret@db/shop'
+const ADDRESS = `DATABASE_URL=${SERVER}`
 let folder: string
 let envFile: string
 beforeAll(() => {
@@ -15,26 +16,26 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 test('beside a file it is the text as it is', () => {
-  const place = { envFile, isShared: false }
+  const place = { envFile, databaseUrl: null }
   expect(toPending(place, 'A=1\n')).toBe('A=1\n')
   expect(fromPending(place, 'A=1\n')).toBe('A=1\n')
   expect(fromPending(place, undefined)).toBe(undefined)
 })
 
 test('on a server it has no address, and gets that of this machine back', () => {
-  const place = { envFile, isShared: true }
+  const place = { envFile, databaseUrl: SERVER }
   const pending = toPending(place, `A=1\n${ADDRESS}\n`)
   expect(pending).not.toContain('secret')
   expect(fromPending(place, pending)).toBe(`A=1\n${ADDRESS}\n`)
-  const elsewhere = { envFile: join(folder, 'other'), isShared: true }
+  const elsewhere = { envFile: join(folder, 'other'), databaseUrl: SERVER }
   expect(fromPending(elsewhere, toPending(elsewhere, 'A=1\n'))).toBe('A=1\n')
 })
 
 test("another machine's is none of ours", () => {
-  const place = { envFile, isShared: true }
-  expect(fromPending({ envFile: '/other/.env', isShared: true }, toPending(place, 'A=1\n'))).toBe(
-    undefined,
-  )
+  const place = { envFile, databaseUrl: SERVER }
+  expect(
+    fromPending({ envFile: '/other/.env', databaseUrl: SERVER }, toPending(place, 'A=1\n')),
+  ).toBe(undefined)
   expect(fromPending(place, 'A=1\n')).toBe(undefined)
 })
 
