@@ -20,7 +20,7 @@ async function ask(key: string): Promise<PayStateAnswer | null | undefined> {
   try {
     const response = await fetch('/api/pay/status', {
       method: 'POST',
-      headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json' },
       cache: 'no-store',
       body: JSON.stringify({ key }),
     })

@@ -54,15 +54,15 @@ export class Refusal extends Error {
 
 /** When to try again, and what else guests can do while there are too many of them. */
 export function waitText({ code, minutes }: Refusal): string {
-  const guests = code === 'too-many-guests' ? texts.guestsLater : undefined
-  return fill(guests ?? texts.tryLater, { minutes })
+  const guests = code === 'too-many-guests' && texts.guestsLater
+  return fill(guests || texts.tryLater, { minutes })
 }
 
 /** Asks the API. Throws Refusal, and what `fetch` throws. */
 async function askApi<T>(method: string, path: string, body?: object): Promise<T> {
   const response = await fetch(`/api${path}`, {
     method,
-    headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json' },
     cache: 'no-store',
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
@@ -73,7 +73,7 @@ async function askApi<T>(method: string, path: string, body?: object): Promise<T
 
 /** The same about this account. */
 export const call = <T>(method: string, path: string, body?: object): Promise<T> =>
-  askApi(method, `/cabinet/${encodeURIComponent(own.token)}${path}`, body)
+  askApi(method, `/cabinet/${own.token}${path}`, body)
 
 /** The token of a new customer, who has come to buy without a link. */
 export async function beGuest(): Promise<string> {

@@ -55,8 +55,8 @@ type IdOf<E> = { [I in Id]: Parts[I] extends E ? I : never }[Id]
 
 export const byId = <I extends Id>(id: I): Parts[I] => document.getElementById(id) as Parts[I]
 
-export const find = <I extends Id>(id: I): Parts[I] | null =>
-  document.getElementById(id) as Parts[I] | null
+/** The same of a part that may be missing. */
+export const find: <I extends Id>(id: I) => Parts[I] | null = byId
 
 /** What is within an element that the page puts there. */
 export const within = <E extends Element = HTMLElement>(element: ParentNode, selector: string): E =>
