@@ -22,6 +22,7 @@ import {
 import { admitHostKey, pinnedKeys } from './domain/nodes/host-keys.ts'
 import { createKnownHosts } from './domain/nodes/known-hosts.ts'
 import { LOCAL_NODE } from './domain/nodes/local-node.ts'
+import { deferNodeSync } from './domain/nodes/sync/deferred.ts'
 import { createNodeSync } from './domain/nodes/sync/sync.ts'
 import { createSending } from './domain/notify/sending.ts'
 import { openInstance } from './instance.ts'
@@ -165,7 +166,7 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
     creationTurns: counts.turnsOf('creations', MINUTE_MS),
     hashing,
     strangersHashing: lineBefore(hashing, hashes, HASHES_WAITING),
-    nodeSync: createNodeSync(made),
+    nodeSync: config.nodeSync === 'here' ? createNodeSync(made) : deferNodeSync(made),
     ...made,
   }
 }

@@ -80,6 +80,8 @@ export interface Config {
   gateways: readonly GatewayDescriptor[]
   /** Whether webhooks and providers may not be at private or loopback addresses. */
   outboundDenyPrivate: boolean
+  /** Who works on nodes: this process, or the scheduler on another machine. */
+  nodeSync: 'here' | 'scheduler'
   syncIntervalMs: number
   /** The largest upload of a restore. */
   restoreMaxBytes: number
@@ -274,6 +276,7 @@ export function loadConfig(
     gateways,
     gatewayUrls: gatewayUrlsOf(gateways, values),
     outboundDenyPrivate: read('OUTBOUND_DENY_PRIVATE'),
+    nodeSync: read('NODE_SYNC'),
     syncIntervalMs: read('SYNC_INTERVAL_MS'),
     restoreMaxBytes: read('RESTORE_MAX_MB') * MB,
     snapshotMaxBytes: read('SNAPSHOT_MAX_MB') * MB,

@@ -207,6 +207,10 @@ function logStart({ config, log }: Services): void {
 async function start(roles: Role[]): Promise<void> {
   const init = readArguments(process.argv.slice(2))
   let config = loadConfig(process.env, process.cwd(), GATEWAYS)
+  if (roles.includes('scheduler') && config.nodeSync === 'scheduler')
+    throw new ConfigError(
+      'NODE_SYNC=scheduler leaves nodes to a scheduler elsewhere: not where it runs',
+    )
   makeFolders(config)
   if (await completeRestore(config)) config = loadConfig(process.env, process.cwd(), GATEWAYS)
   const { services: s, firstStart } = await compose(config, { init })

@@ -352,6 +352,12 @@ export const START = startSettings([
     docs: '`1`: webhooks, payment providers and nodes may not be at private or loopback addresses: [below](#what-goes-out)',
   },
   {
+    key: 'NODE_SYNC',
+    start: oneOf('here', 'scheduler'),
+    fallback: 'here',
+    docs: '`scheduler`: processes of this machine reach no node, and leave them to the scheduler on another one ([scaling.md](scaling.md#several-processes))',
+  },
+  {
     key: 'SYNC_INTERVAL_MS',
     start: whole(100, 3_600_000),
     fallback: '90000',

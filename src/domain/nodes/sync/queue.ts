@@ -25,11 +25,12 @@ interface ClientChange {
 /**
  * `apply` puts a set of clients of one core right. One call per core runs at a time; what arrives meanwhile goes together in
  * the next, so a thousand grants cost a handful of calls. Nodes whose core did not take them are noted as behind: the scheduler
- * goes on with them.
+ * goes on with them. `missed` hears of each such core.
  */
 export function createClientQueue(
   s: Deps,
   apply: (core: Core, uuids: string[]) => Promise<boolean>,
+  missed: (core: Core) => void,
 ) {
   const running = new Map<string, Promise<unknown>>()
   const waiting = new Map<string, Waiting>()
@@ -46,6 +47,7 @@ export function createClientQueue(
         failure: error.failure,
       })
     }
+    missed(core)
     await noteBehind(s.db, [...own.nodes])
     return false
   }

@@ -24,10 +24,13 @@ export function createRetryTimes(s: Deps) {
       if (outcome === 'in step') times.delete(core)
       else set(core, outcome === 'restarted' ? 0 : (times.get(core)?.failed ?? 0) + 1)
     },
-    /** Which of the cores that are behind are to be tried now. One that is new among them has just failed, here or elsewhere. */
+    /** Notes that a core did not take what it was told outside of a pass. */
+    missed(core: string): void {
+      if (!times.has(core)) set(core, 1)
+    },
+    /** Which of the cores that are behind are to be tried now: at once what another process has left to this one. */
     due(behind: string[]): string[] {
       for (const core of times.keys()) if (!behind.includes(core)) times.delete(core)
-      for (const core of behind) if (!times.has(core)) set(core, 1)
       const now = s.clock.monotonicMs()
       return behind.filter((core) => (times.get(core)?.dueMs ?? now) <= now)
     },

@@ -110,8 +110,12 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
     logTrouble: createTroubleLog(deps),
     logOddity: createOddityLog(deps),
   }
-  const queue = createClientQueue(s, (core, uuids) => applyClients(s, core, uuids))
   const retries = createRetryTimes(s)
+  const queue = createClientQueue(
+    s,
+    (core, uuids) => applyClients(s, core, uuids),
+    ({ name }) => retries.missed(name),
+  )
   const groupOf = async (name: string): Promise<CoreNodes | undefined> => {
     const code = codeOfCore(name)
     const nodes = await s.db.read(function* (q) {
