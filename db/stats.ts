@@ -31,7 +31,7 @@ type CountRow = Record<
 >
 
 const tallied = (name: string, slot: string) =>
-  `coalesce((select n from tallies where name = '${name}' and slot = '${slot}'), 0)`
+  `(select coalesce(sum(n), 0) from tallies where name = '${name}' and slot = '${slot}')`
 
 /** Bytes; beyond what JavaScript's numbers hold as many as they do. */
 const traffic = (slot: 'up' | 'down') =>

@@ -13,6 +13,7 @@ export const {
   oneOf,
   primaryKey,
   real,
+  sumKey,
   table,
   text,
   uniqueIndex,

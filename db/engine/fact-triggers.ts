@@ -17,19 +17,41 @@ export const quarterOf = (at: string) =>
 /** The slot in `tallies` of a subscription that is not open. */
 export const stateOf = (row: string) => `CASE ${row}.active WHEN 0 THEN 'revoked' ELSE 'held' END`
 
-const ADD_TO_TALLY = 'ON CONFLICT (name, slot) DO UPDATE SET n = tallies.n + excluded.n'
+/**
+ * What follows the row that says by how much a sum grows. SQLite has one writer, who adds to the row that is there. PostgreSQL's would wait for each other
+ * there, and all but one be run again: each adds a row, and FOLDINGS (facts.ts) makes them one.
+ */
+const addedTo = (engine: Engine, table: string, key: string) =>
+  engine === 'postgres' ? ';' : ` ON CONFLICT (${key}) DO UPDATE SET n = ${table}.n + excluded.n;`
 
-const tally = (name: string, slot: string, n: string) =>
-  `INSERT INTO tallies (name, slot, n) VALUES (${name}, ${slot}, ${n}) ${ADD_TO_TALLY};`
-
-const countEnding = (row: string, n: number) =>
-  `INSERT INTO ending_counts (day, node, plan, n)
-   SELECT substr(${row}.expires_at, 1, 10), ${row}.node, ${row}.plan, ${n} WHERE ${isOpen(`${row}.`)}
-   ON CONFLICT (day, node, plan) DO UPDATE SET n = ending_counts.n + excluded.n;`
-
-const countState = (row: string, n: number) =>
-  `INSERT INTO tallies (name, slot, n) SELECT 'subscriptions', ${stateOf(row)}, ${n} WHERE NOT (${isOpen(`${row}.`)})
-   ${ADD_TO_TALLY};`
+/** Statements that count what happens to a row, in the words of an engine. */
+const countingOf = (engine: Engine) => {
+  const toTally = addedTo(engine, 'tallies', 'name, slot')
+  const tally = (name: string, slot: string, n: string) =>
+    `INSERT INTO tallies (name, slot, n) VALUES (${name}, ${slot}, ${n})${toTally}`
+  return {
+    tally,
+    ending: (row: string, n: number) =>
+      `INSERT INTO ending_counts (day, node, plan, n)
+       SELECT substr(${row}.expires_at, 1, 10), ${row}.node, ${row}.plan, ${n} WHERE ${isOpen(`${row}.`)}
+       ${addedTo(engine, 'ending_counts', 'day, node, plan')}`,
+    state: (row: string, n: number) =>
+      `INSERT INTO tallies (name, slot, n) SELECT 'subscriptions', ${stateOf(row)}, ${n} WHERE NOT (${isOpen(`${row}.`)})
+       ${toTally}`,
+    user: (row: string, n: number) => tally("'users'", quarterOf(`${row}.created_at`), String(n)),
+    device: (n: number) => tally("'devices'", "''", String(n)),
+    /** By how much each of these parts grows. */
+    traffic: (parts: TrafficPart[], growth: (part: TrafficPart[1]) => string) =>
+      parts.map(([slot, part]) => tally("'traffic'", `'${slot}'`, growth(part))).join(' '),
+    payment: (row: string, n: number) =>
+      tally("'paid'", quarterOf(`${row}.paid_at`), String(n)) +
+      tally(
+        `'revenue ' || ${row}.currency`,
+        quarterOf(`${row}.paid_at`),
+        `CASE WHEN ${row}.refunded_at IS NULL THEN ${n} * ${row}.amount ELSE 0 END`,
+      ),
+  }
+}
 
 /** Only where something of it changes: the indexes of the table cost more than the question. */
 const summarize = (row: string) => {
@@ -56,29 +78,7 @@ const RESTS: TrafficPart[] = [
 ]
 export const TRAFFIC_PARTS: TrafficPart[] = [...UNITS, ...RESTS]
 
-const ofTraffic = (sign: string, row: string) =>
-  TRAFFIC_PARTS.map(([slot, part]) => tally("'traffic'", `'${slot}'`, sign + part(`${row}.`))).join(
-    ' ',
-  )
-
-const gain = ([, part]: TrafficPart) => `${part('NEW.')} - ${part('OLD.')}`
-
-/** Where one of them is another than before: of the units they mostly are not. */
-const onTraffic = (parts: TrafficPart[]): Change => ({
-  on: 'subscriptions',
-  after: 'update',
-  columns: TRAFFIC,
-  when: parts.map((one) => `${gain(one)} <> 0`).join(' OR '),
-  body: parts.map((one) => tally("'traffic'", `'${one[0]}'`, gain(one))).join(' '),
-})
-
-const ofPayment = (row: string, n: number) =>
-  tally("'paid'", quarterOf(`${row}.paid_at`), String(n)) +
-  tally(
-    `'revenue ' || ${row}.currency`,
-    quarterOf(`${row}.paid_at`),
-    `CASE WHEN ${row}.refunded_at IS NULL THEN ${n} * ${row}.amount ELSE 0 END`,
-  )
+const gain = (part: TrafficPart[1]) => `${part('NEW.')} - ${part('OLD.')}`
 
 const isPaid = (row: string) => `${row}.status = 'paid' AND ${row}.paid_at IS NOT NULL`
 
@@ -92,8 +92,6 @@ const SUMMARY = [...STATE, 'expires_at', 'tg_id']
 const TRAFFIC = ['up_bytes', 'down_bytes']
 const PAID = ['status', 'paid_at', 'amount', 'currency', 'refunded_at']
 
-const COUNT_USER = tally("'users'", quarterOf('NEW.created_at'), '1')
-const UNCOUNT_USER = tally("'users'", quarterOf('OLD.created_at'), '-1')
 const IS_BANNED = bannedFlag('NEW.')
 const HAS_TRAFFIC = (row: string) => `${row}.up_bytes <> 0 OR ${row}.down_bytes <> 0`
 
@@ -116,111 +114,122 @@ const onUpdate = (on: string, columns: string[], body: string): Change => ({
   body,
 })
 
-const changesOf = (engine: Engine): Record<string, Change> => ({
-  users_insert: {
-    on: 'users',
-    after: 'insert',
-    body: `INSERT INTO user_summaries (tg_id, created_at, banned, last_end, held)
+const changesOf = (engine: Engine): Record<string, Change> => {
+  const count = countingOf(engine)
+  /** Where one of these parts is another than before: of the units they mostly are not. */
+  const onTraffic = (parts: TrafficPart[]): Change => ({
+    on: 'subscriptions',
+    after: 'update',
+    columns: TRAFFIC,
+    when: parts.map(([, part]) => `${gain(part)} <> 0`).join(' OR '),
+    body: count.traffic(parts, gain),
+  })
+  return {
+    users_insert: {
+      on: 'users',
+      after: 'insert',
+      body: `INSERT INTO user_summaries (tg_id, created_at, banned, last_end, held)
       SELECT NEW.tg_id, NEW.created_at, ${IS_BANNED}, ${OF_SUBSCRIPTIONS} FROM subscriptions
       WHERE tg_id = NEW.tg_id AND active <> 0;
-    ${COUNT_USER}`,
-  },
-  users_delete: {
-    on: 'users',
-    after: 'delete',
-    body: `DELETE FROM user_summaries WHERE tg_id = OLD.tg_id; ${UNCOUNT_USER}`,
-  },
-  users_update: onUpdate(
-    'users',
-    ['tg_id', 'created_at', 'banned_at'],
-    `UPDATE user_summaries SET tg_id = NEW.tg_id, created_at = NEW.created_at, banned = ${IS_BANNED}
+    ${count.user('NEW', 1)}`,
+    },
+    users_delete: {
+      on: 'users',
+      after: 'delete',
+      body: `DELETE FROM user_summaries WHERE tg_id = OLD.tg_id; ${count.user('OLD', -1)}`,
+    },
+    users_update: onUpdate(
+      'users',
+      ['tg_id', 'created_at', 'banned_at'],
+      `UPDATE user_summaries SET tg_id = NEW.tg_id, created_at = NEW.created_at, banned = ${IS_BANNED}
        WHERE tg_id = OLD.tg_id;
-     ${summarize('NEW')} ${UNCOUNT_USER} ${COUNT_USER}`,
-  ),
-  users_telegram_id: {
-    on: 'users',
-    after: 'insert',
-    when: 'NEW.tg_id > 0 AND NEW.telegram_id IS NULL',
-    body: 'UPDATE users SET telegram_id = tg_id WHERE tg_id = NEW.tg_id;',
-  },
-  users_tags_insert: {
-    on: 'users',
-    after: 'insert',
-    when: "NEW.tags <> '[]'",
-    body: TAG_USER(engine),
-  },
-  users_tags_delete: {
-    on: 'users',
-    after: 'delete',
-    when: "OLD.tags <> '[]'",
-    body: UNTAG_USER(engine),
-  },
-  users_tags_update: onUpdate('users', ['tg_id', 'tags'], UNTAG_USER(engine) + TAG_USER(engine)),
-  devices_insert: { on: 'devices', after: 'insert', body: tally("'devices'", "''", '1') },
-  devices_delete: { on: 'devices', after: 'delete', body: tally("'devices'", "''", '-1') },
-  subscriptions_insert: {
-    on: 'subscriptions',
-    after: 'insert',
-    body: `${countState('NEW', 1)} ${countEnding('NEW', 1)} ${summarize('NEW')}`,
-  },
-  subscriptions_delete: {
-    on: 'subscriptions',
-    after: 'delete',
-    body: `${countState('OLD', -1)} ${countEnding('OLD', -1)} ${summarize('OLD')}`,
-  },
-  subscriptions_traffic_insert: {
-    on: 'subscriptions',
-    after: 'insert',
-    when: HAS_TRAFFIC('NEW'),
-    body: ofTraffic('', 'NEW'),
-  },
-  subscriptions_traffic_delete: {
-    on: 'subscriptions',
-    after: 'delete',
-    when: HAS_TRAFFIC('OLD'),
-    body: ofTraffic('-', 'OLD'),
-  },
-  subscriptions_state: onUpdate(
-    'subscriptions',
-    STATE,
-    countState('OLD', -1) + countState('NEW', 1),
-  ),
-  subscriptions_ending: onUpdate(
-    'subscriptions',
-    ENDING,
-    countEnding('OLD', -1) + countEnding('NEW', 1),
-  ),
-  subscriptions_summary: onUpdate('subscriptions', SUMMARY, summarize('NEW')),
-  subscriptions_owner: onUpdate('subscriptions', ['tg_id'], summarize('OLD')),
-  subscriptions_traffic: onTraffic(RESTS),
-  subscriptions_traffic_units: onTraffic(UNITS),
-  payments_insert: {
-    on: 'payments',
-    after: 'insert',
-    when: isPaid('NEW'),
-    body: ofPayment('NEW', 1),
-  },
-  payments_delete: {
-    on: 'payments',
-    after: 'delete',
-    when: isPaid('OLD'),
-    body: ofPayment('OLD', -1),
-  },
-  payments_unpaid: {
-    on: 'payments',
-    after: 'update',
-    columns: PAID,
-    when: `${isPaid('OLD')} AND (${changes(...PAID)})`,
-    body: ofPayment('OLD', -1),
-  },
-  payments_paid: {
-    on: 'payments',
-    after: 'update',
-    columns: PAID,
-    when: `${isPaid('NEW')} AND (${changes(...PAID)})`,
-    body: ofPayment('NEW', 1),
-  },
-})
+     ${summarize('NEW')} ${count.user('OLD', -1)} ${count.user('NEW', 1)}`,
+    ),
+    users_telegram_id: {
+      on: 'users',
+      after: 'insert',
+      when: 'NEW.tg_id > 0 AND NEW.telegram_id IS NULL',
+      body: 'UPDATE users SET telegram_id = tg_id WHERE tg_id = NEW.tg_id;',
+    },
+    users_tags_insert: {
+      on: 'users',
+      after: 'insert',
+      when: "NEW.tags <> '[]'",
+      body: TAG_USER(engine),
+    },
+    users_tags_delete: {
+      on: 'users',
+      after: 'delete',
+      when: "OLD.tags <> '[]'",
+      body: UNTAG_USER(engine),
+    },
+    users_tags_update: onUpdate('users', ['tg_id', 'tags'], UNTAG_USER(engine) + TAG_USER(engine)),
+    devices_insert: { on: 'devices', after: 'insert', body: count.device(1) },
+    devices_delete: { on: 'devices', after: 'delete', body: count.device(-1) },
+    subscriptions_insert: {
+      on: 'subscriptions',
+      after: 'insert',
+      body: `${count.state('NEW', 1)} ${count.ending('NEW', 1)} ${summarize('NEW')}`,
+    },
+    subscriptions_delete: {
+      on: 'subscriptions',
+      after: 'delete',
+      body: `${count.state('OLD', -1)} ${count.ending('OLD', -1)} ${summarize('OLD')}`,
+    },
+    subscriptions_traffic_insert: {
+      on: 'subscriptions',
+      after: 'insert',
+      when: HAS_TRAFFIC('NEW'),
+      body: count.traffic(TRAFFIC_PARTS, (part) => part('NEW.')),
+    },
+    subscriptions_traffic_delete: {
+      on: 'subscriptions',
+      after: 'delete',
+      when: HAS_TRAFFIC('OLD'),
+      body: count.traffic(TRAFFIC_PARTS, (part) => `-${part('OLD.')}`),
+    },
+    subscriptions_state: onUpdate(
+      'subscriptions',
+      STATE,
+      count.state('OLD', -1) + count.state('NEW', 1),
+    ),
+    subscriptions_ending: onUpdate(
+      'subscriptions',
+      ENDING,
+      count.ending('OLD', -1) + count.ending('NEW', 1),
+    ),
+    subscriptions_summary: onUpdate('subscriptions', SUMMARY, summarize('NEW')),
+    subscriptions_owner: onUpdate('subscriptions', ['tg_id'], summarize('OLD')),
+    subscriptions_traffic: onTraffic(RESTS),
+    subscriptions_traffic_units: onTraffic(UNITS),
+    payments_insert: {
+      on: 'payments',
+      after: 'insert',
+      when: isPaid('NEW'),
+      body: count.payment('NEW', 1),
+    },
+    payments_delete: {
+      on: 'payments',
+      after: 'delete',
+      when: isPaid('OLD'),
+      body: count.payment('OLD', -1),
+    },
+    payments_unpaid: {
+      on: 'payments',
+      after: 'update',
+      columns: PAID,
+      when: `${isPaid('OLD')} AND (${changes(...PAID)})`,
+      body: count.payment('OLD', -1),
+    },
+    payments_paid: {
+      on: 'payments',
+      after: 'update',
+      columns: PAID,
+      when: `${isPaid('NEW')} AND (${changes(...PAID)})`,
+      body: count.payment('NEW', 1),
+    },
+  }
+}
 
 /** The triggers of an engine. */
 export const factTriggers = (engine: Engine): Trigger[] =>

@@ -2,7 +2,7 @@
  * What is known of many rows without reading them: kept by triggers (engine/fact-triggers.ts) in the transaction that changes
  * the rows, made anew by engine/facts.ts. A restore does not take these tables from a backup.
  */
-import { bool, index, int, primaryKey, table, text } from '../engine/columns.ts'
+import { bool, index, int, primaryKey, sumKey, table, text } from '../engine/columns.ts'
 import { sql } from '../engine/orm.ts'
 
 /** Of each user what the listing filters and sorts by. */
@@ -42,7 +42,7 @@ export const endingCounts = table(
     plan: text('plan').notNull(),
     n: int('n').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.day, t.node, t.plan] })],
+  (t) => [sumKey('ending_counts_key', t.day, t.node, t.plan)],
 )
 
 /**
@@ -53,5 +53,5 @@ export const endingCounts = table(
 export const tallies = table(
   'tallies',
   { name: text('name').notNull(), slot: text('slot').notNull(), n: int('n').notNull() },
-  (t) => [primaryKey({ columns: [t.name, t.slot] })],
+  (t) => [sumKey('tallies_key', t.name, t.slot)],
 )

@@ -24,6 +24,9 @@ const ofSqlite = (sql: string) => raw.prepare(sql).raw().all() as unknown[][]
 const ofPostgres = (text: string) =>
   onDatabase(url, async (client) => (await client.query({ text, rowMode: 'array' })).rows)
 
+/** Their keys are indexes in PostgreSQL, where a sum has several rows for a while. */
+const SUMS = new Set<unknown>(['ending_counts', 'tallies'])
+
 /** Of drizzle's own table PostgreSQL numbers the rows itself. */
 const OURS = "not like '\\_\\_%' escape '\\'"
 
@@ -44,7 +47,8 @@ test('columns, with what they hold, in whatever order they came', async () => {
      order by c.table_name collate "C", c.column_name collate "C"`,
   )
   const isSet = (row: unknown[]) => [...row.slice(0, 4), Boolean(row[4]), row[5]]
-  expect(found.map(isSet)).toEqual(columns.map(isSet))
+  const withoutKey = (row: unknown[]) => (SUMS.has(row[0]) ? [...row.slice(0, 5), 0] : row)
+  expect(found.map(isSet)).toEqual(columns.map(isSet).map(withoutKey))
   expect(found.length).toBeGreaterThan(200)
 })
 
@@ -59,7 +63,12 @@ test('indexes, with their columns, whether they are unique, and whether they are
      from pg_index i join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid
      where t.relnamespace = 'public'::regnamespace and not i.indisprimary order by c.relname collate "C"`,
   )
-  expect(found).toEqual(indexes)
+  const keys = new Set<unknown>([...SUMS].map((table) => `${table}_key`))
+  expect(found.filter(([name]) => keys.has(name)).map((row) => row.slice(1))).toEqual([
+    [0, 0, 3],
+    [0, 0, 2],
+  ])
+  expect(found.filter(([name]) => !keys.has(name))).toEqual(indexes)
   expect(found.length).toBeGreaterThan(60)
 })
 

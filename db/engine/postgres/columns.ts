@@ -42,6 +42,7 @@ export function postgresColumns(): typeof sqlite {
     index: core.index,
     uniqueIndex: core.uniqueIndex,
     primaryKey: core.primaryKey,
+    sumKey: (name: string, ...columns: [never, ...never[]]) => core.index(name).on(...columns),
     text,
     int,
     real: core.doublePrecision,

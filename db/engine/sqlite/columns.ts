@@ -1,5 +1,6 @@
 /** Column builders of the schema for SQLite: of drizzle no more than they need, as in ../orm.ts. */
 import { createRequire } from 'node:module'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
 const load = createRequire(import.meta.url)
 type Core = typeof import('drizzle-orm/sqlite-core')
@@ -15,6 +16,11 @@ export const table = core.sqliteTable
 export const index = core.index
 export const uniqueIndex = core.uniqueIndex
 export const primaryKey = core.primaryKey
+/** What a sum is found by: its key here, an index where each change of it is a row of its own until they are folded (../facts.ts). */
+export const sumKey = <const C extends [SQLiteColumn, ...SQLiteColumn[]]>(
+  _name: string,
+  ...columns: C
+) => core.primaryKey({ columns })
 export const text = (name: string) => core.text(name)
 export const int = (name: string) => core.integer(name)
 export const real = (name: string) => core.real(name)

@@ -1,8 +1,9 @@
-/** The job's housekeeping: sessions, pending logins, codes and attempts that ran out, and history past its time. */
+/** The job's housekeeping: sessions, pending logins, codes and attempts that ran out, history past its time, and sums. */
 
 import { deleteExpiredLinkCodes } from '#db/link-codes.ts'
 import { deleteExpiredLogins } from '#db/logins.ts'
 import { deleteOld } from '#db/retention.ts'
+import { foldSums } from '#db/sums.ts'
 import { DEVICE_TTL_SECONDS } from '#src/domain/accounts/admin-devices.ts'
 import { forgetGuests } from '#src/domain/payments/guests.ts'
 import { pause } from '#src/lib/pause.ts'
@@ -25,6 +26,7 @@ export async function cleanUp(s: Deps): Promise<void> {
   })
   await deleteExpiredLinkCodes(s.db, formatTimestamp(now))
   await forgetGuests(s)
+  await foldSums(s.db)
   const limits = {
     events: before(RETENTION_DAYS.events),
     outbox: before(RETENTION_DAYS.outbox),
