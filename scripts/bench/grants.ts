@@ -6,6 +6,7 @@ import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { type Figure, median } from './figures.ts'
 import type { NoticesJob, NoticesResult } from './notices.ts'
 import type { Options } from './options.ts'
+import { connect, moveShop } from './postgres.ts'
 import { findRuntimes, type Runtime, runScript, startServer } from './processes.ts'
 import { dataFolder } from './seed.ts'
 import { externalIdOf, paymentIdOf, tgIdOf } from './shop.ts'
@@ -18,23 +19,41 @@ const PATIENCE_MS = 60_000
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Reads of the service's database from outside. */
-function reader(folder: string) {
-  const db = new Sqlite(`${folder}/panel.db`, { readonly: true, timeout: 10_000 })
-  const count = (from: string) => db.prepare(`SELECT count(*) FROM ${from}`).pluck().get() as number
+async function reader(folder: string, url: string | undefined) {
+  const { count, close } = url === undefined ? countsOfFile(folder) : await countsOfServer(url)
   return {
-    paid: () => count("payments WHERE status = 'paid'"),
+    paid: () => count("payments where status = 'paid'"),
     /** Messages and events that wait or are under way. */
-    waiting: () =>
-      count("outbox WHERE status IN ('ready', 'sending')") +
-      count("events WHERE status IN ('ready', 'sending')"),
-    isSynced: () => count("nodes WHERE code = 'de1' AND last_seen_at IS NOT NULL") === 1,
-    close: () => db.close(),
+    waiting: async () =>
+      (await count("outbox where status in ('ready', 'sending')")) +
+      (await count("events where status in ('ready', 'sending')")),
+    isSynced: async () =>
+      (await count("nodes where code = 'de1' and last_seen_at is not null")) === 1,
+    close,
   }
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
+function countsOfFile(folder: string) {
+  const db = new Sqlite(`${folder}/panel.db`, { readonly: true, timeout: 10_000 })
+  return {
+    count: async (from: string) =>
+      db.prepare(`select count(*) from ${from}`).pluck().get() as number,
+    close: async () => void db.close(),
+  }
+}
+
+async function countsOfServer(url: string) {
+  const client = await connect(url)
+  return {
+    count: async (from: string) =>
+      Number((await client.query(`select count(*) as n from ${from}`)).rows[0].n),
+    close: () => client.end(),
+  }
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
-  while (!isSo()) {
+  while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`not within a minute: ${what}`)
     await pause(50)
   }
@@ -57,7 +76,10 @@ function addPayments(folder: string, users: number, payments: number): void {
 }
 
 /** A shop that sells through provider B and tells everybody; its local node has a core where there is Xray. */
-function shopEnvironment(folder: string, sink: string) {
+function shopEnvironment(
+  folder: string,
+  sink: string,
+): { env: Record<string, string>; hasCore: boolean } {
   const env: Record<string, string> = {
     ...serviceEnvironment(folder),
     LOG_LEVEL: 'info',
@@ -85,12 +107,20 @@ interface Run extends NoticesResult {
   cpuMs: number
 }
 
-/** Part `grants`. The first tenth of a run warms the process up and is not counted. */
-export async function measureGrants(
+/** Where else than in one process over its file the shop runs. */
+export interface Elsewhere {
+  /** The server that its rows are moved to. */
+  url: string
+  webProcesses: number
+}
+
+/** Runs of `options.payments` grants. The first tenth of a run warms the process up and is not counted. */
+export async function grantRuns(
   options: Options,
   runtime: Runtime,
   folder: string,
-): Promise<Figure[]> {
+  elsewhere?: Elsewhere,
+): Promise<Run[]> {
   const { users, payments, runs, connections } = options
   const warmUp = Math.ceil(payments / 10)
   const data = await dataFolder(`${folder}/shop`, users)
@@ -98,13 +128,18 @@ export async function measureGrants(
   const sink = await startServer(nodeRuntime(), 'scripts/bench/sink.ts', {})
   const { env, hasCore } = shopEnvironment(data, `http://127.0.0.1:${sink.port}`)
   if (!hasCore) console.error('bench: no Xray was found: grants are measured without a node')
+  if (elsewhere) {
+    await moveShop(runtime, env, elsewhere.url)
+    env.DATABASE_URL = elsewhere.url
+    env.WEB_PROCESSES = String(elsewhere.webProcesses)
+  }
   const service = await startServer(runtime, 'src/main.ts', env)
-  const shop = reader(data)
+  const shop = await reader(data, elsewhere?.url)
   const send = (from: number, count: number) => {
     const job: NoticesJob = { port: service.port, secret: SECRET, from, count, connections }
     return runScript<NoticesResult>(nodeRuntime(), 'scripts/bench/notices.ts', job)
   }
-  const delivered = () => until('everything is delivered', () => shop.waiting() === 0)
+  const delivered = () => until('everything is delivered', async () => (await shop.waiting()) === 0)
   if (hasCore) await until('the node is in step', shop.isSynced)
   await send(0, warmUp)
   await delivered()
@@ -119,11 +154,19 @@ export async function measureGrants(
     const cpuMs = (service.cpuMs() - cpuBefore) / payments
     results.push({ ...result, bare, behindMs: performance.now() - sentAt, cpuMs })
   }
-  if (shop.paid() !== warmUp + runs * payments) throw new Error('not every notice was granted')
-  shop.close()
+  const paid = await shop.paid()
+  if (paid !== warmUp + runs * payments) throw new Error('not every notice was granted')
+  await shop.close()
   await Promise.all([service.stop(), sink.stop()])
-  return figuresOf(runtime, results)
+  return results
 }
+
+/** Part `grants`. */
+export const measureGrants = async (
+  options: Options,
+  runtime: Runtime,
+  folder: string,
+): Promise<Figure[]> => figuresOf(runtime, await grantRuns(options, runtime, folder))
 
 function nodeRuntime(): Runtime {
   const [node] = findRuntimes(['node'])

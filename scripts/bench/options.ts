@@ -14,6 +14,7 @@ export const PARTS = [
   'backup',
   'login',
   'grants',
+  'engines',
   'million',
   'memory',
 ] as const
@@ -27,17 +28,17 @@ export const HELP = `Measures the service on Node and Bun and prints one table (
   npm run bench -- --runtimes node       one runtime; Bun is BUN_BIN, else the one in PATH
   npm run bench -- --quick               small sizes and short runs: whether it works, not how fast it is
 
-  --users N          users of sub, processes, listing and grants, each with 3 subscriptions and 3 devices (100000)
+  --users N          users of sub, processes, listing, grants and engines, each with 3 subscriptions and 3 devices (100000)
   --many N           users of scale, against 1000, and of million (1000000)
   --clients N        clients of a node in sync and memory, whose large one has ten times as many (10000)
-  --payments N       payments of grants, each run (10000)
+  --payments N       payments of grants and engines, each run (10000)
   --runs N           alternating runs that the median is taken of (5)
   --seconds N        length of one run, after 2 s of warm-up (5)
   --connections N    connections of the load generator (64)
   --json FILE        where the figures go (bench-results.json in the temporary folder)
   --help             this text
 
-Xray for sync is found as the service finds it: XRAY_BIN, CORES_DIR, PATH.`
+PostgreSQL's programs for engines are Debian's, or in PATH. Xray for sync is found as the service finds it: XRAY_BIN, CORES_DIR, PATH.`
 
 export interface Options {
   parts: Part[]

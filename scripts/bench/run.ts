@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { measureBackup } from './backup.ts'
+import { measureEngines } from './engines.ts'
 import { type Figure, formatTable } from './figures.ts'
 import { measureGrants } from './grants.ts'
 import { measureIdle } from './idle.ts'
@@ -28,6 +29,7 @@ const MEASURES: Record<Part, Measure> = {
   backup: measureBackup,
   login: measureLogin,
   grants: measureGrants,
+  engines: measureEngines,
   million: measureMillion,
   memory: measureMemory,
 }

@@ -10,6 +10,15 @@ export const hwidOf = (user: number, device: number): string =>
 /** Telegram ids as they come: of all lengths, in no order. */
 export const tgIdOf = (user: number): number => 10_000_000 + ((user * 7_368_787) % 7_999_999_993)
 /** Payments that wait for their notice, and what provider B calls them. */
-export const paymentIdOf = (payment: number): string =>
-  `00000000-0000-4000-8000-${String(payment).padStart(12, '0')}`
-export const externalIdOf = (payment: number): string => `gw-${payment}`
+/** In no order, as those of a shop are. */
+export const paymentIdOf = (payment: number): string => {
+  const hex = hash('sha256', `payment ${payment}`, 'hex')
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `a${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-')
+}
+export const externalIdOf = (payment: number): string => `gw-${paymentIdOf(payment)}`

@@ -139,7 +139,7 @@ const LAYERS: Layer[] = [
   layer(
     'measurements',
     'scripts/bench/ scripts/docs/walks.ts scripts/pictures.ts',
-    'sqlite, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, commands, test, node:, hono, @hono/node-server, better-sqlite3, ssh2',
+    'sqlite, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, commands, test, node:, hono, @hono/node-server, better-sqlite3, pg, ssh2',
   ),
 ]
 
