@@ -19,10 +19,16 @@ const TAG = 'tag, tg_id'
 /** The tables of sums, and by what a sum is found. */
 const SUMS = { ending_counts: 'day, node, plan', tallies: 'name, slot' }
 
+const isSums = (table: string): table is keyof typeof SUMS => table in SUMS
+
 const of = (table: string, columns: string) => columns.replace(/\w+/g, `${table}.$&`)
 
 const keptSums = (table: keyof typeof SUMS) =>
-  `SELECT ${SUMS[table]}, sum(n) FROM ${table} GROUP BY ${SUMS[table]} HAVING sum(n) <> 0`
+  `SELECT ${SUMS[table]}, cast(sum(n) as bigint) AS n FROM ${table} GROUP BY ${SUMS[table]} HAVING sum(n) <> 0`
+
+/** What a table says, in either engine: of sums a row for each, and none for what came to nothing. */
+export const saidBy = (table: string): string =>
+  isSums(table) ? `(${keptSums(table)}) AS said` : `"${table}"`
 
 const factsOf = (engine: Engine): Record<string, Facts> => ({
   user_summaries: {

@@ -1,6 +1,11 @@
 /** Sums that many add to at once: nobody waits, nothing is lost, and the rows do not grow in number. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type PostgresDatabase, wrap } from '#db/engine/postgres/handle.ts'
+import { postgresStore } from '#db/engine/postgres/store.ts'
 import { findFaults } from '#db/engine/postgres/verify.ts'
 import { foldSums } from '#db/sums.ts'
 import {
@@ -78,4 +83,26 @@ test('of a sum that came to nothing no row is left', async () => {
   })
   await foldSums(db)
   expect(await rows()).toEqual({ rows: 0, n: null })
+})
+
+test('in a copy for SQLite each sum has one row', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subpanel-sums-'))
+  try {
+    await onDatabase(url, async (client) => {
+      for (let user = 1; user <= 5; user++) await client.query(ADD, [user])
+      await client.query(
+        "insert into users (tg_id, token, created_at) values (6, 'gone', '2026-03-02T12:00:00')",
+      )
+      await client.query('delete from users where tg_id = 6')
+    })
+    const path = join(folder, 'copy.db')
+    await postgresStore(url).copyInto(path)
+    const copy = new Sqlite(path, { readonly: true })
+    expect(copy.prepare("select slot, n from tallies where name = 'users'").all()).toEqual([
+      { slot: '2026-03-01T12:00', n: 5 },
+    ])
+    copy.close()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -1,5 +1,6 @@
 /** Whether a file of SQLite and PostgreSQL have the same rows. */
 import type Sqlite from 'better-sqlite3'
+import { saidBy } from '../facts.ts'
 import { PORTION, quoted, type Table } from './copy.ts'
 import { sound } from './sql-text.ts'
 import type { Asking } from './steps.ts'
@@ -20,7 +21,7 @@ async function orderOf(client: Asking, { name, columns }: Table): Promise<string
 async function countUnequal(client: Asking, raw: Sqlite.Database, table: Table) {
   const names = quoted(table.columns.map(({ name }) => name))
   const order = await orderOf(client, table)
-  const text = `select ${names} from "${table.name}" order by ${order}`
+  const text = `select ${names} from ${saidBy(table.name)} order by ${order}`
   const theirs = raw.prepare(text).raw().iterate() as IterableIterator<unknown[]>
   await client.query(`declare rows_compared no scroll cursor for ${text}`)
   let unequal = 0

@@ -5,7 +5,7 @@
 import type Sqlite from 'better-sqlite3'
 import { STORED_TABLES } from '#db/rows.ts'
 import { KEPT } from '#db/upload.ts'
-import { FACT_TABLES } from '../facts.ts'
+import { FACT_TABLES, saidBy } from '../facts.ts'
 import { sound } from './sql-text.ts'
 import type { Asking } from './steps.ts'
 
@@ -100,7 +100,7 @@ export async function copyOut(client: Asking, raw: Sqlite.Database, tables: Tabl
     )
     // A cursor keeps both sides small, whatever the size of the table.
     await client.query(
-      `declare rows_out no scroll cursor for select ${quoted(names)} from "${name}"`,
+      `declare rows_out no scroll cursor for select ${quoted(names)} from ${saidBy(name)}`,
     )
     let count = 0
     for (let got = PORTION; got === PORTION; count += got) {
