@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Database } from '#db/engine/database.ts'
-import { DatabaseRefused, isBusy, isDamage, isFull, isOfDatabase } from '#db/engine/failures.ts'
+import { isBusy, isDamage, isFull, isOfDatabase } from '#db/engine/failures.ts'
 import { storeAt } from '#db/engine/open.ts'
 import type { Store, StorePlace } from '#db/engine/store.ts'
 import { getInstance, updateInstance } from '#db/instance.ts'
@@ -127,7 +127,7 @@ export function explainFailure(error: unknown): { line: string; exit: number } |
   }
   if (isFull(error) || code === 'ENOSPC') return { line: 'the disk is full', exit: 1 }
   if (isBusy(error)) return { line: 'another process keeps the database locked', exit: 1 }
-  if (error instanceof DatabaseRefused || isOfDatabase(error) || /^E[A-Z]+$/.test(code)) {
+  if (isOfDatabase(error) || /^E[A-Z]+$/.test(code)) {
     return { line: reason, exit: 1 }
   }
   return null

@@ -3,10 +3,10 @@ import { errorCode, errorMessage } from '#src/lib/errors.ts'
 
 /**
  * `busy`: others kept it from being done, and it may be tried again. `unique`: a key refused a row. `full`: there is no space for the
- * write. `damaged`: what is stored can no longer be trusted. `away`: the server can't be reached, or takes no changes. `other`: a fault of
- * the program, or of the operator.
+ * write. `damaged`: what is stored can no longer be trusted. `away`: the server can't be reached, or takes no changes. `refused`: this program must
+ * leave the database alone. `other`: a fault of the program, or of the operator.
  */
-export type FailureKind = 'busy' | 'unique' | 'full' | 'damaged' | 'away' | 'other'
+export type FailureKind = 'busy' | 'unique' | 'full' | 'damaged' | 'away' | 'refused' | 'other'
 
 export class DatabaseFailure extends Error {
   readonly kind: FailureKind
@@ -22,6 +22,13 @@ export class DatabaseFailure extends Error {
     this.name = 'DatabaseFailure'
     this.kind = kind
     this.code = options.code
+  }
+}
+
+/** A database that this program must leave alone; the message is for the operator. */
+export class DatabaseRefused extends DatabaseFailure {
+  constructor(message: string) {
+    super('refused', message)
   }
 }
 
@@ -49,6 +56,9 @@ export const isBusy = (error: unknown): boolean => failureKind(error) === 'busy'
 
 /** Whether a write failed for want of space. */
 export const isFull = (error: unknown): boolean => failureKind(error) === 'full'
+
+/** Whether this program must leave the database alone. */
+export const isRefused = (error: unknown): boolean => failureKind(error) === 'refused'
 
 /** Whether its server can't be reached, or takes no changes. */
 export const isAway = (error: unknown): boolean => failureKind(error) === 'away'
@@ -79,6 +89,3 @@ export function toldError({ message, code, kind }: Telling): Error {
   if (kind === undefined) return Object.assign(new Error(message), { code })
   return new DatabaseFailure(kind, message, code === undefined ? {} : { code })
 }
-
-/** A database that this program must leave alone; the message is for the operator. */
-export class DatabaseRefused extends Error {}

@@ -1,5 +1,5 @@
 /** The one place that turns a thrown value into a response. */
-import { isAway, isBusy, isFull } from '#db/engine/failures.ts'
+import { isAway, isBusy, isFull, isRefused } from '#db/engine/failures.ts'
 import { ApiError, CutOff, errorMessage } from '#src/lib/errors.ts'
 import { noteFault } from '#src/lib/note-fault.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -23,6 +23,10 @@ function refusalOf(s: Http, c: Context, error: unknown): ApiError {
   if (isAway(error)) {
     s.log.error('the database cannot be reached', { reason: errorMessage(error) })
     return refusal('database-away')
+  }
+  if (isRefused(error)) {
+    s.log.error('the database is not taken as it is', { reason: errorMessage(error) })
+    return refusal('database-newer')
   }
   noteFault(s, 'error', 'request failed', error, {
     method: c.req.method,

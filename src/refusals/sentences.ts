@@ -137,6 +137,7 @@ export const OF_THE_PANEL = {
     'disk-space-low': 'too little space on the disk',
     'database-busy': 'the database is busy, try again',
     'database-away': 'the database cannot be reached, try again',
+    'database-newer': 'another version has the database now: restart the service',
     'too-busy': 'too busy, try again',
     'list-not-read': 'the list could not be read, try again',
     'reading-too-long': 'reading took too long, narrow the list down',

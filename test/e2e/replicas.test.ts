@@ -2,8 +2,10 @@
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pause } from '#src/lib/pause.ts'
 import { findCore } from '#test/support/cores.ts'
-import { type Area, freePort, PLAIN, RUNTIMES } from '#test/support/drivers/process.ts'
+import { nextVersion } from '#test/support/drivers/next-version.ts'
+import { type Area, freePort, PLAIN, RUNTIMES, type Server } from '#test/support/drivers/process.ts'
 import { useAreas } from '#test/support/drivers/torture.ts'
 import { until } from '#test/support/labs/lab.ts'
 import { type PostgresServer, startPostgres } from '#test/support/labs/postgres-server.ts'
@@ -52,5 +54,77 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const outMs = performance.now() - begin - inMs
     console.log(`${runtime}: in after ${Math.round(inMs)} ms, out after ${Math.round(outMs)} ms`)
     expect(Math.max(inMs, outMs)).toBeLessThan(3000)
+  })
+
+  test('two versions at once: the former one serves and sells on while the next has taken the database over', async () => {
+    const a = area({ ...PLAIN, DATABASE_URL: await postgres.createDatabase() })
+    const web = `entry/${runtime}.ts`
+    const former = await a.startServer({ runtime })
+    const sell = async (server: Server, user: number) => {
+      const { status } = await server.admin(`/users/${user}/grant`, { node: 'de1', plan: '1m' })
+      expect(status).toBe(200)
+    }
+    const knows = async (server: Server, user: number) =>
+      (await server.admin(`/users/${user}`)).json.subscriptions.length
+    await sell(former, 1)
+    const link = `/sub/${(await former.admin('/users/1')).json.token}`
+    // What is added is what the former one does without; what goes away goes with the release after.
+    const root = nextVersion(a, {
+      migrations: [
+        'alter table users add column test_mark text',
+        'alter table plans add column test_limit integer not null default 5',
+      ],
+      'migrations-postgres': [
+        'alter table users add column test_mark text',
+        "update users set test_mark = 'migrated'",
+        'alter table plans add column test_limit bigint not null default 5',
+        'create index users_test_mark on users (test_mark)',
+      ],
+    })
+    let seller = 2
+    let isMigrated = false
+    const faults: number[] = []
+    const selling = (async () => {
+      while (!isMigrated) {
+        const { status } = await former.admin(`/users/${seller++}/grant`, {
+          node: 'de1',
+          plan: '1m',
+        })
+        if (status !== 200) faults.push(status)
+        if ((await former.call(link)).status !== 200) faults.push(0)
+        await pause(20)
+      }
+    })()
+    const next = await a.startServer({ runtime, root, entry: web }).finally(() => {
+      isMigrated = true
+    })
+    await selling
+    // Who wrote in the moment of the migration may have been told to come again.
+    expect(faults.filter((status) => status !== 503)).toEqual([])
+    expect(seller).toBeGreaterThan(3)
+    await sell(former, 1000)
+    await sell(next, 1001)
+    for (const server of [former, next]) {
+      for (const user of [1, 1000, 1001]) expect(await knows(server, user)).toBe(1)
+      expect((await server.call(link)).status).toBe(200)
+    }
+    expect((await next.admin('/settings/brand', { brand_name: 'Next' })).status).toBe(200)
+    await until('the former one has its settings', async () => {
+      const { json } = await former.admin('/settings/brand')
+      return json.brand_name === 'Next'
+    })
+    const backup = await former.admin('/backup')
+    expect([backup.status, backup.json]).toEqual([
+      503,
+      { error: 'another version has the database now: restart the service' },
+    ])
+    await former.stop()
+    const refused = await a.run({ runtime, env: { PORT: '0' } })
+    expect([refused.code, refused.output]).toEqual([
+      1,
+      expect.stringMatching(/^subpanel: .+newer version of Subpanel: update the program\n$/),
+    ])
+    const checked = await a.run({ runtime, root, entry: '../scripts/verify.ts' })
+    expect([checked.code, checked.output]).toEqual([0, 'all is well\n'])
   })
 })

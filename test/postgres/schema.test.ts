@@ -1,7 +1,10 @@
 /** Both engines have the same tables, columns, keys, indexes and triggers: each has migrations of its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { knownHashes, TRIGGERS as POSTGRES_TRIGGERS } from '#db/engine/postgres/migrate.ts'
 import { driverOf } from '#db/engine/sqlite/handle.ts'
 import { openDatabase } from '#db/engine/sqlite/open.ts'
+import { postgresTrigger } from '#db/engine/trigger.ts'
+import { sha256Hex } from '#src/lib/crypto.ts'
 import {
   createDatabase,
   dropDatabase,
@@ -105,4 +108,13 @@ test('and the rows that each begins with', async () => {
   const counts = tables.map((table) => ofSqlite(`select count(*) from "${table}"`).flat()[0])
   const text = tables.map((table) => `select count(*)::int from "${table}"`).join(' union all ')
   expect((await ofPostgres(text)).flat()).toEqual(counts)
+})
+
+// A database gets its triggers with a migration, so that of two versions at once the older one never puts its own back.
+test('triggers are those of the last migration: a change of theirs comes with one (npm run db:generate -- --custom)', () => {
+  const texts = POSTGRES_TRIGGERS.flatMap(postgresTrigger)
+  expect([knownHashes().length, sha256Hex(JSON.stringify(texts)).slice(0, 16)]).toEqual([
+    2,
+    '779a84c239b09095',
+  ])
 })

@@ -1,46 +1,24 @@
 /** A process killed while it sets up or migrates: the next start goes on as if nothing had been. */
-import {
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { migrate, migrationNumbers } from '#db/engine/sqlite/migrate.ts'
 import { openDatabase } from '#db/engine/sqlite/open.ts'
-import { type Area, findProgram, PLAIN, ROOT, RUNTIMES } from '#test/support/drivers/process.ts'
+import { nextVersion } from '#test/support/drivers/next-version.ts'
+import { type Area, findProgram, PLAIN, RUNTIMES } from '#test/support/drivers/process.ts'
 import { fillUsers, useAreas, verdict } from '#test/support/drivers/torture.ts'
 
 const area = useAreas()
 const USERS = 2000
 
-/** A copy of the program with one more migration, which changes every user. */
-function nextVersion(a: Area): { root: string; migrations: number } {
-  const root = join(a.dir, 'next')
-  mkdirSync(root)
-  for (const name of ['src', 'db', 'templates', 'package.json'])
-    cpSync(join(ROOT, name), join(root, name), { recursive: true })
-  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
-  const folder = join(root, 'db/migrations')
-  const file = join(folder, 'meta/_journal.json')
-  const journal = JSON.parse(readFileSync(file, 'utf8'))
-  const last = journal.entries.at(-1)
-  journal.entries.push({ ...last, idx: last.idx + 1, when: last.when + 1000, tag: '9999_test' })
-  writeFileSync(file, JSON.stringify(journal))
-  const statements = [
-    'ALTER TABLE `users` ADD `test_mark` text',
-    "UPDATE `users` SET `test_mark` = 'migrated ' || `tg_id`",
-    'CREATE TABLE `test_copy` (`tg_id` integer PRIMARY KEY, `text` text NOT NULL)',
-    'INSERT INTO `test_copy` SELECT `tg_id`, hex(randomblob(200)) FROM `users`',
-  ]
-  writeFileSync(join(folder, '9999_test.sql'), statements.join(';\n--> statement-breakpoint\n'))
-  return { root, migrations: journal.entries.length }
-}
+/** A migration that changes every user. */
+const NEXT = [
+  'ALTER TABLE `users` ADD `test_mark` text',
+  "UPDATE `users` SET `test_mark` = 'migrated ' || `tg_id`",
+  'CREATE TABLE `test_copy` (`tg_id` integer PRIMARY KEY, `text` text NOT NULL)',
+  'INSERT INTO `test_copy` SELECT `tg_id`, hex(randomblob(200)) FROM `users`',
+]
 
 /** Kills the process at its n-th call of one of these. */
 const killAt = (calls: string, nth: number) => [
@@ -89,7 +67,7 @@ test('a migration killed anywhere is done by the next start, behind a snapshot; 
     const a = area(PLAIN)
     await once(a, { runtime })
     fillUsers(a.database, USERS)
-    const { root, migrations } = nextVersion(a)
+    const root = nextVersion(a, { migrations: NEXT })
     const cut = await a
       .startServer({ runtime, root, through: killAt('pwrite64', nth) })
       .then((server) => server.kill())
@@ -100,7 +78,9 @@ test('a migration killed anywhere is done by the next start, behind a snapshot; 
       { n: USERS },
     ])
     expect(a.query('select count(*) n from test_copy')).toEqual([{ n: USERS }])
-    expect(a.query('select count(*) n from __drizzle_migrations')).toEqual([{ n: migrations }])
+    expect(a.query('select count(*) n from __drizzle_migrations')).toEqual([
+      { n: migrationNumbers().length + 1 },
+    ])
     expect(verdict(a.database)).toBe('ok')
 
     const folder = join(a.dir, 'data/snapshots')

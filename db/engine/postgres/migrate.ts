@@ -25,7 +25,8 @@ const firstRows = () => [
 /** Tells other processes, after the commit, that what they keep in memory may have changed. */
 export const CHANGED = 'subpanel_lists'
 
-const TRIGGERS = [
+/** A database gets them with a migration: one that changes nothing else where only they have changed. */
+export const TRIGGERS = [
   ...factTriggers('postgres'),
   ...revisionTriggers(`${COUNT_LISTS} perform pg_notify('${CHANGED}', '');`),
 ]

@@ -10,9 +10,9 @@ import { readAddress } from './address.ts'
 import { compareRows } from './compare.ts'
 import { copyIn, type Table, type Told, tablesOf } from './copy.ts'
 import { isPresentForm, migrate } from './migrate.ts'
-import { beginLong, examine, withClient } from './open.ts'
+import { alone, beginLong, examine, withClient } from './open.ts'
 import type { Asking } from './steps.ts'
-import { alone, fillFile } from './store.ts'
+import { fillFile } from './store.ts'
 
 /** What each database has of its own: its form, its revisions, and who runs what at the moment. */
 const LEFT: ReadonlySet<string> = new Set(['__drizzle_migrations', 'revisions', 'leases'])

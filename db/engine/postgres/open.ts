@@ -5,7 +5,8 @@ import { MINUTE_MS } from '#src/lib/time.ts'
 import { DatabaseFailure, DatabaseRefused } from '../failures.ts'
 import type { Opening } from '../store.ts'
 import type { Address } from './address.ts'
-import { guarded } from './failures.ts'
+import { lockOf, type Table, tablesOf } from './copy.ts'
+import { guarded, isConflict } from './failures.ts'
 import { type PostgresDatabase, wrap } from './handle.ts'
 import { isPresentForm, knownHashes, migrate } from './migrate.ts'
 import { openClient } from './pool.ts'
@@ -111,6 +112,32 @@ export const beginLong = (mode = '') =>
    set local lock_timeout = ${TURN_MS};
    set local tcp_keepalives_idle = 10; set local tcp_keepalives_interval = 10; set local tcp_keepalives_count = 3`
 
+/**
+ * Runs `work` in a long transaction that is alone in writing to these tables. Who writes takes them in any order, so that two may wait for each other, and the server ends one: as
+ * long as nothing is done, it is tried again.
+ */
+export async function alone<T>(
+  client: Asking,
+  mode: string,
+  tables: Table[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const until = performance.now() + TURN_MS
+  for (;;) {
+    await client.query(beginLong(mode))
+    try {
+      if (tables.length > 0) await client.query(lockOf(tables))
+      break
+    } catch (error) {
+      await client.query('rollback')
+      if (!isConflict(error) || performance.now() > until) throw error
+    }
+  }
+  const value = await work()
+  await client.query('commit')
+  return value
+}
+
 /** Closes a connection whose server says nothing: it would keep the process. */
 function cut(client: object): void {
   const { connection } = client as { connection?: { stream: { destroy(): void } } }
@@ -142,30 +169,45 @@ export async function withClient<T>(
   }
 }
 
-/** Looks at the database without touching it. Throws DatabaseRefused, and what `accept` throws where it is there already. */
+/** Looks at the database without touching it: whether it has tables. Throws DatabaseRefused, and what `accept` throws where it is there already. */
 export async function examine(
   client: Asking,
   { name }: Address,
   accept: Opening['accept'],
-): Promise<void> {
+): Promise<boolean> {
   const found = await look(client)
   const refusal = refusalOf(found) ?? (await refusalOfTables(client, found.tables))
   if (refusal !== null) throw new DatabaseRefused(`DATABASE_URL, ${name}: ${refusal}`)
-  if (found.tables.length > 0) accept?.(await instanceOf(client, found.tables))
+  const isThere = found.tables.length > 0
+  if (isThere) accept?.(await instanceOf(client, found.tables))
+  return isThere
 }
+
+const EVERY: ReadonlySet<string> = new Set()
+const MOST_TRIES = 20
 
 /** Opens and migrates it; throws as `Store.open` says. */
 export async function openPostgres(
   address: Address,
   { accept }: Pick<Opening, 'accept'>,
 ): Promise<PostgresDatabase> {
-  await withClient(address, async (client) => {
-    await examine(client, address, accept)
-    await client.query(beginLong())
-    await migrate(client)
-    await client.query('commit')
-  })
-  return connect(address)
+  const prepare = () =>
+    withClient(address, async (client) => {
+      const isThere = await examine(client, address, accept)
+      if (isThere && (await isPresentForm(client))) return
+      // Other processes, of the version before this one, go on writing, and what is kept of their rows is made anew.
+      const tables = isThere ? await tablesOf(client, EVERY) : []
+      await alone(client, '', tables, () => migrate(client))
+    })
+  // A change of a table waits for who has read it; where they then want to write there, the server ends one of the two.
+  for (let tries = 1; ; tries++) {
+    try {
+      await prepare()
+      return connect(address)
+    } catch (error) {
+      if (!isConflict(error) || tries === MOST_TRIES) throw error
+    }
+  }
 }
 
 const connect = ({ url, isProxied }: Address): Promise<PostgresDatabase> =>

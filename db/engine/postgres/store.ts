@@ -8,10 +8,9 @@ import { migrate } from '../sqlite/migrate.ts'
 import { createOwnerOnly, forgetBackupKey, withConnection } from '../sqlite/snapshot.ts'
 import type { OwnFact, Store } from '../store.ts'
 import { readAddress } from './address.ts'
-import { copyIn, copyOut, lockOf, type Table, type Told, tablesOf } from './copy.ts'
-import { isConflict } from './failures.ts'
+import { copyIn, copyOut, type Table, type Told, tablesOf } from './copy.ts'
 import { CHANGED, isPresentForm, rebuildFacts } from './migrate.ts'
-import { beginLong, joinPostgres, openPostgres, TURN_MS, withClient } from './open.ts'
+import { alone, beginLong, joinPostgres, openPostgres, withClient } from './open.ts'
 import type { Asking } from './steps.ts'
 import { findFaults } from './verify.ts'
 
@@ -25,32 +24,6 @@ const CHANGE = 'isolation level serializable'
 
 async function within<T>(client: Asking, mode: string, work: () => Promise<T>): Promise<T> {
   await client.query(beginLong(mode))
-  const value = await work()
-  await client.query('commit')
-  return value
-}
-
-/**
- * The same, alone in writing to these tables. Who writes takes them in any order, so that two may wait for each other, and the server ends one: as
- * long as nothing is done, it is tried again.
- */
-export async function alone<T>(
-  client: Asking,
-  mode: string,
-  tables: Table[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const until = performance.now() + TURN_MS
-  for (;;) {
-    await client.query(beginLong(mode))
-    try {
-      await client.query(lockOf(tables))
-      break
-    } catch (error) {
-      await client.query('rollback')
-      if (!isConflict(error) || performance.now() > until) throw error
-    }
-  }
   const value = await work()
   await client.query('commit')
   return value
