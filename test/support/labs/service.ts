@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseShareLink } from '#test/fixtures/lists/share-link-parser.ts'
 import { findCore } from '#test/support/cores.ts'
+import { COMPILED } from '#test/support/drivers/process.ts'
 import { LAB_HOSTS, type Lab, type LabProcess, type Target, until } from './lab.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -49,6 +50,7 @@ export async function startService(
   const dataDir = join(lab.dir, name)
   const process = lab.spawn(runtimeBinary(runtime), [join(ROOT, 'src/main.ts')], {
     env: {
+      ...COMPILED,
       DATA_DIR: dataDir,
       ENV_FILE: `${dataDir}.env`,
       PANEL_PASSWORD: PASSWORD,

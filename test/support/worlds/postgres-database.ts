@@ -1,14 +1,12 @@
 /** Databases of a PostgreSQL server that DATABASE_URL names, each made as a copy of one with the rows of every world. */
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { linesOf, questionsOf } from '#db/engine/invariants.ts'
 import type { PostgresDatabase } from '#db/engine/postgres/handle.ts'
 import { wrap } from '#db/engine/postgres/handle.ts'
-import { statementOf } from '#db/engine/postgres/verify.ts'
 import { pause } from '#src/lib/pause.ts'
 import type { Fill, OpenWorldDatabase } from './database-of-world.ts'
 import { createDatabase, onDatabase } from './postgres-databases.ts'
-import { createSyncClient } from './sync-client.ts'
+import { faultsOf, numbered, rowsOf } from './sync-client.ts'
 
 /** Of a millisecond: what goes on after an answer is mostly done by then, and what goes on for long must not hold other requests back. */
 const MOST_LOOKS = 5
@@ -65,24 +63,14 @@ async function makeDatabase(fill: Fill): Promise<Filled> {
   return { url, reset: await onDatabase(url, resetOf) }
 }
 
-/** SQLite's parameters by their place. */
-const numbered = (sql: string) => {
-  let n = 0
-  return sql.replace(/\?/g, () => `$${++n}`)
-}
-
-const valuesOf = (rows: object[]) => rows.flatMap((row) => Object.values(row))
-
-const server = createSyncClient()
-
 export const openPostgres: OpenWorldDatabase = async (key, path, _now, fill) => {
   if (path !== ':memory:') throw new Error('this test is about the file of SQLite')
   const own = free.get(key)?.pop() ?? (await makeDatabase(fill))
   const { url } = own
   // What a new database makes by chance, each has for itself.
-  server.query(url, 'update installation set secret = $1', [randomBytes(32).toString('hex')])
+  rowsOf(url, 'update installation set secret = ?', [randomBytes(32).toString('hex')])
   const db: PostgresDatabase = await wrap(url, { most: 4, mostScans: 1, hears: false })
-  const rows = (sql: string, ...values: unknown[]) => server.query(url, numbered(sql), values)
+  const rows = (sql: string, ...values: unknown[]) => rowsOf(url, sql, values)
   return {
     db: db as unknown as Awaited<ReturnType<OpenWorldDatabase>>['db'],
     rows,
@@ -108,10 +96,7 @@ export const openPostgres: OpenWorldDatabase = async (key, path, _now, fill) => 
         rows(`drop trigger obstruction on ${table}`)
       }
     },
-    faults: (since) =>
-      questionsOf('postgres').flatMap((question) =>
-        linesOf(question, valuesOf(server.query(url, ...statementOf(question, since)))),
-      ),
+    faults: (since) => faultsOf(url, since),
     dump(except) {
       const names = rows(
         "select table_name as name from information_schema.tables where table_schema = 'public'",
@@ -131,7 +116,7 @@ export const openPostgres: OpenWorldDatabase = async (key, path, _now, fill) => 
     close() {
       void db
         .close()
-        .then(() => server.query(url, own.reset))
+        .then(() => rowsOf(url, own.reset))
         .then(
           () => free.set(key, [...(free.get(key) ?? []), own]),
           // A test has changed its tables: nobody gets it any more.

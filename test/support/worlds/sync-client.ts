@@ -1,16 +1,18 @@
 /** Asks PostgreSQL and waits for the answer within the call, as tests do of SQLite: a thread of its own asks. */
 import { join } from 'node:path'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { linesOf, questionsOf } from '#db/engine/invariants.ts'
+import { statementOf } from '#db/engine/postgres/verify.ts'
 
 /** Longer than the thread waits for a lock. */
 const PATIENCE_MS = 20_000
 
-export interface SyncClient {
+interface SyncClient {
   // biome-ignore lint/suspicious/noExplicitAny: tests read columns of unknown type
   query(url: string, sql: string, values?: unknown[]): any[]
 }
 
-export function createSyncClient(): SyncClient {
+function createSyncClient(): SyncClient {
   let thread: { worker: Worker; say: (word: object) => unknown } | null = null
   const start = () => {
     const signal = new Int32Array(new SharedArrayBuffer(4))
@@ -44,3 +46,25 @@ export function createSyncClient(): SyncClient {
     query: (url, sql, values) => say({ url, sql, values }) as unknown[],
   }
 }
+
+/** SQLite's parameters by their place. */
+export const numbered = (sql: string) => {
+  let n = 0
+  return sql.replace(/\?/g, () => `$${++n}`)
+}
+
+const server = createSyncClient()
+
+/** Asks the server at `url` in the words of SQLite: `?` for a parameter. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read columns of unknown type
+export const rowsOf = (url: string, sql: string, values: unknown[] = []): any[] =>
+  server.query(url, numbered(sql), values)
+
+/** What `npm run verify` would say of a database on a server. */
+export const faultsOf = (url: string, since: string): string[] =>
+  questionsOf('postgres').flatMap((question) =>
+    linesOf(
+      question,
+      server.query(url, ...statementOf(question, since)).flatMap((row) => Object.values(row)),
+    ),
+  )
