@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { request } from 'node:https'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -205,7 +205,7 @@ describe('deploy/nginx', () => {
 })
 
 /** The sample on loopback ports and with a certificate at hand instead of one from ACME. */
-async function startCaddy(upstream: number) {
+async function startCaddy(...upstreams: number[]) {
   const caddy = tool('caddy', 'caddy')
   const port = await freePort()
   const http = await freePort()
@@ -216,7 +216,7 @@ async function startCaddy(upstream: number) {
   const file = join(folder, `Caddyfile-${port}`)
   writeFileSync(file, text)
   const env = {
-    SUBPANEL_UPSTREAM: `127.0.0.1:${upstream}`,
+    SUBPANEL_UPSTREAM: upstreams.map((upstream) => `127.0.0.1:${upstream}`).join(' '),
     XDG_DATA_HOME: folder,
     XDG_CONFIG_HOME: folder,
   }
@@ -246,6 +246,40 @@ describe('deploy/caddy', () => {
     const answer = await ask({ port, name: 'sub.example.com', path: `/sub/${SECRET}` })
     expect(answer.status).toBe(502)
     expect(kept.text).not.toContain(SECRET)
+  })
+
+  test('asks the other of two when one has ended, and sends no order to both', async () => {
+    const orders: string[] = []
+    const replica = (name: string, onOrder: (incoming: IncomingMessage) => void) =>
+      createServer((incoming, response) => {
+        incoming.resume().on('end', () => {
+          if (incoming.method === 'GET') return response.end(name)
+          orders.push(name)
+          onOrder(incoming)
+        })
+      })
+    // Each breaks off in the middle of what it was sent.
+    const replicas = ['a', 'b'].map((name) => replica(name, ({ socket }) => socket.destroy()))
+    for (const one of replicas) await new Promise<void>((done) => one.listen(0, '127.0.0.1', done))
+    const { port } = await startCaddy(...replicas.map(portOf))
+    const lists = async (count: number) => {
+      const answers = []
+      for (let i = 0; i < count; i++)
+        answers.push(await ask({ port, name: 'sub.example.com', path: '/sub/x' }))
+      expect(answers.map(({ status }) => status)).toEqual(Array(count).fill(200))
+      return new Set(answers.map(({ text }) => text))
+    }
+    expect(await lists(20)).toEqual(new Set(['a', 'b']))
+    const body = new TextEncoder().encode('{"plan":"1m"}')
+    const order = await ask({ port, name: 'site.example.com', path: '/api/order', body })
+    expect(order.status).toBe(502)
+    expect(orders).toHaveLength(1)
+    const [first, second] = replicas as [Server, Server]
+    first.closeAllConnections()
+    first.close()
+    expect(await lists(50)).toEqual(new Set(['b']))
+    second.closeAllConnections()
+    second.close()
   })
 })
 
@@ -288,7 +322,7 @@ describe('deploy/systemd', () => {
   test.each([false, true])('units pass systemd-analyze verify (system core: %s)', (system) => {
     const units = unitFolder(system)
     const names = readdirSync(units).filter((name) => /\.(service|socket)$/.test(name))
-    expect(names).toHaveLength(4)
+    expect(names).toHaveLength(5)
     for (const name of names) {
       const checked = spawnSync(analyze(), ['verify', '--man=no', join(units, name)], {
         encoding: 'utf8',
@@ -301,6 +335,7 @@ describe('deploy/systemd', () => {
   test.each([
     ['subpanel.service', false, 1.9],
     ['subpanel.service', true, 1.4],
+    ['subpanel@.service', false, 1.3],
     ['subpanel-xray.service', true, 1.7],
     ['subpanel-node@.service', true, 2.9],
   ])('%s (system core: %s) is exposed by at most %d', (name, system, limit) => {
@@ -361,6 +396,11 @@ describe('deploy/docker', () => {
     const trusted = /TRUSTED_PROXIES: (\S+)/.exec(compose)?.[1]
     expect(compose).toContain(`subnet: ${trusted}`)
     expect(compose.match(/read_only: true/g)).toHaveLength(2)
+    const several = sample('docker/compose.postgres.yaml')
+    expect(several).toContain(`subnet: ${/TRUSTED_PROXIES: (\S+)/.exec(several)?.[1]}`)
+    expect(several).not.toMatch(/^\s+- "(?:3000|5432)/m)
+    for (const [, path] of several.matchAll(/"(src\/\S+)"/g))
+      expect(existsSync(join(ROOT, path as string)), path).toBe(true)
     mkdirSync(join(folder, 'shell'), { recursive: true })
     const shell = /^RUN (apt-get[\s\S]*?)\n\n/m.exec(dockerfile)?.[1]
     const file = join(folder, 'shell', 'run.sh')
