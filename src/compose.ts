@@ -226,7 +226,8 @@ export async function compose(
     await services.writeKnownHosts()
     // Last: of a first start that is killed before it could show the password, nothing of the account may stay.
     const firstStart = await seedAdmin(seed)
-    if (!config.localNode.on && config.localNode.core === 'system') {
+    const { on, elsewhere, core } = config.localNode
+    if (!on && !elsewhere && core === 'system') {
       log.warn(
         'LOCAL_NODE=off: stop the unit of the core yourself, it goes on serving its last clients',
       )

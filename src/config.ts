@@ -55,7 +55,10 @@ export interface Config {
   currency: string
   timezone: string
   localNode: {
+    /** Whether its core runs on this machine. */
     on: boolean
+    /** Whether it runs on another one. */
+    elsewhere: boolean
     address: string
     /** Null: 443, or 2053 where 443 can't be bound at the first start. */
     port: number | null
@@ -138,6 +141,7 @@ function reader(values: Environment, processEnv: Environment, fileValues: Enviro
 /** What the local node is; `panel`: the domain that it has where nothing else is said. */
 const readLocalNode = (read: ReturnType<typeof reader>, panel: string): Config['localNode'] => ({
   on: read('LOCAL_NODE') === 'on',
+  elsewhere: read('LOCAL_NODE') === 'elsewhere',
   address: read('LOCAL_NODE_ADDRESS') ?? panel.replace(/:\d+$/, ''),
   port: read('LOCAL_NODE_PORT') ?? null,
   sni: read('LOCAL_NODE_SNI'),

@@ -207,12 +207,10 @@ function logStart({ config, log }: Services): void {
 async function start(roles: Role[]): Promise<void> {
   const init = readArguments(process.argv.slice(2))
   let config = loadConfig(process.env, process.cwd(), GATEWAYS)
-  if (roles.includes('scheduler') && config.nodeSync === 'scheduler')
-    throw new ConfigError(
-      'NODE_SYNC=scheduler leaves nodes to a scheduler elsewhere: not where it runs',
-    )
   makeFolders(config)
   if (await completeRestore(config)) config = loadConfig(process.env, process.cwd(), GATEWAYS)
+  // The scheduler is who the others leave nodes to.
+  if (roles.includes('scheduler')) config = { ...config, nodeSync: 'here' }
   const { services: s, firstStart } = await compose(config, { init })
   if (firstStart) showFirstStart(s, firstStart)
   const parts: Parts = { listening: null, runners: [] }

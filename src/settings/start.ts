@@ -262,9 +262,9 @@ export const START = startSettings([
   },
   {
     key: 'LOCAL_NODE',
-    start: oneOf('on', 'off'),
+    start: oneOf('on', 'off', 'elsewhere'),
     fallback: 'on',
-    docs: '`off` disables the local node and starts no core; a core in its own unit: stop it too',
+    docs: '`off` disables the local node and starts no core; a core in its own unit: stop it too. `elsewhere`: its core is on another machine of this shop ([scaling.md](scaling.md#two-machines))',
   },
   {
     key: 'LOCAL_NODE_ADDRESS',
@@ -355,7 +355,7 @@ export const START = startSettings([
     key: 'NODE_SYNC',
     start: oneOf('here', 'scheduler'),
     fallback: 'here',
-    docs: '`scheduler`: processes of this machine reach no node, and leave them to the scheduler on another one ([scaling.md](scaling.md#several-processes))',
+    docs: '`scheduler`: web processes and the bot leave nodes to the scheduler, because this machine does not reach them ([scaling.md](scaling.md#several-processes))',
   },
   {
     key: 'SYNC_INTERVAL_MS',

@@ -56,15 +56,16 @@ export async function seedPlans(s: Deps): Promise<void> {
 }
 
 /**
- * Creates the local node on the first start and gives it the address and SNI of the settings on every one. Its port is the
+ * Creates the local node on the first start and gives it the address and SNI of the settings on every one, where its core is on this machine. Its port is the
  * setting's, else what was chosen at first: 443, or 2053 when `canBind(443)` is false.
  */
 export async function seedLocalNode(
   s: Deps,
   canBind: (port: number) => Promise<boolean>,
 ): Promise<void> {
-  const { address, port, sni, on } = s.config.localNode
+  const { address, port, sni, on, elsewhere } = s.config.localNode
   const known = await s.db.read((q) => readNode(q, LOCAL_NODE))
+  if (known && elsewhere) return
   if (known) {
     const changes = { address, sni, enabled: on, ...(port === null ? {} : { port }) }
     const same = Object.entries(changes).every(
@@ -84,7 +85,7 @@ export async function seedLocalNode(
       address,
       port: chosen,
       sni,
-      enabled: on,
+      enabled: on || elsewhere,
       shortId: randomHex(8),
       createdAt,
       ...keys,

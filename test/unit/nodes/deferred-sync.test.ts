@@ -1,5 +1,6 @@
 /** A process that reaches no node, beside the scheduler that does. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Node } from '#db/schema/index.ts'
 import { createNodeSync } from '#src/domain/nodes/sync/sync.ts'
 import type { NodeSync } from '#src/ports/node-sync.ts'
 import { addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
@@ -63,4 +64,25 @@ test('what has no core is in place', async () => {
   addNode(w, 'ext', { kind: 'external' })
   const uuid = addSubscription(w, 7, { node: 'ext' })
   expect(await w.s.nodeSync.touch([{ uuid, node: 'ext' }])).toBe(true)
+})
+
+test('of the local node on another machine alone what is changed is left to it', async () => {
+  w.close()
+  w = await createWorld({ environment: { LOCAL_NODE: 'elsewhere' } })
+  addUser(w, 7)
+  addNode(w, 'nl', { kind: 'managed', private_key: 'K'.repeat(43) })
+  const nl = w.remote('nl')
+  const elsewhere = {
+    ...w.s.cores,
+    of: (node: Node) => (node.kind === 'local' ? null : w.s.cores.of(node)),
+  }
+  const { db, clock, log, config, instanceId, background } = w.s
+  const sync = createNodeSync({ db, clock, log, config, cores: elsewhere, instanceId, background })
+  const on = (node: string) => ({ uuid: addSubscription(w, 7, { node }), node })
+  const [local, managed] = [on('de1'), on('nl')]
+  expect(await sync.touch([managed])).toBe(true)
+  expect(await sync.touch([local, managed])).toBe(false)
+  expect([...nl.clients.keys()]).toEqual([managed.uuid])
+  expect(w.rows('select code from nodes where behind > 0')).toEqual([{ code: 'de1' }])
+  expect(w.rows("select enabled from nodes where code = 'de1'")).toEqual([{ enabled: 1 }])
 })

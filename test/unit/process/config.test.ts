@@ -53,6 +53,7 @@ describe('with nothing configured', () => {
       timezone: 'UTC',
       localNode: {
         on: true,
+        elsewhere: false,
         address: 'panel.localhost',
         port: null,
         sni: 'dl.google.com',

@@ -3,14 +3,14 @@ import { listNodes, noteBehind } from '#db/nodes.ts'
 import type { NodeSync } from '#src/ports/node-sync.ts'
 import type { Services } from '#src/services.ts'
 
-type Deps = Pick<Services, 'db' | 'cores'>
+type Deps = Pick<Services, 'db'>
 
 const LEFT = 'left to the scheduler, which this machine is not'
 
 export function deferNodeSync(s: Deps): NodeSync {
-  /** Those that have a core, `only` these. */
+  /** Those that have a core, here or elsewhere; `only` these. */
   const note = async (only?: string[]): Promise<string[]> => {
-    const nodes = (await s.db.read(listNodes)).filter((node) => s.cores.of(node))
+    const nodes = (await s.db.read(listNodes)).filter((node) => node.kind !== 'external')
     const codes = nodes.map(({ code }) => code).filter((code) => !only || only.includes(code))
     if (codes.length > 0) await noteBehind(s.db, codes)
     return codes

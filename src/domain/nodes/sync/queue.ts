@@ -1,11 +1,12 @@
 /** Changes of single clients on their way to a core: collected while the core is busy, bounded in time for the caller. */
 import { listNodes, noteBehind } from '#db/nodes.ts'
+import type { Node } from '#db/schema/index.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { inTime } from '#src/lib/pause.ts'
 import type { Core } from '#src/ports/cores.ts'
 import type { Services } from '#src/services.ts'
 
-type Deps = Pick<Services, 'db' | 'cores' | 'log' | 'background'>
+type Deps = Pick<Services, 'db' | 'cores' | 'log' | 'background' | 'config'>
 
 interface Waiting {
   uuids: Set<string>
@@ -70,22 +71,21 @@ export function createClientQueue(
     return own.done
   }
 
-  const sortByCore = async (
-    subscriptions: { uuid: string; node: string }[],
-  ): Promise<ClientChange[]> => {
+  /** The clients of these nodes, by the cores that this process reaches. */
+  const sortByCore = (nodes: Node[], perNode: Map<string, { uuid: string }[]>): ClientChange[] => {
     const told = new Map<string, ClientChange>()
-    const perNode = Map.groupBy(subscriptions, ({ node }) => node)
-    for (const node of await s.db.read(listNodes)) {
-      const own = perNode.get(node.code)
-      const core = own && s.cores.of(node)
+    for (const node of nodes) {
+      const core = s.cores.of(node)
       if (!core) continue
       const entry = told.get(core.name) ?? { core, uuids: [], nodes: [] }
-      for (const { uuid } of own) entry.uuids.push(uuid)
+      for (const { uuid } of perNode.get(node.code) ?? []) entry.uuids.push(uuid)
       entry.nodes.push(node.code)
       told.set(core.name, entry)
     }
     return [...told.values()]
   }
+
+  const isElsewhere = ({ kind }: Node) => kind === 'local' && s.config.localNode.elsewhere
 
   return {
     /** True when all clients are in place within `timeoutMs`; the call goes on after that. */
@@ -93,10 +93,14 @@ export function createClientQueue(
       subscriptions: { uuid: string; node: string }[],
       timeoutMs: number,
     ): Promise<boolean> {
-      const told = await sortByCore(subscriptions)
+      const perNode = Map.groupBy(subscriptions, ({ node }) => node)
+      const nodes = (await s.db.read(listNodes)).filter(({ code }) => perNode.has(code))
+      const left = nodes.filter(isElsewhere).map(({ code }) => code)
+      if (left.length > 0) await noteBehind(s.db, left)
+      const told = sortByCore(nodes, perNode)
       const outcomes = Promise.all(told.map((one) => enqueue(one).catch(() => false)))
       return inTime(
-        outcomes.then((results) => results.every(Boolean)),
+        outcomes.then((results) => left.length === 0 && results.every(Boolean)),
         timeoutMs,
         false,
       )
