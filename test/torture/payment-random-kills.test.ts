@@ -12,15 +12,15 @@ import {
   paymentsOf,
   yookassaEnvironment,
 } from '#test/support/drivers/shop-process.ts'
-import { seeded, useAreas } from '#test/support/drivers/torture.ts'
+import { ENGINES, seeded, useAreas, useEngines } from '#test/support/drivers/torture.ts'
 import { type FakeSystem, startFakeSystem } from '#test/support/fakes/system.ts'
 import { startFakeTelegram } from '#test/support/fakes/telegram.ts'
 import { startFakeYookassa } from '#test/support/fakes/yookassa.ts'
 import { until } from '#test/support/labs/lab.ts'
-import { type PostgresServer, startPostgres } from '#test/support/labs/postgres-server.ts'
 import { BOT_TOKEN } from '#test/support/rows/messages.ts'
 
 const area = useAreas()
+const on = useEngines()
 const FULL = process.env.FULL === '1'
 const SEED = Number(process.env.SEED ?? 1)
 const KILLS = FULL ? 500 : 30
@@ -29,18 +29,9 @@ const BUYERS = 6
 const SCHEDULER_LIVES_MS = 20_000
 
 const systems: FakeSystem[] = []
-const servers: PostgresServer[] = []
 afterEach(async () => {
   await Promise.all(systems.splice(0).map((system) => system.close()))
-  await Promise.all(servers.splice(0).map((server) => server.stop()))
 })
-
-/** A new database on a server of its own, which is as durable as it comes. */
-async function onServer(): Promise<string> {
-  const server = await startPostgres([])
-  servers.push(server)
-  return server.createDatabase()
-}
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -68,7 +59,7 @@ function stepsAtTheEnd(a: Area, pids: Set<number>): Map<string, number> {
   return steps
 }
 
-test.each(['SQLite', 'PostgreSQL'])(
+test.each(ENGINES)(
   `%s: ${KILLS} kills at random times of two processes that sell`,
   {
     timeout: 1_800_000,
@@ -82,7 +73,7 @@ test.each(['SQLite', 'PostgreSQL'])(
     const a = area({
       ...yookassaEnvironment(yookassa.url),
       ...{ WEBHOOK_URL: receiver.url, BOT_TOKEN, TELEGRAM_API_URL: telegram.url },
-      ...(engine === 'PostgreSQL' && { DATABASE_URL: await onServer() }),
+      ...(await on(engine)),
     })
     const startServer = (i: number) => {
       const runtime = RUNTIMES[i] ?? 'node'

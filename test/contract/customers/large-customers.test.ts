@@ -20,7 +20,7 @@ beforeEach(async () => {
   w.change(
     `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MANY})
      insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at)
-     select printf('00000000-0000-4000-9000-%012d', i), -1, 'de1', '1m', '2026-03-20T00:00:00', 'admin',
+     select '00000000-0000-4000-9000-' || (100000000000 + i), -1, 'de1', '1m', '2026-03-20T00:00:00', 'admin',
        '2026-01-01T00:00:00' from n`,
   )
   w.change(

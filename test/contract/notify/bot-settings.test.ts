@@ -230,7 +230,7 @@ describe('the restart of the bot', () => {
     async (seconds) => {
       bot = startFakeBot(w, { follows: true })
       bot.stop()
-      w.change('update bot_state set running_generation = 9')
+      await w.changeBeside('update bot_state set running_generation = 9')
       w.clock.advance(-seconds * 1000)
       expect((await save()).json.restarted).toBe(false)
     },
@@ -239,6 +239,9 @@ describe('the restart of the bot', () => {
   test('is false as soon as the bot dies meanwhile', async () => {
     bot = startFakeBot(w, { follows: false })
     const answer = save()
+    await until('it waits for the bot', () =>
+      w.rows('select 1 from bot_state where wanted_generation = 1').at(0),
+    )
     await new Promise((resolve) => setTimeout(resolve, 100))
     bot.stop()
     w.clock.advance(7000)

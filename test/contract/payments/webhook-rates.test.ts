@@ -217,6 +217,8 @@ describe('refunds', () => {
     const open = shop.a.hold()
     const notices = Array.from({ length: 20 }, (_, i) => refund(`x${i}`))
     await vi.waitFor(() => expect(checks()).toBe(16))
+    // The others have to have come, too, and nothing tells it.
+    await new Promise((resolve) => setTimeout(resolve, 300))
     open()
     for (const { status } of await Promise.all(notices)) expect(status).toBe(400)
     expect(checks()).toBe(16)

@@ -4,7 +4,8 @@
  */
 
 import { existsSync } from 'node:fs'
-import { driverOf } from '#db/engine/sqlite/handle.ts'
+import { run } from '#db/engine/database.ts'
+import { giftCodes } from '#db/schema/index.ts'
 import { compose } from '#src/compose.ts'
 import { loadConfig } from '#src/config.ts'
 import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
@@ -14,12 +15,14 @@ const first = Number(process.argv[2])
 const { services: s } = await compose(loadConfig(process.env, process.cwd(), GATEWAYS), {
   init: false,
 })
-const codes = driverOf(s.db).prepare('select code from gift_codes order by code').pluck().all()
+const codes = await s.db.read((q) =>
+  run(q.select({ code: giftCodes.code }).from(giftCodes).orderBy(giftCodes.code)),
+)
 console.log('ready')
 while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 1))
 const outcomes: Record<string, number> = {}
-for (const [i, code] of codes.entries()) {
-  const { outcome } = await redeemGift(s, first + i, code as string)
+for (const [i, { code }] of codes.entries()) {
+  const { outcome } = await redeemGift(s, first + i, code)
   outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
 }
 await s.background.idle()

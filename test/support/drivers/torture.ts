@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import Sqlite from 'better-sqlite3'
 import { afterEach } from 'vitest'
+import { type PostgresServer, startPostgres } from '#test/support/labs/postgres-server.ts'
 import { type Area, createArea, PLAIN } from './process.ts'
 
 /** A maker of areas for one test file; each is closed after its test. */
@@ -14,6 +15,22 @@ export function useAreas() {
     const made = createArea(defaults, parent)
     areas.push(made)
     return made
+  }
+}
+
+export const ENGINES = ['SQLite', 'PostgreSQL'] as const
+
+/** A maker of environments for one test file: with a new database of the engine, on a server of its own that is as durable as it comes, and ends with its test. */
+export function useEngines() {
+  const servers: PostgresServer[] = []
+  afterEach(async () => {
+    await Promise.all(servers.splice(0).map((server) => server.stop()))
+  })
+  return async (engine: (typeof ENGINES)[number]): Promise<Record<string, string>> => {
+    if (engine === 'SQLite') return {}
+    const server = await startPostgres([])
+    servers.push(server)
+    return { DATABASE_URL: await server.createDatabase() }
   }
 }
 
