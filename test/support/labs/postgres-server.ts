@@ -44,12 +44,22 @@ export interface PostgresServer {
   /** Makes an empty database; gives its address. */
   createDatabase(): Promise<string>
   /** A server that follows it. */
-  startStandby(): Promise<Pick<PostgresServer, 'url' | 'stop'>>
+  startStandby(): Promise<Standby>
+  /** Changes wait until a standby has them on its disk, from now on or no more. */
+  waitForStandby(waits: boolean): Promise<void>
   /** Runs `work` while it is down. */
   restart(work: () => Promise<void>): Promise<void>
   /** Runs `work` while none of its processes does anything. */
   frozen(work: () => Promise<void>): Promise<void>
+  /** Ends it as a machine that is lost does, for good. */
+  lose(): Promise<void>
   stop(): Promise<void>
+}
+
+export interface Standby
+  extends Pick<PostgresServer, 'url' | 'startStandby' | 'waitForStandby' | 'lose' | 'stop'> {
+  /** Makes it the one that takes changes. */
+  promote(): Promise<void>
 }
 
 /** What tests need no disk for. */
@@ -82,6 +92,49 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
   await run(`${bin}initdb`, ['-D', data, '-A', 'trust', '-E', 'UTF8', '-U', 'subpanel'], options)
   await start(data, folder)
 
+  const ask = (socket: string, ...commands: string[]) =>
+    run(
+      `${bin}psql`,
+      ['-h', socket, '-U', 'subpanel', '-d', 'postgres', ...commands.flatMap((one) => ['-c', one])],
+      options,
+    )
+  async function waitForStandby(socket: string, waits: boolean) {
+    await ask(
+      socket,
+      waits
+        ? "alter system set synchronous_standby_names = '*'"
+        : 'alter system reset synchronous_standby_names',
+      'select pg_reload_conf()',
+    )
+  }
+  let standbys = 0
+  async function standbyOf(primary: string): Promise<Standby> {
+    const copy = join(folder, `standby-${++standbys}`)
+    const socket = `${copy}-socket`
+    mkdirSync(socket)
+    if (user) chownSync(socket, user.uid, user.gid)
+    await run(
+      `${bin}pg_basebackup`,
+      ['-D', copy, '-R', '-c', 'fast', '-h', primary, '-U', 'subpanel'],
+      options,
+    )
+    await start(copy, socket)
+    return {
+      url: urlOf(socket),
+      startStandby: () => standbyOf(socket),
+      waitForStandby: (waits) => waitForStandby(socket, waits),
+      async promote() {
+        await control(copy, 'promote')
+      },
+      async lose() {
+        await stop(copy)
+      },
+      async stop() {
+        await stop(copy)
+      },
+    }
+  }
+
   /** Signals its first process and all that this one has started. */
   async function signal(name: 'STOP' | 'CONT') {
     const first = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0] as string
@@ -103,20 +156,8 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
       await run(`${bin}createdb`, ['-h', folder, '-U', 'subpanel', name], options)
       return urlOf(folder).replace('/postgres?', `/${name}?`)
     },
-    async startStandby() {
-      const copy = join(folder, 'standby')
-      const socket = join(folder, 'socket-of-standby')
-      mkdirSync(socket)
-      if (user) chownSync(socket, user.uid, user.gid)
-      await run(`${bin}pg_basebackup`, ['-D', copy, '-R', '-h', folder, '-U', 'subpanel'], options)
-      await start(copy, socket)
-      return {
-        url: urlOf(socket),
-        async stop() {
-          await stop(copy)
-        },
-      }
-    },
+    startStandby: () => standbyOf(folder),
+    waitForStandby: (waits) => waitForStandby(folder, waits),
     async restart(work) {
       // What is careless loses nothing then.
       await control(data, '-m', 'fast', 'stop')
@@ -130,6 +171,9 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
       } finally {
         await signal('CONT')
       }
+    },
+    async lose() {
+      await stop(data)
     },
     async stop() {
       await stop(data)
