@@ -36,7 +36,7 @@ const LAYERS: Layer[] = [
   // All that knows SQLite and its file: another engine brings its own.
   layer(
     'sqlite',
-    'db/engine/sqlite/ db/upload.ts db/restore.ts',
+    'db/engine/sqlite/ db/upload.ts db/restore/',
     'db, engine, type store, lib, node:, better-sqlite3, type drizzle-orm',
   ),
   // All that knows PostgreSQL.
@@ -155,7 +155,7 @@ const RESERVED: Reserved[] = [
   {
     what: 'knows codes of SQLite, whose errors are DatabaseFailures to everyone else',
     said: /\bSQLITE_[A-Z]/,
-    by: ['db/engine/sqlite/', 'db/upload.ts', 'db/restore.ts', 'scripts/', 'test/'],
+    by: ['db/engine/sqlite/', 'db/upload.ts', 'db/restore/', 'scripts/', 'test/'],
   },
   {
     what: 'writes SQL that only SQLite understands, for which db/engine/dialect.ts has or is to have words',
@@ -171,7 +171,7 @@ const RESERVED: Reserved[] = [
         'sql`\\+',
       ].join('|'),
     ),
-    by: ['db/engine/', 'db/upload.ts', 'db/restore.ts', 'scripts/', 'src/', 'test/'],
+    by: ['db/engine/', 'db/upload.ts', 'db/restore/', 'scripts/', 'src/', 'test/'],
   },
   {
     what: 'writes to the database',

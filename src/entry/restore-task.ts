@@ -10,13 +10,9 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { storeAt } from '#db/engine/open.ts'
-import {
-  prepareRows,
-  type ReplaceSteps,
-  type RestoreFacts,
-  replaceRows,
-  SessionEnded,
-} from '#db/restore.ts'
+import type { RestoreFacts } from '#db/restore/facts.ts'
+import { prepareRows } from '#db/restore/prepare.ts'
+import { type ReplaceSteps, replaceRows, SessionEnded } from '#db/restore/replace.ts'
 import { rebuild, UploadRefused } from '#db/upload.ts'
 import { GATEWAY_IDS, GATEWAYS } from '#src/integrations/payments/index.ts'
 import {

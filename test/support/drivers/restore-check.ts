@@ -2,7 +2,8 @@
  * Looks at uploaded databases as a restore does before it touches anything, in a process of its own, and writes what came of each and
  * the megabytes that they took. Arguments: a small sound one, which first loads what is used, and the files.
  */
-import { prepareRows, type RestoreFacts } from '#db/restore.ts'
+import type { RestoreFacts } from '#db/restore/facts.ts'
+import { prepareRows } from '#db/restore/prepare.ts'
 import { rebuild } from '#db/upload.ts'
 import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
 
