@@ -13,6 +13,7 @@ import { readShop } from '#src/domain/payments/offer.ts'
 import { readReturn } from '#src/domain/payments/return.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
+import { qrShape } from '#src/lib/qr-code.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { plainText } from '#src/lib/values.ts'
@@ -125,9 +126,11 @@ export const guestOperations = openOperations('Shop', [
       keepPrivate(c)
       if (own === null) return { status }
       const connectable = buyer && canConnect(buyer, currentCatalogue(s).settings)
+      const link = subLink(s.config, own)
       return {
         status,
-        sub_link: subLink(s.config, own),
+        sub_link: link,
+        qr: qrShape(link),
         ...(connectable ? { connect_telegram: true as const } : undefined),
       }
     },

@@ -22,3 +22,9 @@ export function qrPath(modules: boolean[][]): string {
   }
   return path
 }
+
+/** A text's code as an SVG has it: the side of its square, quiet zone included, and the path of its dark modules. Throws when it is too long for one. */
+export function qrShape(text: string): { size: number; path: string } {
+  const modules = qrModules(text)
+  return { size: modules.length + 2 * QUIET_ZONE, path: qrPath(modules) }
+}

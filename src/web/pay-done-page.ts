@@ -6,6 +6,7 @@ import { html, type Markup } from './markup.ts'
 import { buttonLink, messagePage } from './message-page.ts'
 import { siteLink } from './own-link.ts'
 import type { PageBase } from './page-base.ts'
+import { emptyQr } from './qr.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
 export interface PayDonePageInput extends PageBase {
@@ -26,7 +27,7 @@ export type PaidTexts = ReturnType<typeof scriptTexts>
 
 /** Filled by the script, where there is a key. */
 const linkPart = (t: Strings, botUrl: string | null): Markup =>
-  html`<div class="stack" id="paid" data-texts="${JSON.stringify(scriptTexts(t))}" hidden><p class="note" id="paid-state" role="status"></p><div class="stack" id="paid-link" hidden>${linkBox(t, '')}<a class="btn pri wide" id="paid-open">${icon('devices')}${t.paidOpen}</a>${botUrl !== null && html`<a class="btn wide" id="paid-telegram" hidden>${icon('telegram')}${t.connectTelegram}</a>`}</div></div>`
+  html`<div class="stack" id="paid" data-texts="${JSON.stringify(scriptTexts(t))}" hidden><p class="note" id="paid-state" role="status"></p><div class="stack" id="paid-link" hidden>${linkBox(t, '')}<a class="btn pri wide" id="paid-open">${icon('devices')}${t.paidOpen}</a>${botUrl !== null && html`<a class="btn wide" id="paid-telegram" hidden>${icon('telegram')}${t.connectTelegram}</a>`}<p class="muted">${t.otherDeviceText}</p>${emptyQr(t.qrLabel)}</div></div>`
 
 export function payDonePage(input: PayDonePageInput): string {
   const t = stringsOf(input.lang)

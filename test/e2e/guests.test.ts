@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { axeFindings, screenshot } from '#test/support/browser/panel-browser.ts'
 import { visitSite } from '#test/support/browser/site-visit.ts'
+import { decode, drawn } from '#test/support/qr-decoder.ts'
 
 const site = visitSite()
 beforeAll(() => {
@@ -48,6 +49,9 @@ test('has the link in front of them before and after paying, in another browser 
   await told('payment.succeeded', id)
   await other.getByText('This is your personal link').waitFor()
   expect(await other.locator('#sub-link').innerText()).toBe(link)
+  const size = Number((await other.locator('#qr').getAttribute('viewBox'))?.split(' ').at(-1))
+  const path = (await other.locator('#qr path').getAttribute('d')) ?? ''
+  expect(decode(drawn(size, path))).toBe(link)
   const connect = other.getByRole('link', { name: 'Connect Telegram' })
   expect(await connect.getAttribute('href')).toBe(`${link}/telegram`)
   // It would know them as somebody else.

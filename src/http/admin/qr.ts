@@ -1,6 +1,6 @@
 /** QR codes for the panel, which carries no encoder. */
 import * as v from 'valibot'
-import { QUIET_ZONE, qrModules, qrPath } from '#src/lib/qr-code.ts'
+import { qrShape } from '#src/lib/qr-code.ts'
 import { secretText } from '#src/lib/values.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { qrCode } from '../schemas/qr.ts'
@@ -21,8 +21,7 @@ export const qrOperations = adminOperations('Data', [
       ok: qrCode,
     },
     async ({ body }) => {
-      const modules = qrModules((await body()).text)
-      return { size: modules.length + 2 * QUIET_ZONE, path: qrPath(modules) }
+      return qrShape((await body()).text)
     },
   ),
 ])

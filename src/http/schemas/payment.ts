@@ -10,6 +10,7 @@ import type {
 } from '../payment-views.ts'
 import { describes, timestamp, url, uuid } from './fields.ts'
 import { plan } from './plan.ts'
+import { qrCode } from './qr.ts'
 import { device } from './user.ts'
 
 /** A payment provider; the description of the API has their list (openapi.ts). */
@@ -98,6 +99,8 @@ export type GuestAnswer = v.InferOutput<typeof guest>
 export const payState = v.strictObject({
   status,
   sub_link: v.exactOptional(url),
+  /** Of the link, beside it. */
+  qr: v.exactOptional(qrCode),
   /** Only beside the link, where its owner has no Telegram account and may connect one. */
   connect_telegram: v.exactOptional(v.literal(true)),
 })

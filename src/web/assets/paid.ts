@@ -31,8 +31,12 @@ async function ask(key: string): Promise<PayStateAnswer | null | undefined> {
   }
 }
 
-function showLink(link: string, connects: boolean): void {
+function showLink(link: string, connects: boolean, code: PayStateAnswer['qr']): void {
   say(texts.paid)
+  if (code) {
+    byId('qr').setAttribute('viewBox', `0 0 ${code.size} ${code.size}`)
+    byId('qr').querySelector('path')?.setAttribute('d', code.path)
+  }
   byId('sub-link').textContent = link
   if (/^https?:\/\//.test(link)) byId<HTMLAnchorElement>('paid-open').href = link
   const connect = document.getElementById('paid-telegram') as HTMLAnchorElement | null
@@ -54,7 +58,7 @@ async function watch(key: string): Promise<void> {
       return
     }
     if (state?.sub_link !== undefined) {
-      return showLink(state.sub_link, state.connect_telegram === true)
+      return showLink(state.sub_link, state.connect_telegram === true, state.qr)
     }
     if (state?.status === 'failed') return say(texts.failed)
     if (state?.status === 'paid') break

@@ -5,6 +5,7 @@ import { connectTelegram } from '#src/domain/customers/linking.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import { DAY_MS, formatTimestamp, HOUR_MS } from '#src/lib/time.ts'
+import { decode, drawn } from '#test/support/qr-decoder.ts'
 import { putSettings } from '#test/support/rows/records.ts'
 import { testOnSqlite } from '#test/support/worlds/engines.ts'
 import { expectDecent } from '#test/support/worlds/scenario.ts'
@@ -128,8 +129,11 @@ describe('a guest buys', () => {
     expect(paid.json).toEqual({
       status: 'paid',
       sub_link: `https://sub.test/sub/${token}`,
+      qr: { size: expect.any(Number), path: expect.any(String) },
       connect_telegram: true,
     })
+    const { size, path } = paid.json.qr
+    expect(decode(drawn(size, path))).toBe(paid.json.sub_link)
     expect(shop.sold()).toMatchObject([{ tg_id: -1, node: 'de1', plan: '1m' }])
     shop.w.clock.advance(DAY_MS)
     expect((await state(key)).json).toEqual({ status: 'paid' })
@@ -161,6 +165,7 @@ describe('a guest buys', () => {
     expect((await state(key)).json).toEqual({
       status: 'paid',
       sub_link: `https://sub.test/sub/${token}`,
+      qr: expect.any(Object),
     })
     expect(shop.sold()).toMatchObject([{ tg_id: 1 }])
     expect(shop.payment(id)).toMatchObject({ tg_id: 1 })
