@@ -154,14 +154,16 @@ test('the numbers of both cores are told apart, and neither counts twice when on
   await works(xray)
   expect(await read(hysteria, '/bytes/400000')).toHaveLength(400_000)
   expect(await read(xray, '/bytes/200000')).toHaveLength(200_000)
-  const second = await status(first.reading)
+  // A core may count a moment after its client has the bytes.
+  const second = await until('all is counted', async () => {
+    const answer = await status(first.reading)
+    const down = [answer.hysteria?.counters, answer.counters].map((c) => bytesOf(c, uuid).down)
+    return Number(down[0]) > 400_000 && Number(down[1]) > 200_000 ? answer : null
+  })
   const byHysteria = bytesOf(second.hysteria?.counters, uuid)
-  const byXray = bytesOf(second.counters, uuid)
-  expect(byHysteria.down).toBeGreaterThan(400_000)
   expect(byHysteria.down).toBeLessThan(450_000)
   expect(byHysteria.up).toBeLessThan(100_000)
-  expect(byXray.down).toBeGreaterThan(200_000)
-  expect(byXray.down).toBeLessThan(250_000)
+  expect(bytesOf(second.counters, uuid).down).toBeLessThan(250_000)
   const quiet = await status(second.reading)
   expect([quiet.counters, quiet.hysteria?.counters]).toEqual([[], []])
   expect(quiet.reading).toBe(second.reading)

@@ -185,8 +185,8 @@ describe('the restart of the bot', () => {
   let bot: FakeBot | undefined
   beforeEach(async () => {
     w = await createWorld(world)
-    return () => {
-      bot?.stop()
+    return async () => {
+      await bot?.stop()
       bot = undefined
       w.close()
     }
@@ -229,7 +229,7 @@ describe('the restart of the bot', () => {
     'is false at once with a heartbeat %i seconds from now, however far its generation',
     async (seconds) => {
       bot = startFakeBot(w, { follows: true })
-      bot.stop()
+      await bot.stop()
       await w.changeBeside('update bot_state set running_generation = 9')
       w.clock.advance(-seconds * 1000)
       expect((await save()).json.restarted).toBe(false)
@@ -243,7 +243,7 @@ describe('the restart of the bot', () => {
       w.rows('select 1 from bot_state where wanted_generation = 1').at(0),
     )
     await new Promise((resolve) => setTimeout(resolve, 100))
-    bot.stop()
+    await bot.stop()
     w.clock.advance(7000)
     expect((await answer).json.restarted).toBe(false)
   })

@@ -206,8 +206,8 @@ describe('credentials that were replaced', () => {
     w = await createWorld({
       environment: { ...environment, PROVIDER_A_SHOP_ID: 'env', PROVIDER_A_SECRET_KEY: 'env-key' },
     })
-    return () => {
-      bot?.stop()
+    return async () => {
+      await bot?.stop()
       w.close()
     }
   })
