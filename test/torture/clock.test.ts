@@ -48,7 +48,7 @@ async function withClients(runtime: (typeof RUNTIMES)[number], expiring: number)
     XRAY_BIN: writeStubCore(a.dir),
   }
   await (await a.startServer({ runtime, env })).stop()
-  fillUsers(a.database, 60, timestamp(Date.now() + 800 * DAY_MS))
+  fillUsers(a, 60, timestamp(Date.now() + 800 * DAY_MS))
   const soon = timestamp(Date.now() + 10 * DAY_MS)
   const server = await a.startServer({ runtime, env })
   await until('the node has its clients', () => clients(a) === 60)

@@ -38,7 +38,7 @@ function overwrite(path: string, position: number, bytes: Uint8Array): void {
 async function filled(): Promise<Area> {
   const a = area()
   await (await a.startServer()).stop()
-  fillUsers(a.database, 1500)
+  fillUsers(a, 1500)
   return a
 }
 

@@ -1,19 +1,8 @@
 /** A full disk and a long foreign writer: writes are refused in time, reads go on, nothing needs a restart. */
-import { execFileSync } from 'node:child_process'
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   isAlive,
   PLAIN,
@@ -21,38 +10,11 @@ import {
   type Server,
   writeStubCore,
 } from '#test/support/drivers/process.ts'
-import { useAreas, verdict } from '#test/support/drivers/torture.ts'
+import { fillDisk, useAreas, useSmallDisks, verdict } from '#test/support/drivers/torture.ts'
 import { until } from '#test/support/labs/lab.ts'
 
-const mounts: string[] = []
-// Hooks run in reverse order: the areas on a mount are closed before it goes.
-afterEach(() => {
-  for (const mount of mounts.splice(0)) {
-    execFileSync('umount', ['-l', mount])
-    rmdirSync(mount)
-  }
-})
+const mountSmall = useSmallDisks()
 const area = useAreas()
-
-function mountSmall(size: string): string {
-  const mount = mkdtempSync(join(tmpdir(), 'subpanel-full-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', mount])
-  mounts.push(mount)
-  return mount
-}
-
-/** Writes a file until nothing more fits. */
-function fillDisk(path: string): void {
-  const file = openSync(path, 'w')
-  for (const size of [65_536, 4096, 1]) {
-    try {
-      for (;;) writeSync(file, Buffer.alloc(size))
-    } catch {
-      // No space for a piece of this size.
-    }
-  }
-  closeSync(file)
-}
 
 const grant = (server: Server, tgId: number) =>
   server.admin(`/users/${tgId}/grant`, { node: 'de1', plan: '1m' })

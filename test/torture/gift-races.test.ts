@@ -3,8 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PLAIN, ROOT, runtimeBinary } from '#test/support/drivers/process.ts'
-import { expectSoundBooks } from '#test/support/drivers/shop-process.ts'
-import { ENGINES, useAreas, useEngines } from '#test/support/drivers/torture.ts'
+import { ENGINES, expectSound, useAreas, useEngines } from '#test/support/drivers/torture.ts'
 import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
@@ -50,7 +49,7 @@ test.each(ENGINES)(
     ])
     // Whoever lost was not even noted as a user.
     expect(a.query('select count(*) n from users')).toEqual([{ n: CODES }])
-    expectSoundBooks(a)
+    expectSound(a)
   },
   600_000,
 )

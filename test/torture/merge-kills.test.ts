@@ -10,8 +10,8 @@ import {
   type Runtime,
   runtimeBinary,
 } from '#test/support/drivers/process.ts'
-import { count, expectSoundBooks } from '#test/support/drivers/shop-process.ts'
-import { seeded, useAreas } from '#test/support/drivers/torture.ts'
+import { count } from '#test/support/drivers/shop-process.ts'
+import { expectSound, seeded, useAreas } from '#test/support/drivers/torture.ts'
 import { until } from '#test/support/labs/lab.ts'
 
 const area = useAreas()
@@ -46,7 +46,7 @@ async function installation(pairs: number): Promise<{ a: Area; before: Pair[] }>
   for (const { customer, account } of before) {
     expect([customer.length, account.length]).toEqual([11, 11])
   }
-  expectSoundBooks(a)
+  expectSound(a)
   return { a, before }
 }
 
@@ -78,7 +78,7 @@ async function expectAllMerged(a: Area, before: Pair[]): Promise<void> {
   expect(count(a, 'payments')).toBe(2 * before.length)
   expect(count(a, 'devices')).toBe(5 * before.length)
   expect(count(a, 'user_tokens')).toBe(3 * before.length)
-  expectSoundBooks(a)
+  expectSound(a)
   const verify = await a.run({ command: [runtimeBinary('node'), join(ROOT, 'scripts/verify.ts')] })
   expect([verify.code, verify.output]).toEqual([0, expect.anything()])
 }
@@ -93,14 +93,14 @@ test.each(RUNTIMES)(
     expect((await late.exited).signal, late.output()).toBe('SIGKILL')
     expect(late.stdout()).toMatch(/^step \d+ commit/im)
     expect(mergedPairs(a, before).size).toBe(0)
-    expectSoundBooks(a)
+    expectSound(a)
     for (let step = 1; step <= MOST_STEPS; step++) {
       const merger = spawnMerger(a, runtime, 'merge', String(step))
       const { signal } = await merger.exited
       expect(signal, merger.output()).toBe('SIGKILL')
       steps.push(/^step \d+ (.*)$/m.exec(merger.stdout())?.[1] ?? 'none')
       const merged = mergedPairs(a, before)
-      expectSoundBooks(a)
+      expectSound(a)
       if (merged.size > 0) break
     }
     console.log(`${runtime}, ${steps.length} steps: ${steps.join(', ')}`)
@@ -135,7 +135,7 @@ test(`kills at random while ${PAIRS} pairs become one: what was said to be done 
     }
     const merged = mergedPairs(a, before)
     expect([...said].filter((pair) => !merged.has(pair))).toEqual([])
-    expectSoundBooks(a)
+    expectSound(a)
   }
   console.log(`${kills} kills, seed ${SEED}: ${PAIRS - said.size} merged and not yet said`)
   expect(kills).toBeGreaterThan(3)

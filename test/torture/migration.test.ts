@@ -66,7 +66,7 @@ test('a migration killed anywhere is done by the next start, behind a snapshot; 
     const runtime = RUNTIMES[round % 2] ?? 'node'
     const a = area(PLAIN)
     await once(a, { runtime })
-    fillUsers(a.database, USERS)
+    fillUsers(a, USERS)
     const root = nextVersion(a, { migrations: NEXT })
     const cut = await a
       .startServer({ runtime, root, through: killAt('pwrite64', nth) })

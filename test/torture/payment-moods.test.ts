@@ -2,14 +2,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import { type Area, RUNTIMES, type Runtime, type Server } from '#test/support/drivers/process.ts'
-import {
-  addBuyer,
-  buy,
-  count,
-  expectSoundBooks,
-  yookassaEnvironment,
-} from '#test/support/drivers/shop-process.ts'
-import { useAreas } from '#test/support/drivers/torture.ts'
+import { addBuyer, buy, count, yookassaEnvironment } from '#test/support/drivers/shop-process.ts'
+import { expectSound, useAreas } from '#test/support/drivers/torture.ts'
 import {
   type Asked,
   type FakeSystem,
@@ -292,7 +286,7 @@ async function tryRuntime(runtime: Runtime): Promise<string> {
   const down = await Promise.all(PROVIDERS.map((provider) => tryAll(server, provider, DOWN)))
   expectNothingDone(a, down.flat())
   await server.stop()
-  expectSoundBooks(a)
+  expectSound(a)
   const slowest = (kind: Outcome['kind']) =>
     Math.max(...outcomes.filter((one) => one.kind === kind).map(({ ms }) => ms)) / 1000
   return `${runtime}: ${outcomes.length + busy.length + down.flat().length} requests while something was wrong, the slowest creation ${slowest('create').toFixed(1)} s, notice ${slowest('notice').toFixed(1)} s, check ${slowest('check').toFixed(1)} s`

@@ -50,7 +50,7 @@ async function makeArchive(a: Area, state: State): Promise<Buffer> {
   const made = area({ ...PLAIN, BRAND_NAME: '' })
   const server = await made.startServer()
   await server.stop()
-  fillUsers(made.database, USERS)
+  fillUsers(made, USERS)
   made.write('update users set note = ?', state)
   made.write('update settings set value = (select instance_id from instance)')
   const env = readFileSync(made.envFile, 'utf8')

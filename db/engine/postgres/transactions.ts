@@ -10,6 +10,8 @@ import type { Note, Steps } from './steps.ts'
 
 /** How long a transaction is tried again; then it is busy. */
 const PATIENCE_MS = 2000
+/** One that waits for its turn for longer is not tried once more: what its server needs for those before it, it needs for it, too. */
+const TURN_MS = 5000
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 100
 
@@ -76,7 +78,7 @@ export function createTransactions(
   const lane = createLimiter(1)
 
   async function transact<T>(begin: string, body: TxBody<T>): Promise<T> {
-    const until = performance.now() + PATIENCE_MS
+    const began = performance.now()
     /** Null where others came between. */
     const attempt = async (): Promise<{ value: T } | null> => {
       const tables = new Set<string>()
@@ -92,10 +94,11 @@ export function createTransactions(
       return { value }
     }
     const again = async (): Promise<T> => {
+      if (performance.now() - began > TURN_MS) throw crowded()
       for (let longest = FIRST_PAUSE_MS; ; longest = Math.min(2 * longest, LONGEST_PAUSE_MS)) {
         const done = await attempt()
         if (done) return done.value
-        if (performance.now() > until) throw crowded()
+        if (performance.now() - began > PATIENCE_MS) throw crowded()
         await pause(Math.random() * longest)
       }
     }

@@ -1,11 +1,8 @@
 /** A shop in real processes: buyers that come to the cabinet, payments at the fake YooKassa, books that must balance. */
-import Sqlite from 'better-sqlite3'
 import { expect } from 'vitest'
-import { findFaults } from '#db/engine/sqlite/verify.ts'
 import type { FakeYookassa } from '#test/support/fakes/yookassa.ts'
-import { faultsOf } from '#test/support/worlds/sync-client.ts'
 import { type Area, PLAIN, type Server } from './process.ts'
-import { verdict } from './torture.ts'
+import { expectSound } from './torture.ts'
 
 /** The shop's keys at YooKassa: `startFakeYookassa(KEYS)`. */
 export const KEYS = { 100500: 'live_a' }
@@ -56,19 +53,6 @@ export const paymentsOf = (a: Area, tgId: number) =>
 export const count = (a: Area, from: string): number =>
   a.query<{ n: number }>(`select count(*) n from ${from}`)[0]?.n ?? 0
 
-/** Every invariant holds, and a file is whole. */
-export function expectSoundBooks(a: Area): void {
-  const since = '2000-01-01T00:00:00'
-  if (a.server !== null) {
-    expect(faultsOf(a.server, since)).toEqual([])
-    return
-  }
-  expect(verdict(a.database)).toBe('ok')
-  const db = new Sqlite(a.database, { readonly: true })
-  expect(findFaults(db, since)).toEqual([])
-  db.close()
-}
-
 /** As many payments as were made are paid, each gave one subscription, one event, one message. */
 export function expectGrantedOnce(a: Area, payments: number): void {
   expect(count(a, 'payments')).toBe(payments)
@@ -81,5 +65,5 @@ export function expectGrantedOnce(a: Area, payments: number): void {
   expect(count(a, "outbox where kind = 'granted'")).toBe(payments)
   expect(count(a, "audit_log where action = 'payment.grant'")).toBe(payments)
   expect(count(a, 'payments where review_reason is not null')).toBe(0)
-  expectSoundBooks(a)
+  expectSound(a)
 }

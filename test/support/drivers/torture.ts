@@ -1,8 +1,13 @@
 /** What the torture tests share: a filled installation, its check, seeded randomness, areas that end with their test. */
 import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmdirSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterEach } from 'vitest'
+import { afterEach, expect } from 'vitest'
+import { findFaults } from '#db/engine/sqlite/verify.ts'
 import { type PostgresServer, startPostgres } from '#test/support/labs/postgres-server.ts'
+import { faultsOf } from '#test/support/worlds/sync-client.ts'
 import { type Area, createArea, PLAIN } from './process.ts'
 
 /** A maker of areas for one test file; each is closed after its test. */
@@ -34,6 +39,36 @@ export function useEngines() {
   }
 }
 
+/** A maker of small disks for one test file; call it before useAreas: hooks run in reverse order, and the areas on a disk are closed before it goes. */
+export function useSmallDisks() {
+  const mounts: string[] = []
+  afterEach(() => {
+    for (const mount of mounts.splice(0)) {
+      execFileSync('umount', ['-l', mount])
+      rmdirSync(mount)
+    }
+  })
+  return (size: string): string => {
+    const mount = mkdtempSync(join(tmpdir(), 'subpanel-full-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', mount])
+    mounts.push(mount)
+    return mount
+  }
+}
+
+/** Writes a file until nothing more fits beside it. */
+export function fillDisk(path: string): void {
+  const file = openSync(path, 'w')
+  for (const size of [65_536, 4096, 1]) {
+    try {
+      for (;;) writeSync(file, Buffer.alloc(size))
+    } catch {
+      // No space for a piece of this size.
+    }
+  }
+  closeSync(file)
+}
+
 /** Numbers from 0 to 1 that are the same in every run of a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed
@@ -45,32 +80,34 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** Users with one active subscription each, written straight into a stopped installation's database. */
-export function fillUsers(
-  database: string,
-  count: number,
-  expiresAt = '2099-01-01T00:00:00',
-): void {
-  const db = new Sqlite(database)
+/** Users with one active subscription each, written into an installation's database behind its back. */
+export function fillUsers(a: Area, count: number, expiresAt = '2099-01-01T00:00:00'): void {
   const at = '2026-01-01T00:00:00'
-  const user = db.prepare(
-    'insert into users (tg_id, username, token, created_at) values (?, ?, ?, ?)',
+  const numbers = `with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < ${count})`
+  a.write(
+    `${numbers} insert into users (tg_id, username, token, created_at) select i, 'user' || i, 'token-of-user-' || i, '${at}' from numbers`,
   )
-  const subscription = db.prepare(
-    "insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at) values (?, ?, 'de1', '1m', ?, 'admin', ?)",
+  a.write(
+    `${numbers} insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at)
+    select '00000000-0000-4000-8000-' || substr(cast(1000000000000 + i as text), 2), i, 'de1', '1m', '${expiresAt}', 'admin', '${at}' from numbers`,
   )
-  db.transaction(() => {
-    for (let i = 1; i <= count; i++) {
-      const number = String(i).padStart(12, '0')
-      user.run(i, `user${i}`, `token-of-user-${i}`, at)
-      subscription.run(`00000000-0000-4000-8000-${number}`, i, expiresAt, at)
-    }
-  })()
-  db.close()
 }
 
 /** What sqlite3 itself says of a database: integrity and foreign keys; `ok` alone when all is well. */
 export function verdict(database: string): string {
   const sql = 'PRAGMA integrity_check; PRAGMA foreign_key_check;'
   return execFileSync('sqlite3', [database, sql], { encoding: 'utf8' }).trim()
+}
+
+/** Every invariant holds, and a file is whole. */
+export function expectSound(a: Area): void {
+  const since = '2000-01-01T00:00:00'
+  if (a.server !== null) {
+    expect(faultsOf(a.server, since)).toEqual([])
+    return
+  }
+  expect(verdict(a.database)).toBe('ok')
+  const db = new Sqlite(a.database, { readonly: true })
+  expect(findFaults(db, since)).toEqual([])
+  db.close()
 }

@@ -1,5 +1,6 @@
 /** A PostgreSQL server of its own, in a folder that is gone with it, on a socket that only root and it can reach. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
@@ -41,8 +42,8 @@ export interface PostgresServer {
   /** Of its superuser and the database `postgres`. */
   url: string
   folder: string
-  /** Makes an empty database; gives its address. */
-  createDatabase(): Promise<string>
+  /** Makes an empty database, its tables in `tables` when they shall be elsewhere; gives its address. */
+  createDatabase(tables?: string): Promise<string>
   /** A server that follows it. */
   startStandby(): Promise<Standby>
   /** Changes wait until a standby has them on its disk, from now on or no more. */
@@ -51,6 +52,12 @@ export interface PostgresServer {
   restart(work: () => Promise<void>): Promise<void>
   /** Runs `work` while none of its processes does anything. */
   frozen(work: () => Promise<void>): Promise<void>
+  /** Runs `work` while its disk takes `ms` for whatever shall be on it for sure (strace delays its calls). */
+  slow(ms: number, work: () => Promise<void>): Promise<void>
+  /** Whether it is there. */
+  isUp(): Promise<boolean>
+  /** Starts it where it has ended by itself. */
+  start(): Promise<void>
   /** Ends it as a machine that is lost does, for good. */
   lose(): Promise<void>
   stop(): Promise<void>
@@ -65,11 +72,18 @@ export interface Standby
 /** What tests need no disk for. */
 const CARELESS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
-/** Starts one; `settings` are lines of its configuration, without any it survives no power cut, and is fast. */
-export async function startPostgres(settings: string[] = CARELESS): Promise<PostgresServer> {
+/**
+ * Starts one; `settings` are lines of its configuration, without any it survives no power cut, and is fast. `log`: an empty folder for its
+ * write-ahead log, in pieces of a megabyte.
+ */
+export async function startPostgres(
+  settings: string[] = CARELESS,
+  log?: string,
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'subpanel-postgres-'))
   const user = await owner()
-  if (user) chownSync(folder, user.uid, user.gid)
+  const give = (path: string) => user && chownSync(path, user.uid, user.gid)
+  give(folder)
   chmodSync(folder, 0o700)
   const bin = programs()
   const options = { ...user, cwd: folder, env: { ...process.env, LC_ALL: 'C.UTF-8' } }
@@ -89,7 +103,12 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
 
   let made = 0
   const data = join(folder, 'data')
-  await run(`${bin}initdb`, ['-D', data, '-A', 'trust', '-E', 'UTF8', '-U', 'subpanel'], options)
+  const form = ['-D', data, '-A', 'trust', '-E', 'UTF8', '-U', 'subpanel']
+  if (log !== undefined) {
+    give(log)
+    form.push('-X', log, '--wal-segsize=1')
+  }
+  await run(`${bin}initdb`, form, options)
   await start(data, folder)
 
   const ask = (socket: string, ...commands: string[]) =>
@@ -112,7 +131,7 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
     const copy = join(folder, `standby-${++standbys}`)
     const socket = `${copy}-socket`
     mkdirSync(socket)
-    if (user) chownSync(socket, user.uid, user.gid)
+    give(socket)
     await run(
       `${bin}pg_basebackup`,
       ['-D', copy, '-R', '-c', 'fast', '-h', primary, '-U', 'subpanel'],
@@ -135,13 +154,16 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
     }
   }
 
-  /** Signals its first process and all that this one has started. */
-  async function signal(name: 'STOP' | 'CONT') {
+  /** Its first process and all that this one has started. */
+  async function processes(): Promise<number[]> {
     const first = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0] as string
     const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', first])
-    for (const pid of [first, ...stdout.split('\n')].filter((one) => one.trim() !== '')) {
+    return [first, ...stdout.split('\n')].filter((one) => one.trim() !== '').map(Number)
+  }
+  async function signal(name: 'STOP' | 'CONT') {
+    for (const pid of await processes()) {
       try {
-        process.kill(Number(pid), `SIG${name}`)
+        process.kill(pid, `SIG${name}`)
       } catch (error) {
         // One that worked in the background has ended meanwhile.
         if (errorCode(error) !== 'ESRCH') throw error
@@ -151,9 +173,15 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
   return {
     url: urlOf(folder),
     folder,
-    async createDatabase() {
+    async createDatabase(tables) {
       const name = `shop_${++made}`
-      await run(`${bin}createdb`, ['-h', folder, '-U', 'subpanel', name], options)
+      const place: string[] = []
+      if (tables !== undefined) {
+        give(tables)
+        await ask(folder, `create tablespace ${name} location '${tables}'`)
+        place.push('-D', name)
+      }
+      await run(`${bin}createdb`, ['-h', folder, '-U', 'subpanel', ...place, name], options)
       return urlOf(folder).replace('/postgres?', `/${name}?`)
     },
     startStandby: () => standbyOf(folder),
@@ -172,11 +200,34 @@ export async function startPostgres(settings: string[] = CARELESS): Promise<Post
         await signal('CONT')
       }
     },
+    async slow(ms, work) {
+      const calls = 'fsync,fdatasync'
+      const pids = (await processes()).flatMap((pid) => ['-p', String(pid)])
+      const inject = `inject=${calls}:delay_enter=${ms}ms`
+      const words = ['-f', '-qq', '-o', '/dev/null', '-e', `trace=${calls}`, '-e', inject, ...pids]
+      const tracer = spawn('strace', words, { stdio: 'ignore' })
+      const ended = once(tracer, 'close')
+      try {
+        await work()
+      } finally {
+        tracer.kill('SIGINT')
+        await ended
+      }
+    },
+    isUp: () =>
+      run(`${bin}pg_isready`, ['-q', '-h', folder], options).then(
+        () => true,
+        () => false,
+      ),
+    async start() {
+      await start(data, folder)
+    },
     async lose() {
       await stop(data)
     },
     async stop() {
-      await stop(data)
+      // It may have ended by itself.
+      await stop(data).catch(() => {})
       rmSync(folder, { recursive: true, force: true })
     },
   }
