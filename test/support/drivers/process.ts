@@ -170,11 +170,13 @@ async function call(url: string, path: string, options: CallOptions = {}): Promi
   return { status: response.status, headers: response.headers, text, json }
 }
 
-function killGroup(pid: number): void {
+/** Signals a process and all that it has left behind; false when there is nothing of it any more. */
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-pid, 'SIGKILL')
+    process.kill(-pid, signal)
+    return true
   } catch {
-    // It has ended by itself.
+    return false
   }
 }
 
@@ -253,6 +255,10 @@ export function createArea(defaults: Record<string, string> = {}, parent = tmpdi
       const running = watch(child)
       splitLines(child, area.lines)
       started.set(running.pid, running.exited)
+      // Its number will be another process's. While it has left something behind it is kept.
+      void running.exited.then(() => {
+        if (!signalGroup(running.pid, 0)) started.delete(running.pid)
+      })
       return running
     },
     async startServer(options = {}) {
@@ -346,7 +352,7 @@ export function createArea(defaults: Record<string, string> = {}, parent = tmpdi
     },
   }
   const killAll = () => {
-    for (const pid of started.keys()) killGroup(pid)
+    for (const pid of started.keys()) signalGroup(pid, 'SIGKILL')
   }
   process.on('exit', killAll)
   return area
