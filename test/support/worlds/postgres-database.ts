@@ -1,12 +1,12 @@
 /** Databases of a PostgreSQL server that DATABASE_URL names, each made as a copy of one with the rows of every world. */
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import type { PostgresDatabase } from '#db/engine/postgres/handle.ts'
 import { wrap } from '#db/engine/postgres/handle.ts'
 import { pause } from '#src/lib/pause.ts'
 import type { Fill, OpenWorldDatabase } from './database-of-world.ts'
 import { createDatabase, onDatabase } from './postgres-databases.ts'
 import { faultsOf, numbered, rowsOf } from './sync-client.ts'
+import { runTwice } from './twice.ts'
 
 /** Of a millisecond: what goes on after an answer is mostly done by then, and what goes on for long must not hold other requests back. */
 const MOST_LOOKS = 5
@@ -69,7 +69,7 @@ export const openPostgres: OpenWorldDatabase = async (key, path, _now, fill) => 
   const { url } = own
   // What a new database makes by chance, each has for itself.
   rowsOf(url, 'update installation set secret = ?', [randomBytes(32).toString('hex')])
-  const db: PostgresDatabase = await wrap(url, { most: 4, mostScans: 1, hears: false })
+  const db = runTwice(await wrap(url, { most: 4, mostScans: 1, hears: false }))
   const rows = (sql: string, ...values: unknown[]) => rowsOf(url, sql, values)
   return {
     db: db as unknown as Awaited<ReturnType<OpenWorldDatabase>>['db'],
