@@ -1,4 +1,5 @@
 /** Part `engines`: the same shop in its file and on a PostgreSQL server of this machine, by turns. */
+import { statSync } from 'node:fs'
 import { type Figure, median } from './figures.ts'
 import { type Elsewhere, grantRuns } from './grants.ts'
 import type { LoadResult } from './load.ts'
@@ -10,6 +11,8 @@ import { load, serviceEnvironment } from './sub.ts'
 
 /** How many processes take the notices of a shop on the server. */
 const WEB_PROCESSES = 4
+/** A machine that this one is not: what it would do if nothing but processor time bound it. */
+const SIMULATED_CORES = 8
 
 /** What the server has committed of this database until now. It tells of it with a delay. */
 async function transactions(url: string): Promise<number> {
@@ -20,6 +23,13 @@ async function transactions(url: string): Promise<number> {
   )
   await client.end()
   return Number(rows[0].n)
+}
+
+async function sizeMb(url: string): Promise<number> {
+  const client = await connect(url)
+  const { rows } = await client.query('select pg_database_size(current_database()) as bytes')
+  await client.end()
+  return Number(rows[0].bytes) / 2 ** 20
 }
 
 interface Run extends LoadResult {
@@ -40,6 +50,10 @@ async function measureLists(options: Options, runtime: Runtime, folder: string, 
     server: serviceEnvironment(await dataFolder(places.server, options.users)),
   }
   await moveShop(runtime, env.server, url)
+  const size = {
+    file: statSync(`${places.file}/panel.db`).size / 2 ** 20,
+    server: await sizeMb(url),
+  }
   const file = await startServer(runtime, 'src/main.ts', env.file)
   const server = await startServer(runtime, 'src/main.ts', { ...env.server, DATABASE_URL: url })
   const runs: Record<'file' | 'server', Run[]> = { file: [], server: [] }
@@ -53,7 +67,7 @@ async function measureLists(options: Options, runtime: Runtime, folder: string, 
   }
   const perFetch = ((await transactions(url)) - before) / asked
   await Promise.all([file.stop(), server.stop()])
-  return { ...runs, perFetch }
+  return { ...runs, perFetch, size }
 }
 
 export async function measureEngines(
@@ -67,6 +81,7 @@ export async function measureEngines(
     const elsewhere: Elsewhere = {
       url: await postgres.createDatabase(),
       webProcesses: WEB_PROCESSES,
+      pid: postgres.pid(),
     }
     const file = await grantRuns(options, runtime, `${folder}/grants-file`)
     const server = await grantRuns(options, runtime, `${folder}/grants-server`, elsewhere)
@@ -83,6 +98,11 @@ export async function measureEngines(
     file: median(grants.file.map(rate)),
     server: median(grants.server.map(rate)),
   }
+  const cpuMs = {
+    file: median(grants.file.map((run) => run.cpuMs)),
+    own: median(grants.server.map((run) => run.cpuMs)),
+    server: median(grants.server.map((run) => run.serverCpuMs)),
+  }
   const many = `PostgreSQL, ${WEB_PROCESSES} web processes`
   return [
     figure('/sub on PostgreSQL, share of SQLite', median(ratios), '', { atLeast: 0.35 }),
@@ -95,10 +115,20 @@ export async function measureEngines(
       'µs',
     ),
     figure('transactions of the server for a list', lists.perFetch, '', { atMost: 1.05 }),
+    figure('size of the shop, SQLite', lists.size.file, 'MB'),
+    figure('size of the shop, PostgreSQL', lists.size.server, 'MB'),
     figure(`grants of ${many}, share of SQLite's`, perSecond.server / perSecond.file, '', {
       atLeast: 1,
     }),
     figure('grants on SQLite, one process', perSecond.file, 'grants/s'),
     figure(`grants on ${many}`, perSecond.server, 'grants/s'),
+    figure('processor time of a grant, message and event, SQLite', cpuMs.file, 'ms'),
+    figure(`processor time of one, ${many}`, cpuMs.own, 'ms'),
+    figure('and of the server', cpuMs.server, 'ms'),
+    figure(
+      `grants on ${SIMULATED_CORES} cores by that time, PostgreSQL`,
+      (1000 * SIMULATED_CORES) / (cpuMs.own + cpuMs.server),
+      'grants/s',
+    ),
   ]
 }

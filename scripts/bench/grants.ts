@@ -7,7 +7,7 @@ import { type Figure, median } from './figures.ts'
 import type { NoticesJob, NoticesResult } from './notices.ts'
 import type { Options } from './options.ts'
 import { connect, moveShop } from './postgres.ts'
-import { findRuntimes, type Runtime, runScript, startServer } from './processes.ts'
+import { familyCpuMs, findRuntimes, type Runtime, runScript, startServer } from './processes.ts'
 import { dataFolder } from './seed.ts'
 import { externalIdOf, paymentIdOf, tgIdOf } from './shop.ts'
 import { serviceEnvironment } from './sub.ts'
@@ -103,8 +103,10 @@ interface Run extends NoticesResult {
   bare: number
   /** How long the last message or event was under way after the last grant. */
   behindMs: number
-  /** CPU of the service's process for each grant, its message and its event. */
+  /** CPU of the service's processes for each grant, its message and its event. */
   cpuMs: number
+  /** CPU of the server of its database for each, 0 where there is none. */
+  serverCpuMs: number
 }
 
 /** Where else than in one process over its file the shop runs. */
@@ -112,6 +114,8 @@ export interface Elsewhere {
   /** The server that its rows are moved to. */
   url: string
   webProcesses: number
+  /** The first process of that server. */
+  pid: number
 }
 
 /** Runs of `options.payments` grants. The first tenth of a run warms the process up and is not counted. */
@@ -143,16 +147,23 @@ export async function grantRuns(
   if (hasCore) await until('the node is in step', shop.isSynced)
   await send(0, warmUp)
   await delivered()
+  // One process has Xray for a child, whose time is not its own.
+  const ownCpuMs = () => (elsewhere ? service.familyCpuMs() : service.cpuMs())
+  const serverCpuMs = () => (elsewhere ? familyCpuMs(elsewhere.pid) : 0)
   const results: Run[] = []
   for (let run = 0; run < runs; run++) {
     const job = { path: `${folder}/bare.db`, seconds: options.seconds }
     const bare = await runScript<number>(runtime, 'scripts/bench/commits.ts', job)
-    const cpuBefore = service.cpuMs()
+    const used = { own: ownCpuMs(), server: serverCpuMs() }
     const result = await send(warmUp + run * payments, payments)
     const sentAt = performance.now()
     await delivered()
-    const cpuMs = (service.cpuMs() - cpuBefore) / payments
-    results.push({ ...result, bare, behindMs: performance.now() - sentAt, cpuMs })
+    const behindMs = performance.now() - sentAt
+    const cpuMs = (ownCpuMs() - used.own) / payments
+    results.push({
+      ...{ ...result, bare, behindMs, cpuMs },
+      serverCpuMs: (serverCpuMs() - used.server) / payments,
+    })
   }
   const paid = await shop.paid()
   if (paid !== warmUp + runs * payments) throw new Error('not every notice was granted')

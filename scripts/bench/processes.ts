@@ -70,6 +70,10 @@ const ended = (child: ChildProcess): Promise<void> =>
     else child.once('exit', () => resolve())
   })
 
+/** Milliseconds of CPU that a process, its children of now and those that have ended have used until now. */
+export const familyCpuMs = (pid: number): number =>
+  familyOf(pid).reduce((sum, one) => sum + cpuMs(one), cpuMs(pid, [13, 14]))
+
 export interface Server {
   port: number
   pid: number
@@ -87,10 +91,11 @@ export interface Server {
 const TICK_MS = 10
 const STOP_MS = 15_000
 
-function cpuMs(pid: number): number {
+/** Fields of /proc/PID/stat from the third on (proc(5)): utime and stime are 11 and 12, those of children that have ended 13 and 14. */
+function cpuMs(pid: number, fields: number[] = [11, 12]): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  const values = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return fields.reduce((sum, field) => sum + Number(values[field]) * TICK_MS, 0)
 }
 
 function residentMb(pid: number): number {

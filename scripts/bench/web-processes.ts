@@ -7,6 +7,8 @@ import { dataFolder } from './seed.ts'
 import { load, serviceEnvironment } from './sub.ts'
 
 const COUNTS = [1, 2]
+/** A machine that this one is not, with a process for each core and the load generator elsewhere. */
+const SIMULATED_CORES = 8
 
 interface Service {
   count: number
@@ -31,9 +33,10 @@ async function measureRun(options: Options, { server, runs }: Service): Promise<
   runs.push({ ...result, cpuMs: server.familyCpuMs() - before })
 }
 
+const requestMs = ({ cpuMs, answers }: Service['runs'][number]) => cpuMs / answers
+
 function figuresOf(runtime: Runtime, { count, server, runs }: Service): Figure[] {
   const of = (value: (run: Service['runs'][number]) => number) => median(runs.map(value))
-  const requestMs = ({ cpuMs, answers }: Service['runs'][number]) => cpuMs / answers
   const figure = (name: string, value: number, unit: string): Figure => ({
     ...{ part: 'processes', runtime: runtime.name, value, unit },
     name: `${count} web process${count === 1 ? '' : 'es'}: ${name}`,
@@ -77,6 +80,20 @@ export async function measureProcesses(
   const [one, two] = services as [Service, Service]
   const ratios = one.runs.map((run, i) => (two.runs[i]?.perSecond ?? Number.NaN) / run.perSecond)
   const value = median(ratios)
-  const gain = { name: 'requests/s of two, times those of one', value, unit: '' }
-  return [{ part: 'processes', runtime: runtime.name, ...gain }, ...figures]
+  const own = { part: 'processes', runtime: runtime.name }
+  // Each doubling makes a request dearer by as much as the first one has (caches, locks of the file).
+  const [cost, doubled] = [one, two].map(({ runs }) => median(runs.map(requestMs)) * 1000) as [
+    number,
+    number,
+  ]
+  const onMany = cost * Math.max(1, doubled / cost) ** Math.log2(SIMULATED_CORES)
+  return [
+    { ...own, name: 'requests/s of two, times those of one', value, unit: '' },
+    ...figures,
+    {
+      ...{ ...own, name: `/sub on ${SIMULATED_CORES} cores by processor time, simulated` },
+      value: (SIMULATED_CORES * 1e6) / onMany,
+      unit: 'requests/s',
+    },
+  ]
 }

@@ -42,6 +42,8 @@ export interface PostgresServer {
   /** Of its superuser and the database `postgres`. */
   url: string
   folder: string
+  /** The number of its first process, which all others are children of. */
+  pid(): number
   /** Makes an empty database, its tables in `tables` when they shall be elsewhere; gives its address. */
   createDatabase(tables?: string): Promise<string>
   /** A server that follows it. */
@@ -154,11 +156,14 @@ export async function startPostgres(
     }
   }
 
+  const firstPid = () =>
+    Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0] as string)
   /** Its first process and all that this one has started. */
   async function processes(): Promise<number[]> {
-    const first = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0] as string
-    const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', first])
-    return [first, ...stdout.split('\n')].filter((one) => one.trim() !== '').map(Number)
+    const first = firstPid()
+    const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(first)])
+    const others = stdout.split('\n').filter((one) => one.trim() !== '')
+    return [first, ...others.map(Number)]
   }
   async function signal(name: 'STOP' | 'CONT') {
     for (const pid of await processes()) {
@@ -173,6 +178,7 @@ export async function startPostgres(
   return {
     url: urlOf(folder),
     folder,
+    pid: firstPid,
     async createDatabase(tables) {
       const name = `shop_${++made}`
       const place: string[] = []
