@@ -12,6 +12,7 @@ import { withConnection } from '#db/engine/sqlite/snapshot.ts'
 import type { Store } from '#db/engine/store.ts'
 import { FULL_INSTANCE, makeFullFile } from '#test/support/rows/full-file.ts'
 import {
+  createDatabase,
   createEmptyDatabase,
   dropDatabase,
   onDatabase,
@@ -61,6 +62,17 @@ const tablesThere = () =>
     return rows[0].n
   })
 
+/** The indexes and rules of a database. */
+const formOf = (database: string) =>
+  onDatabase(database, async (client) => {
+    const { rows } = await client.query(
+      `select indexdef as text from pg_indexes where schemaname = 'public' union all
+       select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) || ' ' || convalidated
+       from pg_constraint where connamespace = 'public'::regnamespace order by 1`,
+    )
+    return rows.map(({ text }) => text)
+  })
+
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'subpanel-move-'))
   path = join(folder, 'panel.db')
@@ -82,6 +94,9 @@ test('there and back: a row of every table is the same, and the file is one of o
   expect(told.filter(([, rows]) => rows > 0).length).toBeGreaterThan(30)
   expect(await server.read('instance_id')).toBe(FULL_INSTANCE)
   expect(await server.faults('2026-01-01T00:00:00')).toEqual([])
+  const made = await createDatabase()
+  expect(await formOf(url)).toEqual(await formOf(made))
+  await dropDatabase(made)
   const back = join(folder, 'back.db')
   await moveToFile(url, back, NOW, moving())
   expect(rowsOf(back)).toEqual(rowsOf(path))

@@ -9,6 +9,7 @@ import { withConnection } from '../sqlite/snapshot.ts'
 import { readAddress } from './address.ts'
 import { compareRows } from './compare.ts'
 import { copyIn, type Table, type Told, tablesOf } from './copy.ts'
+import { withoutIndexes } from './indexes.ts'
 import { isPresentForm, migrate } from './migrate.ts'
 import { alone, beginLong, examine, withClient } from './open.ts'
 import type { Asking } from './steps.ts'
@@ -63,7 +64,7 @@ export async function moveToServer(path: string, url: string, moving: Moving): P
       await client.query(beginLong())
       await migrate(client)
       const tables = await tablesOf(client, LEFT)
-      await copyIn(client, raw, tables, moving.told)
+      await withoutIndexes(client, tables, () => copyIn(client, raw, tables, moving.told))
       await refuseUnequal(client, raw, tables)
       if (moving.isTrial) return
       await client.query('commit')
