@@ -100,7 +100,14 @@ const hasLevels = (value: unknown, most: number): boolean =>
   typeof value !== 'object' ||
   value === null ||
   (most > 0 && Object.values(value).every((one) => hasLevels(one, most - 1)))
-const json = v.custom<JsonObject>((value) => isJsonObject(value) && hasLevels(value, MOST_LEVELS))
+/** Orders, events and messages have some hundreds. */
+const MOST_JSON = 65_536
+const json = v.custom<JsonObject>(
+  (value) =>
+    isJsonObject(value) &&
+    hasLevels(value, MOST_LEVELS) &&
+    JSON.stringify(value).length <= MOST_JSON,
+)
 const jsonText = v.pipe(
   v.string(),
   v.check((text) => v.is(json, decode('json', text))),

@@ -68,6 +68,9 @@ const hashesAtATime = ({ webProcesses }: Pick<Config, 'webProcesses'>) =>
   Math.max(1, Math.floor(Math.min(4, availableParallelism() - 1) / webProcesses))
 /** About 6 s of hashing: who would wait longer is told to come again. */
 const HASHES_WAITING = 250
+/** A second or two of PostgreSQL's; a file has done each before the next one is there. */
+const STRANGERS_AT_A_TIME = 2
+const STRANGERS_WAITING = 500
 
 /** The core of this machine, and those of the managed nodes. */
 export function createCores(
@@ -166,6 +169,7 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
     creationTurns: counts.turnsOf('creations', MINUTE_MS),
     hashing,
     strangersHashing: lineBefore(hashing, hashes, HASHES_WAITING),
+    strangersTurn: createLimiter(STRANGERS_AT_A_TIME, STRANGERS_WAITING),
     nodeSync: config.nodeSync === 'here' ? createNodeSync(made) : deferNodeSync(made),
     ...made,
   }

@@ -59,6 +59,8 @@ export interface Services {
   hashing: Limiter
   /** The same for logins of whom nobody knows, who wait in a line of their own. */
   strangersHashing: Limiter
+  /** Transactions that anybody may ask for, few at a time: the changes of those who are known wait for no crowd. */
+  strangersTurn: Limiter
   /** Ids of known devices that fetched a list, written together after the answers. */
   seenDevices: Batch<number>
   installFiles: InstallFiles

@@ -25,15 +25,16 @@ export function cpuShare(): () => number {
   }
 }
 
-/** The length of the answer that begins a buffer, headers included. Throws unless it is a 200 with a length. */
-function answerLength(buffer: Buffer): number | null {
+/** Status and length of the answer that begins a buffer, headers included. Throws unless it is a 200 or 503 with a length. */
+function readAnswer(buffer: Buffer): { status: number; length: number } | null {
   const end = buffer.indexOf('\r\n\r\n')
   if (end < 0) return null
   const head = buffer.toString('latin1', 0, end)
-  if (!head.startsWith('HTTP/1.1 200')) throw new Error(`answer: ${head.slice(0, 200)}`)
+  const status = Number(/^HTTP\/1\.1 (200|503)/.exec(head)?.[1])
+  if (Number.isNaN(status)) throw new Error(`answer: ${head.slice(0, 200)}`)
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
   if (length === undefined) throw new Error('an answer has no Content-Length')
-  return end + 4 + Number(length)
+  return { status, length: end + 4 + Number(length) }
 }
 
 /** Counts answers by the time they took, in steps of 10 µs. */
@@ -60,18 +61,29 @@ export function createHistogram() {
   }
 }
 
+export interface Exchanges {
+  /** How long a connection rests after each answer. */
+  pauseMs?: number
+  /** Is told when a request was answered with 503: it is sent again, and its time goes on. Without it that is a fault. */
+  onBusy?: () => void
+}
+
+/** How soon a request that was answered with 503 is sent again. */
+const AGAIN_MS = 50
+
 /** One connection: tells `onAnswer` the milliseconds of each exchange, until there is no next request. */
 export function openConnection(
   port: number,
   nextRequest: () => Buffer | undefined,
   onAnswer: (ms: number) => void,
-  pauseMs = 0,
+  { pauseMs = 0, onBusy }: Exchanges = {},
 ): Socket {
   const received = Buffer.allocUnsafeSlow(256 * 1024)
   let length = 0
   let sentAt = 0
+  let request: Buffer | undefined
   const send = () => {
-    const request = nextRequest()
+    request = nextRequest()
     if (!request) return
     sentAt = performance.now()
     socket.write(request)
@@ -85,9 +97,15 @@ export function openConnection(
       callback(size, chunk) {
         ;(chunk as Buffer).copy(received, length, 0, size)
         length += size
-        const wanted = answerLength(received.subarray(0, length))
-        if (wanted === null || length < wanted) return true
+        const answer = readAnswer(received.subarray(0, length))
+        if (answer === null || length < answer.length) return true
         length = 0
+        if (answer.status === 503) {
+          if (!onBusy) throw new Error('answer: 503')
+          onBusy()
+          setTimeout(() => socket.write(request as Buffer), AGAIN_MS)
+          return true
+        }
         onAnswer(performance.now() - sentAt)
         if (pauseMs === 0) send()
         else setTimeout(send, pauseMs)

@@ -122,6 +122,10 @@ export async function measureEngines(
     }),
     figure('grants on SQLite, one process', perSecond.file, 'grants/s'),
     figure(`grants on ${many}`, perSecond.server, 'grants/s'),
+    figure(
+      'notices that were told to come again, of all',
+      median(grants.server.map((run) => run.repeated / options.payments)),
+    ),
     figure('processor time of a grant, message and event, SQLite', cpuMs.file, 'ms'),
     figure(`processor time of one, ${many}`, cpuMs.own, 'ms'),
     figure('and of the server', cpuMs.server, 'ms'),

@@ -71,7 +71,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   let histogram = createHistogram()
   const nextRequest = () => requests[next++ % REQUESTS] as Buffer
   const sockets = Array.from({ length: job.connections }, () =>
-    openConnection(job.port, nextRequest, (ms) => histogram.add(ms), job.pauseMs),
+    openConnection(job.port, nextRequest, (ms) => histogram.add(ms), { pauseMs: job.pauseMs ?? 0 }),
   )
   await pause(job.warmupSeconds)
   const { count: warmedUp } = histogram

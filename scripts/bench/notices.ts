@@ -16,6 +16,8 @@ export interface NoticesResult {
   perSecond: number
   p50Ms: number
   p99Ms: number
+  /** How often a notice was told to come again, and came. */
+  repeated: number
   /** The share of one core that this generator used. */
   busy: number
 }
@@ -46,6 +48,10 @@ async function run(job: NoticesJob): Promise<NoticesResult> {
   const requests = toRequests(texts)[Symbol.iterator]()
   const histogram = createHistogram()
   const busy = cpuShare()
+  let repeated = 0
+  const onBusy = () => {
+    repeated++
+  }
   const startedAt = performance.now()
   const answered = new Promise<void>((resolve) => {
     const onAnswer = (ms: number) => {
@@ -53,7 +59,7 @@ async function run(job: NoticesJob): Promise<NoticesResult> {
       if (histogram.count === job.count) resolve()
     }
     for (let i = 0; i < job.connections; i++) {
-      openConnection(job.port, () => requests.next().value, onAnswer)
+      openConnection(job.port, () => requests.next().value, onAnswer, { onBusy })
     }
   })
   await answered
@@ -62,6 +68,7 @@ async function run(job: NoticesJob): Promise<NoticesResult> {
     perSecond: job.count / seconds,
     p50Ms: histogram.quantile(0.5),
     p99Ms: histogram.quantile(0.99),
+    repeated,
     busy: busy(),
   }
 }

@@ -1,7 +1,7 @@
 /** Whether a file of SQLite and PostgreSQL have the same rows. */
 import type Sqlite from 'better-sqlite3'
 import { saidBy } from '../facts.ts'
-import { PORTION, quoted, type Table } from './copy.ts'
+import { portionOf, quoted, type Table } from './copy.ts'
 import { sound } from './sql-text.ts'
 import type { Asking } from './steps.ts'
 
@@ -24,11 +24,12 @@ async function countUnequal(client: Asking, raw: Sqlite.Database, table: Table) 
   const text = `select ${names} from ${saidBy(table.name)} order by ${order}`
   const theirs = raw.prepare(text).raw().iterate() as IterableIterator<unknown[]>
   await client.query(`declare rows_compared no scroll cursor for ${text}`)
+  const portion = await portionOf(client, table)
   let unequal = 0
   try {
-    for (let got = PORTION; got === PORTION; ) {
+    for (let got = portion; got === portion; ) {
       const { rows } = await client.query({
-        text: `fetch ${PORTION} from rows_compared`,
+        text: `fetch ${portion} from rows_compared`,
         rowMode: 'array',
       })
       for (const row of rows as unknown[][]) {

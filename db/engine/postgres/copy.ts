@@ -9,8 +9,9 @@ import { FACT_TABLES, saidBy } from '../facts.ts'
 import { sound } from './sql-text.ts'
 import type { Asking } from './steps.ts'
 
-/** Rows that are on their way at a time: threads have 128 MB, and a row may have texts of a megabyte. */
-export const PORTION = 500
+/** Rows that are on their way at a time, as far as they have no more bytes than that: threads have 128 MB, and a row may have texts of a megabyte. */
+const PORTION = 500
+const PORTION_BYTES = 4 * 1024 ** 2
 
 export interface Table {
   name: string
@@ -59,6 +60,15 @@ export async function tablesOf(client: Asking, left: ReadonlySet<string>): Promi
   return [...sorted]
 }
 
+/** How many rows of a table may be fetched at a time, by the longest of them. */
+export async function portionOf(client: Asking, { name, columns }: Table): Promise<number> {
+  const texts = columns.filter(({ type }) => type === 'text')
+  if (texts.length === 0) return PORTION
+  const bytes = texts.map((column) => `coalesce(octet_length("${column.name}"), 0)`).join(' + ')
+  const { rows } = await client.query(`select coalesce(max(${bytes}), 0) as most from "${name}"`)
+  return Math.max(1, Math.min(PORTION, Math.floor(PORTION_BYTES / Math.max(1, rows[0].most))))
+}
+
 /** The column of its numbers, where PostgreSQL gives them out. */
 const numberOf = ({ columns }: Table) => columns.find(({ isNumbered }) => isNumbered)?.name
 
@@ -103,9 +113,10 @@ export async function copyOut(client: Asking, raw: Sqlite.Database, tables: Tabl
       `declare rows_out no scroll cursor for select ${quoted(names)} from ${saidBy(name)}`,
     )
     let count = 0
-    for (let got = PORTION; got === PORTION; count += got) {
+    const portion = await portionOf(client, table)
+    for (let got = portion; got === portion; count += got) {
       const { rows } = await client.query({
-        text: `fetch ${PORTION} from rows_out`,
+        text: `fetch ${portion} from rows_out`,
         rowMode: 'array',
       })
       for (const row of rows) insert.run(...row)
@@ -140,18 +151,26 @@ async function fill(client: Asking, raw: Sqlite.Database, { name, columns }: Tab
   const values = columns.map(({ type }, i) => `$${i + 1}::${type}[]`).join(', ')
   const text = `insert into "${name}" (${quoted(names)}) select * from unnest(${values})`
   let portion: unknown[][] = names.map(() => [])
+  let waiting = 0
+  let bytes = 0
   const write = async () => {
-    await client.query({ text, values: portion })
+    if (waiting > 0) await client.query({ text, values: portion })
     portion = names.map(() => [])
+    waiting = 0
+    bytes = 0
   }
   let count = 0
   const rows = raw.prepare(`SELECT ${quoted(names)} FROM "${name}"`).raw()
   for (const row of rows.iterate() as IterableIterator<unknown[]>) {
-    for (const [i, value] of row.entries()) portion[i]?.push(sound(value))
+    for (const [i, value] of row.entries()) {
+      portion[i]?.push(sound(value))
+      if (typeof value === 'string') bytes += value.length
+    }
     count++
-    if (count % PORTION === 0) await write()
+    waiting++
+    if (waiting === PORTION || bytes >= PORTION_BYTES) await write()
   }
-  if (count % PORTION > 0) await write()
+  await write()
   return count
 }
 

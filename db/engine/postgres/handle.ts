@@ -7,7 +7,8 @@ import { CHANGED } from './migrate.ts'
 import { listen } from './notices.ts'
 import { openPool } from './pool.ts'
 import { createSteps } from './steps.ts'
-import { createTransactions, READING, within } from './transactions.ts'
+import { createTransactions, OF_TRANSACTIONS, READING, within } from './transactions.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 /** The database of a server, for what is done with it as a whole, and for tests. */
 export interface PostgresDatabase extends Database {
@@ -27,7 +28,7 @@ export interface Connections {
   keepsPlans: boolean
 }
 
-const USUAL: Connections = { most: 8, mostScans: 2, hears: true, keepsPlans: true }
+const USUAL: Connections = { most: 12, mostScans: 2, hears: true, keepsPlans: true }
 
 /** How long a change of another process may go unnoticed where notices do not come through. */
 const UNHEARD_MS = 1000
@@ -45,10 +46,12 @@ export async function wrap(
   const committed = async (tables: ReadonlySet<string>) => {
     if (!tables.isDisjointFrom(KEPT_TABLES)) await memory.catchUp()
   }
+  const ofReads = createTurns(Math.max(1, most - OF_TRANSACTIONS))
+  const ofScans = createTurns(mostScans)
   const reader =
-    (from: Pool): Database['read'] =>
+    (from: Pool, turns: Turns): Database['read'] =>
     (body) =>
-      within(from, steps, READING, body)
+      turns(() => within(from, steps, READING, body))
   const close = async () => {
     await Promise.all([pool.end(), scans.end()])
   }
@@ -67,9 +70,9 @@ export async function wrap(
   timer.unref()
   return {
     pool,
-    read: reader(pool),
-    scan: reader(scans),
-    ask: (question, params) => steps.ask(pool, question, params),
+    read: reader(pool, ofReads),
+    scan: reader(scans, ofScans),
+    ask: (question, params) => ofReads(() => steps.ask(pool, question, params)),
     revision: memory.revision,
     kept: memory.answer,
     refresh: memory.catchUp,

@@ -1,17 +1,21 @@
 /** Transactions: serializable, so that what one has read is still so when it commits, and run again where others came between. */
 import type { Pool, PoolClient } from 'pg'
-import { createLimiter } from '#src/lib/limiter.ts'
 import { pause } from '#src/lib/pause.ts'
 import type { Database, TxBody } from '../database.ts'
 import { DatabaseFailure, isAway } from '../failures.ts'
 import { crowded, guarded, isConflict } from './failures.ts'
 import { STATEMENT_MS } from './pool.ts'
 import type { Note, Steps } from './steps.ts'
+import { createTurns } from './turns.ts'
 
 /** How long a transaction is tried again; then it is busy. */
 const PATIENCE_MS = 2000
-/** One that waits for its turn for longer is not tried once more: what its server needs for those before it, it needs for it, too. */
-const TURN_MS = 5000
+/** So many of a process are at it at once: of more of them most would meet. */
+const AT_ONCE = 4
+/** Connections that transactions take: those, and one that is tried again. */
+export const OF_TRANSACTIONS = AT_ONCE + 1
+/** While so many wait that have met others, new ones wait behind them: they would meet those that are tried again. */
+const MOST_BEHIND = 3
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 100
 
@@ -75,7 +79,9 @@ export function createTransactions(
   committed: (tables: ReadonlySet<string>) => Promise<void>,
 ): Pick<Database, 'tx' | 'txVolatile' | 'isCrowded'> {
   // Those that met others are run one at a time: all at once they would meet again, each time only one of them would come through.
-  const lane = createLimiter(1)
+  const lane = createTurns(1)
+  const beginning = createTurns(AT_ONCE)
+  let behind = 0
 
   async function transact<T>(begin: string, body: TxBody<T>): Promise<T> {
     const began = performance.now()
@@ -94,7 +100,6 @@ export function createTransactions(
       return { value }
     }
     const again = async (): Promise<T> => {
-      if (performance.now() - began > TURN_MS) throw crowded()
       for (let longest = FIRST_PAUSE_MS; ; longest = Math.min(2 * longest, LONGEST_PAUSE_MS)) {
         const done = await attempt()
         if (done) return done.value
@@ -102,12 +107,20 @@ export function createTransactions(
         await pause(Math.random() * longest)
       }
     }
-    const done = await attempt()
-    return done ? done.value : lane(again)
+    if (behind < MOST_BEHIND) {
+      const done = await beginning(attempt)
+      if (done) return done.value
+    }
+    behind++
+    try {
+      return await lane(again)
+    } finally {
+      behind--
+    }
   }
   return {
     tx: (body) => transact(SERIALIZABLE, body),
     txVolatile: (body) => transact(VOLATILE, body),
-    isCrowded: () => pool.waitingCount > 0,
+    isCrowded: () => beginning.waiting() + lane.waiting() > 0,
   }
 }

@@ -34,7 +34,10 @@ import { acceptRecoveryCode } from './recovery-codes.ts'
 import { type Cookies, type LoginOrigin, openSession } from './sessions.ts'
 import { acceptTotpCode } from './two-factor.ts'
 
-type Deps = Pick<Services, 'db' | 'clock' | 'hashing' | 'strangersHashing' | 'config'>
+type Deps = Pick<
+  Services,
+  'db' | 'clock' | 'hashing' | 'strangersHashing' | 'strangersTurn' | 'config'
+>
 
 const PENDING_TTL_MS = 5 * MINUTE_MS
 /** So many wrong codes use a pending login up. */
@@ -66,14 +69,15 @@ export async function login(
   const at = formatTimestamp(now)
   const ip = attemptKey(client.ip)
   const username = credentials.username.trim()
-  const { admin, known, guess } = await s.db.tx(function* (tx) {
+  const reserve = function* (tx: Query) {
     yield* reserveAttempt(tx, ip, PASSWORD_LIMIT, now)
     const admin = yield* readAdminByName(tx, username)
     // Of a name that nobody has the same is asked: its time must not tell.
     const its = yield* knownClient(tx, admin ?? { id: 0, username }, client, now)
     const known = admin && its
     return { admin, known, guess: yield* reserveGuess(tx, { username, known }, now) }
-  })
+  }
+  const { admin, known, guess } = await s.strangersTurn(() => s.db.tx(reserve))
   const stored = admin?.passwordHash ?? UNKNOWN_HASH
   const hashing = known === undefined ? s.strangersHashing : s.hashing
   const correct = await hashing(() => verifyPassword(credentials.password, stored))
@@ -123,14 +127,14 @@ type CodeResult = Cookies | { refusal: ApiError }
  * 10 wrong codes of the address in 5 minutes, or 30 for the account in an hour.
  */
 export async function completeLogin(
-  s: Pick<Services, 'db' | 'clock' | 'config'>,
+  s: Pick<Services, 'db' | 'clock' | 'config' | 'strangersTurn'>,
   client: LoginOrigin,
   given: { pendingToken: string; code: string },
 ): Promise<Cookies> {
   const now = s.clock.now()
   const at = formatTimestamp(now)
   const ip = attemptKey(client.ip)
-  const result = await s.db.tx(function* (tx): Generator<unknown, CodeResult, unknown> {
+  const complete = function* (tx: Query): Generator<unknown, CodeResult, unknown> {
     const addressWait = yield* secondsToWait(tx, ip, CODE_LIMIT, now)
     if (addressWait !== null) throw tooMany(addressWait)
     const pending = yield* readPendingLogin(tx, sha256Hex(given.pendingToken), at)
@@ -149,7 +153,8 @@ export async function completeLogin(
     yield* deletePendingLogin(tx, pending.token)
     yield* clearAttempts(tx, ip, CODE_LIMIT.kind)
     return yield* openSession(tx, s, admin, client, now)
-  })
+  }
+  const result = await s.strangersTurn(() => s.db.tx(complete))
   if ('refusal' in result) throw result.refusal
   return result
 }

@@ -76,14 +76,14 @@ export const sellsToGuests = (settings: Settings): boolean => settings.flag('GUE
  * /64), from its network, or at all.
  */
 export async function createGuest(
-  s: Pick<Services, 'db' | 'config' | 'clock'>,
+  s: Pick<Services, 'db' | 'config' | 'clock' | 'strangersTurn'>,
   ip: string,
   lang: string | null,
 ): Promise<string> {
   const at = s.clock.now()
   const now = formatTimestamp(at)
   const token = randomToken()
-  await s.db.tx(function* (tx) {
+  const make = function* (tx: Query) {
     if (!sellsToGuests(yield* readSettingsIn(tx, s))) throw refusal('not-found')
     const places: Place[] = [
       [guestKey(ip), LIMITS.ofAddress],
@@ -93,7 +93,8 @@ export async function createGuest(
     yield* reserve(tx, places, at)
     const { tgId } = yield* insertCustomer(tx, token, now)
     yield* updateUser(tx, tgId, { guestAt: now, lang })
-  })
+  }
+  await s.strangersTurn(() => s.db.tx(make))
   return token
 }
 
