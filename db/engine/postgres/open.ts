@@ -82,6 +82,9 @@ async function instanceOf(client: Asking, tables: string[]): Promise<string | un
   return rows[0]?.id ?? undefined
 }
 
+const UNKNOWN_AUTHORITY =
+  'its certificate is of an authority that is not known here: name the file with that of the authority by sslrootcert'
+
 /** What is wrong where the server can't even be asked, by its code or the system's. */
 const UNREACHED: Record<string, string> = {
   '28P01': 'its server refuses this user or password',
@@ -93,6 +96,14 @@ const UNREACHED: Record<string, string> = {
   ECONNREFUSED: 'nobody listens there',
   ENOENT: 'there is no such socket',
   ENOTFOUND: 'there is no such server',
+  // OpenSSL's, by the names that Node and Bun give them.
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'its certificate is for another name: write the address as the certificate has it',
 }
 
 /** What one statement of those may take. */
