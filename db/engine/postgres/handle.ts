@@ -28,6 +28,9 @@ export interface Connections {
   keepsPlans: boolean
 }
 
+/** Connections that list fetches have to themselves, one statement each. */
+const OF_LISTS = 4
+
 const USUAL: Connections = { most: 12, mostScans: 2, hears: true, keepsPlans: true }
 
 /** How long a change of another process may go unnoticed where notices do not come through. */
@@ -46,7 +49,8 @@ export async function wrap(
   const committed = async (tables: ReadonlySet<string>) => {
     if (!tables.isDisjointFrom(KEPT_TABLES)) await memory.catchUp()
   }
-  const ofReads = createTurns(Math.max(1, most - OF_TRANSACTIONS))
+  const ofLists = createTurns(OF_LISTS)
+  const ofReads = createTurns(Math.max(1, most - OF_TRANSACTIONS - OF_LISTS))
   const ofScans = createTurns(mostScans)
   const reader =
     (from: Pool, turns: Turns): Database['read'] =>
@@ -72,7 +76,7 @@ export async function wrap(
     pool,
     read: reader(pool, ofReads),
     scan: reader(scans, ofScans),
-    ask: (question, params) => ofReads(() => steps.ask(pool, question, params)),
+    ask: (question, params) => ofLists(() => steps.ask(pool, question, params)),
     revision: memory.revision,
     kept: memory.answer,
     refresh: memory.catchUp,

@@ -42,7 +42,8 @@ function guessed(times: number, account = nameOf('admin'), at = nowOf(w)): void 
   }
 }
 
-const attempts = () => w.rows('select account from account_attempts').map((row) => row.account)
+const attempts = () =>
+  w.rows('select account from account_attempts order by id').map((row) => row.account)
 
 describe('wrong passwords of one account', () => {
   test('429 after thirty from as many addresses, with the text and header of the others', async () => {

@@ -223,7 +223,7 @@ describe('POST /api/cabinet/{token}/payments', () => {
     const all = Array.from({ length: 100 }, () => shop.buy())
     const begun = () => shop.w.log.filter((line) => / step="row written"/.test(line))
     await vi.waitFor(() => expect(begun()).toHaveLength(100), 10_000)
-    expect(creations()).toHaveLength(1)
+    await vi.waitFor(() => expect(creations()).toHaveLength(1), 10_000)
     open()
     const made = await Promise.all(all)
     expect(new Set(made.map(({ id }) => id)).size).toBe(1)
