@@ -56,7 +56,10 @@ async function freeze(a: Area, process: Running): Promise<void> {
 }
 
 /** What the statements that a server was asked come to in a process which is frozen meanwhile. */
-const isLate = ({ text }: Line) => / job failed .+ reason="Query read timeout"/.test(text)
+const isLate = ({ text }: Line) =>
+  / (?:job|background work) failed .+ reason="(?:Query read timeout|timeout exceeded when trying to connect|the server has answered nobody .+)"/.test(
+    text,
+  )
 
 /** The runs of jobs in the order in which they began. */
 const runs = (a: Area) =>
