@@ -1,7 +1,9 @@
 /** What finds effects in the bodies of transactions (test/support/worlds/twice.ts) does find them. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '#db/engine/database.ts'
+import type { PostgresDatabase } from '#db/engine/postgres/handle.ts'
 import { auditLog } from '#db/schema/index.ts'
+import { runTwice } from '#test/support/worlds/twice.ts'
 import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
@@ -23,7 +25,7 @@ test('what a body does outside it does twice, what it writes is there once, with
   let times = 0
   const [before] = w.rows('select coalesce(max(id), 0) as id from audit_log')
   for (const action of ['first', 'second']) {
-    await w.s.db.tx(function* (tx) {
+    await runTwice(w.s.db as unknown as PostgresDatabase).tx(function* (tx) {
       times++
       yield* run(tx.insert(auditLog).values(note(action)))
     })
@@ -37,7 +39,7 @@ test('what a body does outside it does twice, what it writes is there once, with
 
 test('one that refuses refuses', async () => {
   await expect(
-    w.s.db.tx(function* (tx) {
+    runTwice(w.s.db as unknown as PostgresDatabase).tx(function* (tx) {
       yield* run(tx.insert(auditLog).values(note('never')))
       throw new Error('no')
     }),

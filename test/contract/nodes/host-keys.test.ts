@@ -1,5 +1,6 @@
 /** SSH host keys of nodes: pinned, compared, shown, and replaced only by an admin's word. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ENGINE } from '#db/engine/engine.ts'
 import { admitHostKey, pinnedKeys } from '#src/domain/nodes/host-keys.ts'
 import { addNode, auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
 import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
@@ -217,7 +218,10 @@ test('of two first keys at once one is pinned and the other refused', async () =
   managed(w, { host_key: null })
   const outcomes = await Promise.all([admit(OLD), admit(NEW), admit(OLD), admit(NEW)])
   expect(outcomes).toEqual([true, false, true, false])
-  expect(nodeOf(w)).toEqual({ host_key: OLD, presented_host_key: NEW })
+  // Elsewhere it is the database's choice who comes last; one that is let in ends the matter of the other.
+  const last = ENGINE === 'sqlite' ? [NEW] : [NEW, null]
+  expect(nodeOf(w).host_key).toBe(OLD)
+  expect(last).toContain(nodeOf(w).presented_host_key)
 })
 
 test('any of several pinned keys is let in', async () => {

@@ -69,7 +69,8 @@ export const openPostgres: OpenWorldDatabase = async (key, path, _now, fill) => 
   const { url } = own
   // What a new database makes by chance, each has for itself.
   rowsOf(url, 'update installation set secret = ?', [randomBytes(32).toString('hex')])
-  const db = runTwice(await wrap(url, { most: 4, mostScans: 1, hears: false }))
+  const once = await wrap(url, { most: 4, mostScans: 1, hears: false })
+  const db = process.env.TWICE === '1' ? runTwice(once) : once
   const rows = (sql: string, ...values: unknown[]) => rowsOf(url, sql, values)
   return {
     db: db as unknown as Awaited<ReturnType<OpenWorldDatabase>>['db'],

@@ -27,7 +27,10 @@ function createSyncClient(): SyncClient {
       const id = ++asked
       Atomics.store(signal, 0, 0)
       port1.postMessage({ ...word, id })
-      Atomics.wait(signal, 0, 0, PATIENCE_MS)
+      const until = performance.now() + PATIENCE_MS
+      // The thread may tell of the answer before this one only now: what counts is the value.
+      while (Atomics.load(signal, 0) === 0 && performance.now() < until)
+        Atomics.wait(signal, 0, 0, until - performance.now())
       // A late answer to an earlier question is nobody's.
       let answer = receiveMessageOnPort(port1)?.message
       while (answer && answer.id !== id) answer = receiveMessageOnPort(port1)?.message
