@@ -6,7 +6,7 @@ import { until } from '#test/support/labs/lab.ts'
 import { type Bouncer, startBouncer } from '#test/support/labs/pgbouncer.ts'
 import { type PostgresServer, startPostgres } from '#test/support/labs/postgres-server.ts'
 
-/** Of all processes together: one alone would open fifteen. */
+/** Of all processes together: one alone would open nineteen. */
 const CONNECTIONS = 4
 const GRANTS = 200
 

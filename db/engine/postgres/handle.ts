@@ -29,9 +29,9 @@ export interface Connections {
 }
 
 /** Connections that list fetches have to themselves, one statement each. */
-const OF_LISTS = 4
+const OF_LISTS = 8
 
-const USUAL: Connections = { most: 12, mostScans: 2, hears: true, keepsPlans: true }
+const USUAL: Connections = { most: 16, mostScans: 2, hears: true, keepsPlans: true }
 
 /** How long a change of another process may go unnoticed where notices do not come through. */
 const UNHEARD_MS = 1000
