@@ -19,6 +19,11 @@ const finish = async () => {}
 /** As a transaction that takes long. */
 const SLEEP = writtenValues<Nothing, string>('select pg_sleep(2)::text')
 
+/** Of a table with one row: -1 until the server has looked. */
+const COUNTED = writtenValues<Nothing, string>(
+  "select reltuples::text from pg_class where oid = 'settings'::regclass",
+)
+
 let url: string
 let store: Store
 let db: PostgresDatabase
@@ -56,6 +61,7 @@ test('what the file has then is what the server has, and processes know', async 
   await vi.waitFor(() => expect(brandIn(listSettings(db))).toBe('after'), 900)
   expect(db.revision()).toBeGreaterThan(revision)
   expect(await store.faults('2026-01-01T00:00:00')).toEqual([])
+  expect(await db.read(() => ask(COUNTED, {}))).toEqual(['1'])
 })
 
 test('a change that fails leaves all as it was, and the next one is done', async () => {

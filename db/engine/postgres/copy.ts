@@ -190,6 +190,12 @@ export async function copyIn(client: Asking, raw: Sqlite.Database, tables: Table
 }
 
 /**
+ * After a copy is committed. Else the server plans without knowing how many rows there are until it has looked by itself, and where it looked
+ * before the commit it takes the tables for empty.
+ */
+export const countRows = (client: Asking) => client.query('analyze')
+
+/**
  * Lets nobody else write to these tables until the end of the transaction, whose first statement this is to be: it then sees all that was committed. Who
  * reads does not wait.
  */

@@ -8,7 +8,7 @@ import { neutral } from '../sqlite/failures.ts'
 import { withConnection } from '../sqlite/snapshot.ts'
 import { readAddress } from './address.ts'
 import { compareRows } from './compare.ts'
-import { copyIn, type Table, type Told, tablesOf } from './copy.ts'
+import { copyIn, countRows, type Table, type Told, tablesOf } from './copy.ts'
 import { withoutIndexes } from './indexes.ts'
 import { isPresentForm, migrate } from './migrate.ts'
 import { alone, beginLong, examine, withClient } from './open.ts'
@@ -68,8 +68,7 @@ export async function moveToServer(path: string, url: string, moving: Moving): P
       await refuseUnequal(client, raw, tables)
       if (moving.isTrial) return
       await client.query('commit')
-      // Else the server plans without knowing how many rows there are, until it has looked by itself.
-      await client.query('analyze').catch(() => {})
+      await countRows(client).catch(() => {})
     })
   } finally {
     raw.close()

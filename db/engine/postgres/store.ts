@@ -8,7 +8,7 @@ import { migrate } from '../sqlite/migrate.ts'
 import { createOwnerOnly, forgetBackupKey, withConnection } from '../sqlite/snapshot.ts'
 import type { OwnFact, Store } from '../store.ts'
 import { readAddress } from './address.ts'
-import { copyIn, copyOut, type Table, type Told, tablesOf } from './copy.ts'
+import { copyIn, copyOut, countRows, type Table, type Told, tablesOf } from './copy.ts'
 import { CHANGED, isPresentForm, rebuildFacts } from './migrate.ts'
 import { alone, beginLong, joinPostgres, openPostgres, withClient } from './open.ts'
 import type { Asking } from './steps.ts'
@@ -134,6 +134,7 @@ export function postgresStore(text: string): Store {
           })
         })
         await finish(value)
+        await on(countRows).catch(() => {})
         return value
       }),
     faults: (since) => on((client) => within(client, SNAPSHOT, () => findFaults(client, since))),
