@@ -55,9 +55,12 @@ async function freeze(a: Area, process: Running): Promise<void> {
   })
 }
 
-/** What the statements that a server was asked come to in a process which is frozen meanwhile. */
+/**
+ * What the statements that a server was asked come to in a process which is frozen meanwhile. A transaction gives up after 2 s of others that
+ * came first: one that was frozen wakes behind all that, and who waits for its rows sees it as well.
+ */
 const isLate = ({ text }: Line) =>
-  / (?:job|background work) failed .+ reason="(?:Query read timeout|timeout exceeded when trying to connect|the server has answered nobody .+)"/.test(
+  / (?:job|background work) failed .+ reason="(?:Query read timeout|other transactions came first again and again|timeout exceeded when trying to connect|the server has answered nobody .+)"/.test(
     text,
   )
 
