@@ -1,9 +1,11 @@
 /** Every route under made-up requests: no fault, and no answer that the description of the API does not have. */
 import { expect, test } from 'vitest'
+import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
 import { fingerprintOf } from '#src/lib/host-key.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { type Area, PASSWORD, PLAIN, RUNTIMES, type Server } from '#test/support/drivers/process.ts'
 import { useAreas } from '#test/support/drivers/torture.ts'
+import { APIS_NOWHERE, NOWHERE } from '#test/support/fakes/nowhere.ts'
 import { runSchemathesis } from './schemathesis.ts'
 
 const area = useAreas()
@@ -18,18 +20,14 @@ const LEFT_OUT = [
   'delete_admins_admin_id',
 ]
 
-/** Outside systems are where nobody listens, so that asking them is refused at once. */
-const NOWHERE = 'http://127.0.0.1:9'
-/** The same as an address that a setting takes, and that is refused when it is sent to. */
+/** Where nobody listens, as an address that a setting takes, and that is refused when it is sent to. */
 const REFUSED = 'https://localhost:9'
 
 const ENVIRONMENT = {
   ...PLAIN,
   LOG_LEVEL: 'info',
-  TELEGRAM_API_URL: NOWHERE,
-  PROVIDER_A_API_URL: NOWHERE,
+  ...APIS_NOWHERE,
   PROVIDER_B_API_URL: NOWHERE,
-  CRYPTOBOT_API_URL: NOWHERE,
   OUTBOUND_DENY_PRIVATE: 'on',
   WEBHOOK_URL: REFUSED,
   PAYMENTS_ENABLED: 'true',
@@ -43,8 +41,6 @@ const ENVIRONMENT = {
   CRYPTOBOT_TOKEN: '777:token-of-the-app',
   CRYPTOBOT_ENABLED: 'true',
 }
-
-const PROVIDERS = ['provider_a', 'provider_b', 'stars', 'cryptobot']
 
 /** Of the catalogue, and of every made-up one. */
 const APPS = ['happ']
@@ -124,7 +120,7 @@ async function seed(a: Area, server: Server) {
         'select token as value from users union all select provision_token from nodes where provision_token is not null',
       ),
       code: [...nodes, ...plans, ...gifts.map((gift: { code: string }) => gift.code)],
-      provider_id: PROVIDERS,
+      provider_id: [...GATEWAY_IDS],
       payment_id: payments,
       orphan_id: column<number>('select id as value from orphan_payments'),
       id: column<string>('select id as value from events'),
@@ -141,7 +137,7 @@ async function seed(a: Area, server: Server) {
       plan: ['1m', ...plans],
       password: [PASSWORD],
       tg_id: users,
-      provider: PROVIDERS,
+      provider: [...GATEWAY_IDS],
       payment_id: payments,
       fingerprint: [fingerprintOf(HOST_KEY)],
       id: APPS,

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { findProgram } from '#test/support/drivers/process.ts'
 
 interface Json {
@@ -86,6 +87,11 @@ const CHECKS = [
 const UNSIGNED_WARNINGS = ['unsupported_regex', 'unmatched_filter']
 const FATAL_WARNINGS = ['missing_auth', ...UNSIGNED_WARNINGS]
 
+/** Addresses of which a gateway signs what it sends. */
+const SIGNED_NOTICES = GATEWAYS.flatMap(({ notices = [] }) => notices)
+  .filter(({ refusals }) => refusals?.includes(401))
+  .map(({ name }) => name)
+
 /** Texts that have been too much for some program, beside what schemas make think of. */
 const ODD_TEXTS = [
   '\u00e4',
@@ -140,7 +146,7 @@ function configuration({ paths, queries, cookie }: Fuzz): string {
       'checks = { not_a_server_error = { expected-statuses = ["2xx", "3xx", "4xx", "503"] } }',
     ]),
     // Nobody makes up a signature: notices that are signed are refused with 401.
-    ...['provider_b', 'platega', 'cryptobot'].flatMap((name) => [
+    ...SIGNED_NOTICES.flatMap((name) => [
       '[[operations]]',
       `include-operation-id = "post_payments_webhook_${name}"`,
       `warnings = { display = ${words(UNSIGNED_WARNINGS)}, fail-on = ${words(UNSIGNED_WARNINGS)} }`,

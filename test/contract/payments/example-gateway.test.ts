@@ -5,7 +5,7 @@ import { loadConfig } from '#src/config.ts'
 import { auditPayments } from '#src/domain/payments/audit.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { createDocument } from '#src/http/openapi.ts'
-import { GATEWAYS } from '#src/integrations/payments/index.ts'
+import { GATEWAY_IDS, GATEWAYS } from '#src/integrations/payments/index.ts'
 import { startFakeExample } from '#test/support/fakes/example-gateway/fake.ts'
 import { example, signExample } from '#test/support/fakes/example-gateway/index.ts'
 import { addUser } from '#test/support/rows/records.ts'
@@ -99,7 +99,7 @@ describe('its settings', () => {
     expect(Object.keys(paths)).toContain('/payments/webhook/example')
     expect(components.schemas.ProviderId).toEqual({
       type: 'string',
-      enum: ['provider_a', 'provider_b', 'stars', 'cryptobot', 'example'],
+      enum: [...GATEWAY_IDS, 'example'],
     })
   })
 })
@@ -162,8 +162,8 @@ describe('a payment on the site', () => {
 })
 
 test('a payment in the bot is granted by a notice, and the buyer sees it', async () => {
-  const off = { PROVIDER_A_ENABLED: 'off', PROVIDER_B_ENABLED: 'off', STARS_ENABLED: 'off' }
-  const environment = { ...ENVIRONMENT, ...SET_UP, ...off, CRYPTOBOT_ENABLED: 'off' }
+  const off = Object.fromEntries(GATEWAYS.map(({ enabledKey }) => [enabledKey, 'off']))
+  const environment = { ...ENVIRONMENT, ...off, ...SET_UP }
   const shop = await createBotShop({ descriptors, environment })
   try {
     const t = textsOf('en')

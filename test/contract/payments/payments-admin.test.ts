@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
+import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
 import { closeDesk, getPayments, postPayments } from '#test/support/calls/payment-desk.ts'
 import { addPayment, inSeconds, nowOf } from '#test/support/rows/records.ts'
 import { createShop, type Shop } from '#test/support/worlds/shop.ts'
@@ -129,7 +130,7 @@ describe('GET /admin/api/payments', () => {
 
   test.each([
     ['?status=done', 'status must be one of pending, paid, failed, all'],
-    ['?provider=x', 'provider must be one of provider_a, provider_b, stars, cryptobot'],
+    ['?provider=x', `provider must be one of ${GATEWAY_IDS.join(', ')}`],
     ['?review=yes', 'review must be 1 or 0'],
     ['?tg_id=x', 'tg_id must be a whole number from 1 to 9007199254740991'],
     ['?cursor=x', 'cursor is not one of this list'],

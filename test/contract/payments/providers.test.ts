@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect } from 'vitest'
+import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
 import { listed, noB } from '#test/support/calls/provider-forms.ts'
 import { startFakeCryptobot } from '#test/support/fakes/cryptobot.ts'
 import { MISBEHAVIOURS, type Mood } from '#test/support/fakes/system.ts'
@@ -174,7 +175,7 @@ scenarios(
         stars: { enabled: true, configured: true },
       }),
     },
-    ...['provider_a', 'provider_b', 'stars', 'cryptobot'].map(
+    ...GATEWAY_IDS.map(
       (id): Scenario => ({
         name: `200 and only ${id} is switched`,
         request: { path: `${PROVIDERS}/${id}`, body: { enabled: true } },

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { putSettings } from '#test/support/rows/records.ts'
 import { B_SECRET, closeShop, createShop, type Shop } from '#test/support/worlds/shop.ts'
 import type { CallOptions } from '#test/support/worlds/world.ts'
@@ -107,7 +108,7 @@ describe('cryptobot', () => {
 })
 
 describe('all of them', () => {
-  const ROUTES = ['provider_a', 'provider_b', 'platega', 'cryptobot']
+  const ROUTES = GATEWAYS.flatMap(({ notices = [] }) => notices.map(({ name }) => name))
 
   test.each(['sub.test', 'site.test', 'panel.test', 'elsewhere.test'])(
     'are reached at %s, also with HOST_ISOLATION',

@@ -22,6 +22,7 @@ import {
   type Runtime,
   type Server,
 } from '#test/support/drivers/process.ts'
+import { APIS_NOWHERE } from '#test/support/fakes/nowhere.ts'
 import { decode, drawn } from '#test/support/qr-decoder.ts'
 import { type Seed, seedShop } from './panel-seed.ts'
 
@@ -192,10 +193,7 @@ export async function openPanel(options: PanelOptions = {}): Promise<PanelBrowse
     ADMIN_PATH: adminPath,
     PUBLIC_SCHEME: 'http',
     ...domainsAt(port),
-    // Where nobody listens.
-    TELEGRAM_API_URL: 'http://127.0.0.1:9',
-    PROVIDER_A_API_URL: 'http://127.0.0.1:9',
-    CRYPTOBOT_API_URL: 'http://127.0.0.1:9',
+    ...APIS_NOWHERE,
     ...options.env,
   })
   const server = await area.startServer({ runtime: main, env: { PORT: String(port) } })

@@ -8,6 +8,7 @@ import {
   type Server,
 } from '#test/support/drivers/process.ts'
 import { KEYS, yookassaEnvironment } from '#test/support/drivers/shop-process.ts'
+import { APIS_NOWHERE } from '#test/support/fakes/nowhere.ts'
 import { type FakeYookassa, startFakeYookassa } from '#test/support/fakes/yookassa.ts'
 import { axeFindings, delayAnswers, screenshot, watchFaults } from './panel-browser.ts'
 
@@ -119,6 +120,7 @@ export async function openSite(runtime: Runtime): Promise<Site> {
   const fake = await startFakeYookassa(KEYS)
   const origin = (name: string) => `http://${name}.localhost:${port}`
   const area = createArea({
+    ...APIS_NOWHERE,
     ...yookassaEnvironment(fake.url),
     PUBLIC_SCHEME: 'http',
     PANEL_DOMAIN: `panel.localhost:${port}`,
@@ -127,8 +129,6 @@ export async function openSite(runtime: Runtime): Promise<Site> {
     BOT_USERNAME: 'aurora_bot',
     HWID_LIMIT_ENABLED: 'on',
     HWID_FALLBACK_LIMIT: '5',
-    TELEGRAM_API_URL: 'http://127.0.0.1:9',
-    CRYPTOBOT_API_URL: 'http://127.0.0.1:9',
   })
   const server = await area.startServer({ runtime, env: { PORT: String(port) } })
   seed(area)

@@ -1,3 +1,5 @@
+import { GATEWAYS } from '#src/integrations/payments/index.ts'
+
 export const noB = {
   enabled: false,
   preset: 'platega',
@@ -6,10 +8,12 @@ export const noB = {
   has_secret: false,
 }
 
+/** All providers as a list shows them before anything is set, but for these changes. */
 export const listed = (changes: Record<string, object> = {}) =>
-  [
-    { id: 'provider_a', label: 'YooKassa' },
-    { id: 'provider_b', label: 'Platega' },
-    { id: 'stars', label: 'Telegram Stars' },
-    { id: 'cryptobot', label: 'CryptoBot' },
-  ].map((one) => ({ ...one, enabled: false, configured: false, ...changes[one.id] }))
+  GATEWAYS.map(({ id, label, shop }) => ({
+    id,
+    label: label(shop(() => '')),
+    enabled: false,
+    configured: false,
+    ...changes[id],
+  }))

@@ -27,6 +27,7 @@ import type { GatewayDescriptor } from '#src/ports/payment-gateway.ts'
 import type { Services } from '#src/services.ts'
 import type { LiveSetting } from '#src/settings/setting.ts'
 import { createFakeNode, type FakeNode } from '#test/support/fakes/node.ts'
+import { APIS_NOWHERE } from '#test/support/fakes/nowhere.ts'
 import type { Answer } from './answer.ts'
 import type { WorldDatabase } from './database-of-world.ts'
 import { expectDescribed } from './described.ts'
@@ -52,10 +53,7 @@ const ENVIRONMENT = {
   PANEL_PASSWORD: PASSWORD,
   LOCAL_NODE_PORT: '443',
   ENV_FILE: '/nonexistent/.env',
-  // Where nobody listens: a test that asks an outside system brings its fake.
-  TELEGRAM_API_URL: 'http://127.0.0.1:9',
-  PROVIDER_A_API_URL: 'http://127.0.0.1:9',
-  CRYPTOBOT_API_URL: 'http://127.0.0.1:9',
+  ...APIS_NOWHERE,
 }
 
 /** How long a world waits for outside systems, unless a test says otherwise. */

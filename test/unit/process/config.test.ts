@@ -79,12 +79,9 @@ describe('with nothing configured', () => {
       botLinkBase: 'https://t.me',
       telegramApiUrl: 'https://api.telegram.org',
       gateways: GATEWAYS,
-      gatewayUrls: {
-        provider_a: 'https://api.yookassa.ru/v3',
-        provider_b: '',
-        stars: 'https://api.telegram.org',
-        cryptobot: 'https://pay.crypt.bot/api',
-      },
+      gatewayUrls: Object.fromEntries(
+        GATEWAYS.map(({ id, apiUrl }) => [id, apiUrl?.fallback ?? '']),
+      ),
       outboundDenyPrivate: false,
       nodeSync: 'here',
       syncIntervalMs: 90_000,
