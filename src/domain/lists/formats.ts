@@ -5,9 +5,8 @@ import { base64Body, linksBody } from './share-links.ts'
 import { singboxList } from './singbox.ts'
 import { xrayList } from './xray.ts'
 
-export type ListFormat = 'base64' | 'links' | 'mihomo' | 'singbox' | 'xray'
-
-export const LIST_FORMATS: readonly ListFormat[] = ['base64', 'links', 'mihomo', 'singbox', 'xray']
+export const LIST_FORMATS = ['base64', 'links', 'mihomo', 'singbox', 'xray'] as const
+export type ListFormat = (typeof LIST_FORMATS)[number]
 
 export interface ListOptions {
   brandName: string

@@ -9,18 +9,24 @@ import { nodeAndPlan } from '#src/domain/labels.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import type { Services } from '#src/services.ts'
-import { type OptionalEvent, optionalEventsIn } from '#src/settings/optional-events.ts'
+import {
+  OPTIONAL_EVENTS,
+  type OptionalEvent,
+  optionalEventsIn,
+} from '#src/settings/optional-events.ts'
 
-export type EventName =
-  | OptionalEvent
-  | 'payment.paid'
-  | 'subscription.granted_by_admin'
-  | 'subscription.revoked'
-  | 'subscription.held'
-  | 'subscription.resumed'
-  | 'node.added'
+export const EVENTS = [
+  'payment.paid',
+  'subscription.granted_by_admin',
+  'subscription.held',
+  'subscription.resumed',
+  'subscription.revoked',
+  'node.added',
   /** Asked for by an admin. */
-  | 'webhook.test'
+  'webhook.test',
+  ...OPTIONAL_EVENTS,
+] as const
+export type EventName = (typeof EVENTS)[number]
 
 /** Writes an event: ready to be sent, or skipped while no webhook URL is set. */
 export function* emit(

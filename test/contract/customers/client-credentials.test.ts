@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { LIST_FORMATS } from '#src/domain/lists/formats.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { addDevice, addSubscription, addUser, inSeconds } from '#test/support/rows/records.ts'
 import { createShop, type Shop } from '#test/support/worlds/shop.ts'
@@ -25,7 +26,7 @@ const AGENTS = ['Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0', 'Happ/3.26.3/An
 async function allAnswers(): Promise<string[]> {
   const { w, token } = shop
   const sub = [`/sub/${token}`, `/sub/${token}/open/happ`]
-  const lists = ['base64', 'links', 'mihomo', 'singbox', 'xray'].map((f) => `${sub[0]}?format=${f}`)
+  const lists = LIST_FORMATS.map((f) => `${sub[0]}?format=${f}`)
   const cabinet = [`/api/cabinet/${token}`, `/api/cabinet/${token}/shop`]
   const pages = ['/', '/cabinet.html', '/pay/done', '/offer', '/privacy', '/api/plans']
   const said: string[] = []

@@ -215,10 +215,7 @@ test('the commands are set in every language, those of DEFAULT_LANG for the rest
       expect(scope).toEqual({ type: 'all_private_chats' })
       const texts: Record<string, string> = textsOf(language_code).commands
       expect(commands).toEqual(
-        ['start', 'buy', 'my', 'help'].map((command) => ({
-          command,
-          description: texts[command],
-        })),
+        Object.entries(texts).map(([command, description]) => ({ command, description })),
       )
     }
   }

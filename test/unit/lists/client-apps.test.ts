@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { LIST_FORMATS } from '#src/domain/lists/formats.ts'
 import { listFormat, parseListFormat } from '#src/http/client-apps.ts'
 
 const LINKS = 'base64'
@@ -125,7 +126,8 @@ describe('no client app', () => {
 })
 
 describe('an explicit format', () => {
-  test.each(['base64', 'links', 'mihomo', 'xray'])('%s makes any agent a client', (format) => {
+  const others = LIST_FORMATS.filter((format) => format !== 'singbox')
+  test.each(others)('%s makes any agent a client', (format) => {
     for (const agent of ['', 'curl/8.14.1', 'clash-verge/v2.4.2', 'HiddifyNext/2.5.7']) {
       expect(chosen(agent, format)).toBe(`${format} + ws, xhttp`)
     }
