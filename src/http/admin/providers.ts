@@ -96,7 +96,7 @@ export const providerOperations = adminOperations('Payment settings', [
       method: 'post',
       path: '/payments/providers/{provider_id}',
       scope: 'providers:write',
-      summary: 'Switch a provider on or off; of CryptoBot also the token',
+      summary: 'Switch a provider on or off; of one without a route of its own also what it needs',
       params,
       body: v.looseObject({ enabled: v.optional(flag), token: v.optional(v.string()) }),
       changes: true,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
@@ -50,6 +51,17 @@ describe.each(ALL)('$id', (gateway) => {
     const name = noticeName?.(shop) ?? id
     if (notices.length > 0) expect(notices.map((one) => one.name)).toContain(name)
   })
+})
+
+test.each(GATEWAYS)('$id is in the documents, with its addresses', ({ id, notices = [] }) => {
+  const names = [id, ...notices.map(({ name }) => `/payments/webhook/${name}`)]
+  for (const file of ['gateways', 'payments']) {
+    const text = readFileSync(join(import.meta.dirname, `../../../../docs/${file}.md`), 'utf8')
+    expect(
+      names.filter((name) => !text.includes(`${name}\``)),
+      file,
+    ).toEqual([])
+  }
 })
 
 /** What Telegram makes special: its own currency, and payments that only the bot hears of. */
