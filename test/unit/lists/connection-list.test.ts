@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { type ListEntry, listEntries } from '#src/domain/lists/entries.ts'
-import { type ListFormat, type ListOptions, renderList } from '#src/domain/lists/formats.ts'
+import {
+  LIST_FORMATS,
+  type ListFormat,
+  type ListOptions,
+  renderList,
+} from '#src/domain/lists/formats.ts'
 import {
   ALL_TRANSPORTS,
   CERT_PEM,
@@ -34,13 +39,20 @@ function mihomoNames(text: string): string[] {
 }
 
 describe('whole bodies', () => {
-  test.each([
+  const golden = [
     ['mihomo', null, 'mihomo.yaml'],
     ['singbox', '1.11.15', 'sing-box-1.11.golden'],
     ['singbox', '1.12.12', 'sing-box-1.12.golden'],
     ['xray', null, 'xray.golden'],
     ['links', null, 'links.golden'],
-  ] as const)('%s %s is as in %s', async (format, singboxVersion, file) => {
+  ] as const
+
+  test('are kept of every format but base64, which is that of the links', () => {
+    const kept = new Set<string>(golden.map(([format]) => format))
+    expect(LIST_FORMATS.filter((format) => !kept.has(format))).toEqual(['base64'])
+  })
+
+  test.each(golden)('%s %s is as in %s', async (format, singboxVersion, file) => {
     const body = renderList(format, ALL_KINDS, { ...OPTIONS, singboxVersion })
     await expect(`${body.trimEnd()}\n`).toMatchFileSnapshot(`../../fixtures/lists/${file}`)
   })
