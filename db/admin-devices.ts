@@ -1,11 +1,11 @@
 /** Browsers in which admins have logged in before. */
 
-import { type Query, run } from './engine/database.ts'
+import { type Query, type Reading, run } from './engine/database.ts'
 import { and, desc, eq, ne, notInArray } from './engine/orm.ts'
 import { adminDevices } from './schema/index.ts'
 
 /** The id of an admin's device by its hashed token. */
-export function* readDevice(tx: Query, adminId: number, token: string) {
+export function* readDevice(tx: Reading, adminId: number, token: string) {
   const [row] = yield* run(
     tx
       .select({ id: adminDevices.id })

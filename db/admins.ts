@@ -33,7 +33,7 @@ export function* findAdmin(q: Reading, id: number): Steps<ListedAdmin | undefine
 }
 
 /** The account of a name, compared without case and form (lib/account-name.ts), inside a transaction. */
-export function* readAdminByName(tx: Query, username: string) {
+export function* readAdminByName(tx: Reading, username: string) {
   const [admin] = yield* run(
     tx.select().from(admins).where(sql`lower(${admins.username}) = lower(${username})`),
   )

@@ -60,7 +60,7 @@ const by = (index: string) => indexed(auditLog, `audit_log_${index}`)
  * Whether an admin has logged in from an address (IPv6: its /64) after a time, or as far as the log goes back. Of strangers'
  * addresses nothing is read, however many logins there are.
  */
-export function* hasLoggedInFrom(tx: Query, admin: string, ip: string, since = '') {
+export function* hasLoggedInFrom(tx: Reading, admin: string, ip: string, since = '') {
   const key = attemptKey(ip)
   for (const { from, to } of spansOf(ip)) {
     const near = and(eq(auditLog.admin, admin), gte(auditLog.ip, from), lte(auditLog.ip, to))

@@ -120,7 +120,7 @@ export function* insertPendingLogin(tx: Query, row: typeof pendingLogins.$inferI
 }
 
 /** The pending login of a hashed token, unless it ran out. */
-export function* readPendingLogin(tx: Query, token: string, now: string) {
+export function* readPendingLogin(tx: Reading, token: string, now: string) {
   const [row] = yield* run(
     tx
       .select()

@@ -51,6 +51,7 @@ import { systemClock } from './lib/clock.ts'
 import { LOCAL_CORE } from './lib/core-name.ts'
 import { type Counts, createCounts } from './lib/counts.ts'
 import { errorMessage } from './lib/errors.ts'
+import { createFairLimiter } from './lib/fair-line.ts'
 import { createLimiter, lineBefore } from './lib/limiter.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { omitUndefined } from './lib/omit-undefined.ts'
@@ -169,7 +170,7 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
     creationTurns: counts.turnsOf('creations', MINUTE_MS),
     hashing,
     strangersHashing: lineBefore(hashing, hashes, HASHES_WAITING),
-    strangersTurn: createLimiter(STRANGERS_AT_A_TIME, STRANGERS_WAITING),
+    strangersTurn: createFairLimiter(STRANGERS_AT_A_TIME, STRANGERS_WAITING),
     nodeSync: config.nodeSync === 'here' ? createNodeSync(made) : deferNodeSync(made),
     ...made,
   }

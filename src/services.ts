@@ -5,6 +5,7 @@ import type { Background } from './lib/background.ts'
 import type { Batch } from './lib/batch.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Counts } from './lib/counts.ts'
+import type { FairLimiter } from './lib/fair-line.ts'
 import type { Limiter } from './lib/limiter.ts'
 import type { Log } from './lib/log.ts'
 import type { Rests } from './lib/rests.ts'
@@ -59,8 +60,8 @@ export interface Services {
   hashing: Limiter
   /** The same for logins of whom nobody knows, who wait in a line of their own. */
   strangersHashing: Limiter
-  /** Transactions that anybody may ask for, few at a time: the changes of those who are known wait for no crowd. */
-  strangersTurn: Limiter
+  /** Transactions that anybody may ask for, few at a time and by turns of addresses: those who are known wait for no crowd. */
+  strangersTurn: FairLimiter
   /** Ids of known devices that fetched a list, written together after the answers. */
   seenDevices: Batch<number>
   installFiles: InstallFiles

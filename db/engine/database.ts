@@ -66,6 +66,11 @@ export interface Database {
    * written all the time, by the thread that answers requests, and while a backup fills the disk's queue each wait takes 10 to 100 ms.
    */
   txVolatile<T>(body: TxBody<T>): Promise<T>
+  /**
+   * The same database for what somebody asks for, named by a key (an address): where reads and transactions wait in line, each key takes its
+   * turns with all others, so that a crowd keeps itself waiting.
+   */
+  onBehalfOf(whose: string): Database
   /** Whether transactions of this process wait in line: what can be put off should be. */
   isCrowded(): boolean
   /**

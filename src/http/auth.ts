@@ -11,7 +11,7 @@ import {
   SESSION_TTL_SECONDS,
 } from '#src/domain/accounts/sessions.ts'
 import { refusal } from '#src/refusals/index.ts'
-import { type AppEnv, type Context, type Http, ipOf, type OwnOrigins } from './context.ts'
+import { type AppEnv, type Context, type Http, inTurnOf, ipOf, type OwnOrigins } from './context.ts'
 
 /** Below it is what the panel and scripts ask of the service. */
 export const ADMIN_API = '/admin/api'
@@ -45,7 +45,7 @@ export const sessionToken = (c: Context): string | undefined => cookieOf(c, COOK
 /** The admin of the request's session, or undefined. */
 export async function currentAdmin(s: Http, c: Context) {
   const token = sessionToken(c)
-  return token ? authenticate(s, token) : undefined
+  return token ? authenticate(inTurnOf(s, c), token) : undefined
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 import type { Actor } from '#src/domain/audit.ts'
 import type { Answer, JsonAnswer } from './answers.ts'
 import { ADMIN_API, requireConfirmed, requireSession } from './auth.ts'
-import type { AppEnv, Context, Http } from './context.ts'
+import { type AppEnv, type Context, type Http, inTurnOf } from './context.ts'
 import { readChanges, readJson, readOptionalJson, readQuery } from './validate.ts'
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 413 | 429 | 503
@@ -180,6 +180,9 @@ function paramsOf(c: Context, path: string): Record<string, string> {
   return params
 }
 
+/** Whoever is let in by what they know, a link or a secret, may be anybody until it is looked up. */
+const servicesFor = (s: Http, c: Context, { open }: Declaration) => (open ? inTurnOf(s, c) : s)
+
 /** Routes that serve these operations, whatever their order. */
 export function routesOf(s: Http, operations: readonly ServedOperation[]): Hono<AppEnv> {
   const routes = new Hono<AppEnv>()
@@ -193,7 +196,7 @@ export function routesOf(s: Http, operations: readonly ServedOperation[]): Hono<
       if (one.confirmed) requireConfirmed(c)
       const readBody = bodyReader(s, c, one)
       const answer = await one.handle({
-        s,
+        s: servicesFor(s, c, one),
         c,
         principal,
         login: principal,

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pause } from '#src/lib/pause.ts'
-import { type Area, PLAIN, RUNTIMES, type Server } from '#test/support/drivers/process.ts'
+import { type Area, PASSWORD, PLAIN, RUNTIMES, type Server } from '#test/support/drivers/process.ts'
 import { useAreas } from '#test/support/drivers/torture.ts'
 import { until } from '#test/support/labs/lab.ts'
 import { type PostgresServer, startPostgres } from '#test/support/labs/postgres-server.ts'
@@ -272,6 +272,56 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(middle('grant')).toBeLessThan(middle('429') / 2)
     expect(middle('list')).toBeLessThan(middle('429') / 2)
     expect(server.output()).not.toContain('cannot be reached')
+  })
+
+  test.each<[string, (i: number) => [path: string, options: object]]>([
+    ['looks for links', (i) => [`/api/cabinet/${`${i}`.padStart(43, 'x')}/shop`, {}]],
+    ['brings sessions', (i) => ['/admin/api/users', { headers: { cookie: `panel_admin=${i}` } }]],
+    [
+      'guesses passwords',
+      () => ['/admin/api/login', { body: { username: 'admin', password: 'a guess' } }],
+    ],
+  ])('a crowd that %s and never waits turns nobody else away', async (_what, asked) => {
+    const a = await onServer()
+    const server = await a.startServer({ runtime })
+    await grant(server, 7)
+    const link = (await linkOf(server, 7)).replace('/sub/', '/api/cabinet/')
+    const login = (device = '') =>
+      server.call('/admin/api/login', {
+        body: { username: 'admin', password: PASSWORD, panel: true },
+        headers: { 'x-real-ip': '192.0.2.77', cookie: device },
+      })
+    const known = /panel_device=[^;]+/.exec((await login()).headers.get('set-cookie') ?? '')?.[0]
+    let over = false
+    const statuses = new Map<number, number>()
+    const stranger = async () => {
+      for (let i = 0; !over; i++) {
+        const [path, options] = asked(i)
+        const { headers } = options as { headers?: object }
+        const { status } = await server.call(path, {
+          ...options,
+          headers: { 'x-real-ip': '203.0.113.9', ...headers },
+        })
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    }
+    const crowd = Array.from({ length: CROWD }, stranger)
+    await pause(1000)
+    const answers: number[][] = []
+    for (let i = 0; i < 5; i++) {
+      const all = [
+        server.admin('/users'),
+        server.call(`${link}/shop`),
+        server.admin(`/users/${100 + i}/grant`, { node: 'de1', plan: '1m' }),
+        login(known),
+      ]
+      answers.push((await Promise.all(all)).map(({ status }) => status))
+      await pause(200)
+    }
+    over = true
+    await Promise.all(crowd)
+    console.log(`${runtime}: the crowd got ${[...statuses].join(' ')}`)
+    expect(answers).toEqual(answers.map(() => [200, 200, 200, 200]))
   })
 
   test('rows of a megabyte are backed up and moved as all others are', async () => {

@@ -118,7 +118,7 @@ test('what is committed is told as such and not run again, whatever fails afterw
   const afterwards = vi.fn(async () => {
     throw new DatabaseFailure('busy', 'of somebody else', { code: '40001' })
   })
-  const { tx } = createTransactions(db.pool, createSteps(true), afterwards)
+  const tx = createTransactions(db.pool, createSteps(true), afterwards).txOf()
   expect(
     await tx((q) => run(q.insert(settings).values({ key: 'once', value: 'a' }).returning())),
   ).toEqual([{ key: 'once', value: 'a' }])

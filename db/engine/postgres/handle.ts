@@ -53,9 +53,9 @@ export async function wrap(
   const ofReads = createTurns(Math.max(1, most - OF_TRANSACTIONS - OF_LISTS))
   const ofScans = createTurns(mostScans)
   const reader =
-    (from: Pool, turns: Turns): Database['read'] =>
+    (from: Pool, turns: Turns, whose?: string): Database['read'] =>
     (body) =>
-      turns(() => within(from, steps, READING, body))
+      turns(() => within(from, steps, READING, body), whose)
   const close = async () => {
     await Promise.all([pool.end(), scans.end()])
   }
@@ -72,18 +72,22 @@ export async function wrap(
   const notices = hears ? listen(url, CHANGED, lookUp) : null
   const timer = setInterval(lookUp, UNHEARD_MS)
   timer.unref()
-  return {
+  const { txOf, ...transactions } = createTransactions(pool, steps, committed)
+  const database: PostgresDatabase = {
     pool,
     read: reader(pool, ofReads),
+    tx: txOf(),
+    onBehalfOf: (whose) => ({ ...database, read: reader(pool, ofReads, whose), tx: txOf(whose) }),
     scan: reader(scans, ofScans),
     ask: (question, params) => ofLists(() => steps.ask(pool, question, params)),
     revision: memory.revision,
     kept: memory.answer,
     refresh: memory.catchUp,
-    ...createTransactions(pool, steps, committed),
+    ...transactions,
     async close() {
       clearInterval(timer)
       await Promise.all([notices?.close(), close()])
     },
   }
+  return database
 }

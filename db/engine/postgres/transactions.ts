@@ -72,18 +72,23 @@ export async function within<T>(
   }
 }
 
+export interface Transactions extends Pick<Database, 'txVolatile' | 'isCrowded'> {
+  /** Transactions on somebody's behalf (turns.ts). */
+  txOf(whose?: string): Database['tx']
+}
+
 /** `committed` is told which tables were written, and waited for; where it fails, the transaction is committed all the same. */
 export function createTransactions(
   pool: Pool,
   steps: Steps,
   committed: (tables: ReadonlySet<string>) => Promise<void>,
-): Pick<Database, 'tx' | 'txVolatile' | 'isCrowded'> {
+): Transactions {
   // Those that met others are run one at a time: all at once they would meet again, each time only one of them would come through.
   const lane = createTurns(1)
   const beginning = createTurns(AT_ONCE)
   let behind = 0
 
-  async function transact<T>(begin: string, body: TxBody<T>): Promise<T> {
+  async function transact<T>(begin: string, body: TxBody<T>, whose?: string): Promise<T> {
     const began = performance.now()
     /** Null where others came between. */
     const attempt = async (): Promise<{ value: T } | null> => {
@@ -108,18 +113,18 @@ export function createTransactions(
       }
     }
     if (behind < MOST_BEHIND) {
-      const done = await beginning(attempt)
+      const done = await beginning(attempt, whose)
       if (done) return done.value
     }
     behind++
     try {
-      return await lane(again)
+      return await lane(again, whose)
     } finally {
       behind--
     }
   }
   return {
-    tx: (body) => transact(SERIALIZABLE, body),
+    txOf: (whose) => (body) => transact(SERIALIZABLE, body, whose),
     txVolatile: (body) => transact(VOLATILE, body),
     isCrowded: () => beginning.waiting() + lane.waiting() > 0,
   }

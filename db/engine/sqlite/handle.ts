@@ -56,9 +56,11 @@ export function wrap(raw: Sqlite.Database): SqliteDatabase {
     const own = openScanner(raw)
     return { raw: own, read: createReader(own).read }
   }
-  return {
+  const database: SqliteDatabase = {
     raw,
     read,
+    // Reads wait for nobody, and transactions are quick.
+    onBehalfOf: () => database,
     async scan(body) {
       scanner ??= guarded(scannerOf)
       return scanner.read(body)
@@ -86,4 +88,5 @@ export function wrap(raw: Sqlite.Database): SqliteDatabase {
       if (raw.open) raw.close()
     },
   }
+  return database
 }

@@ -3,7 +3,7 @@
  * lock its owner out (owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies).
  */
 import { insertDevice, readDevice, touchDevice } from '#db/admin-devices.ts'
-import type { Query } from '#db/engine/database.ts'
+import type { Query, Reading } from '#db/engine/database.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { randomToken } from '#src/lib/random.ts'
 
@@ -13,7 +13,7 @@ export const DEVICE_TTL_SECONDS = 400 * 86_400
 const MOST_DEVICES = 20
 
 /** The id of an admin's device by the cookie that a browser brought; undefined where it brought none, or another admin's. */
-export function* findDevice(tx: Query, adminId: number, token: string | undefined) {
+export function* findDevice(tx: Reading, adminId: number, token: string | undefined) {
   return token === undefined ? undefined : yield* readDevice(tx, adminId, sha256Hex(token))
 }
 

@@ -1,7 +1,7 @@
 /** Whose guesses at an account are counted apart from those of strangers, so that these can't lock its owner out. */
 
 import { hasLoggedInFrom } from '#db/audit-log.ts'
-import type { Query } from '#db/engine/database.ts'
+import type { Reading } from '#db/engine/database.ts'
 import type { Admin } from '#db/schema/index.ts'
 import { attemptKey } from '#src/lib/ip.ts'
 import { DAY_MS, timestampBefore } from '#src/lib/time.ts'
@@ -16,7 +16,7 @@ const ADDRESS_MS = 30 * DAY_MS
  * for a stranger's.
  */
 export function* knownClient(
-  tx: Query,
+  tx: Reading,
   admin: Pick<Admin, 'id' | 'username'>,
   client: Pick<LoginOrigin, 'ip' | 'device'>,
   now: Date,

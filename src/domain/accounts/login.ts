@@ -77,7 +77,14 @@ export async function login(
     const known = admin && its
     return { admin, known, guess: yield* reserveGuess(tx, { username, known }, now) }
   }
-  const { admin, known, guess } = await s.strangersTurn(() => s.db.tx(reserve))
+  // Who is known waits for no crowd of those who are not.
+  const isKnown = await s.db.read(function* (q) {
+    const admin = (yield* readAdminByName(q, username)) ?? { id: 0, username }
+    return (yield* knownClient(q, admin, client, now)) !== undefined
+  })
+  const { admin, known, guess } = isKnown
+    ? await s.db.tx(reserve)
+    : await s.strangersTurn(ip, () => s.db.tx(reserve))
   const stored = admin?.passwordHash ?? UNKNOWN_HASH
   const hashing = known === undefined ? s.strangersHashing : s.hashing
   const correct = await hashing(() => verifyPassword(credentials.password, stored))
@@ -154,7 +161,13 @@ export async function completeLogin(
     yield* clearAttempts(tx, ip, CODE_LIMIT.kind)
     return yield* openSession(tx, s, admin, client, now)
   }
-  const result = await s.strangersTurn(() => s.db.tx(complete))
+  // A login that awaits its code has had the right password.
+  const isPending = await s.db.read(function* (q) {
+    return (yield* readPendingLogin(q, sha256Hex(given.pendingToken), at)) !== undefined
+  })
+  const result = isPending
+    ? await s.db.tx(complete)
+    : await s.strangersTurn(ip, () => s.db.tx(complete))
   if ('refusal' in result) throw result.refusal
   return result
 }

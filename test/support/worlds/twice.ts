@@ -53,5 +53,11 @@ export function runTwice(db: PostgresDatabase): PostgresDatabase {
         open--
       }
     }
-  return { ...db, tx: twice(db.tx), txVolatile: twice(db.txVolatile) }
+  const both: PostgresDatabase = {
+    ...db,
+    tx: twice(db.tx),
+    txVolatile: twice(db.txVolatile),
+    onBehalfOf: (whose) => ({ ...both, tx: twice(db.onBehalfOf(whose).tx) }),
+  }
+  return both
 }
