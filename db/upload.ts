@@ -187,6 +187,16 @@ export interface WrongValue {
   rowid: number
 }
 
+/** What the driver gives for bytes that are no text: two that differ in them alone would be the same afterwards. */
+const NO_TEXT = '\ufffd'
+
+/** Whether a text is all that its column holds; asked of those alone that have a character which may stand for bytes that are none. */
+function isWhole(raw: Sqlite.Database, { table, column, rowid }: WrongValue, value: unknown) {
+  if (typeof value !== 'string' || !value.includes(NO_TEXT)) return true
+  const bytes = raw.prepare(`SELECT octet_length("${column}") FROM main."${table}" WHERE rowid = ?`)
+  return bytes.pluck().get(rowid) === Buffer.byteLength(value)
+}
+
 /** The values of a table that its columns' own writes could not have brought there; of each row the first. */
 function* wrongValuesOf(
   raw: Sqlite.Database,
@@ -200,11 +210,14 @@ function* wrongValuesOf(
   const columns = stored.columns.filter(({ name }) => there.has(name))
   const rows = raw.prepare(`SELECT ${listColumns(columns)}, rowid FROM main."${table}" NOT INDEXED`)
   for (const row of rows.raw().iterate() as IterableIterator<unknown[]>) {
+    const rowid = Number(row.at(-1))
     const wrong = columns.find(
-      ({ isProvider, accepts }, i) =>
-        !accepts(row[i]) || (isProvider && !providers.includes(row[i] as string)),
+      ({ name, isProvider, accepts }, i) =>
+        !accepts(row[i]) ||
+        (isProvider && !providers.includes(row[i] as string)) ||
+        !isWhole(raw, { table, column: name, rowid }, row[i]),
     )
-    if (wrong) yield { table, column: wrong.name, rowid: Number(row.at(-1)) }
+    if (wrong) yield { table, column: wrong.name, rowid }
   }
 }
 
