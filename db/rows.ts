@@ -367,8 +367,8 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   stored(schema.auditLog, {
     id: is.rowId,
     at: timestamp,
-    // It may be longer than what is given as one today.
-    admin: is.notedAdminName,
+    // The name of an account, which may be longer than what is given as one today.
+    admin: words,
     ip: name,
     action: v.pipe(name, v.regex(/^[a-z0-9.-]+$/)),
     object: words,

@@ -225,10 +225,6 @@ export const statedAmount = formed(/^\d{1,16}(?:\.\d{1,18})?$/)
 
 /** Admins */
 
-/** An entry of an index in PostgreSQL holds 2,704 bytes. */
-const MOST_INDEXED = 2600
-const indexed = v.check((text: string) => Buffer.byteLength(text) <= MOST_INDEXED)
-
 /** Control, format and line characters would let a name pass for another one, in the log as well. */
 const SEEN = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u
 /** Nor may what nobody sees in it: the Braille blank, characters that are not drawn, a mark on whatever stands before the name. */
@@ -247,9 +243,7 @@ export const adminName = v.pipe(
  * A name as it may be stored: there was a time when it was given its one form (NFKC) after it had been checked, which can make 18
  * characters of one, put a space before it or make one of several.
  */
-export const storedAdminName = v.pipe(plainText(18 * 256), v.minLength(1), v.regex(SEEN), indexed)
-/** The name of an account in the audit log, which nothing is made of. */
-export const notedAdminName = v.pipe(plainText(18 * 256), indexed)
+export const storedAdminName = v.pipe(plainText(18 * 256), v.minLength(1), v.regex(SEEN))
 /** As lib/crypto.ts writes it: no other number of iterations, which would be an hour's work at each login. */
 export const passwordHash = formed(/^pbkdf2-sha256\$200000\$[\w-]{22}\$[\w-]{43}$/)
 export const totpSecret = formed(TOTP_SECRET)

@@ -3,6 +3,31 @@ import type Sqlite from 'better-sqlite3'
 import type { Former, FormerShop, RestoreFacts } from './facts.ts'
 import { namesOf } from './names.ts'
 
+const linksOf = (schema: 'main' | 'restored') =>
+  `(SELECT tg_id, token FROM ${schema}.users UNION ALL SELECT tg_id, token FROM ${schema}.user_tokens)`
+
+/**
+ * Each installation counts customers without Telegram from -1: with an archive of another one, or of another life of this one, the same
+ * number is somebody else, unless they came at the same second or have a link in common. Those of here get numbers that neither has given.
+ */
+const RENUMBER = `
+  INSERT INTO temp.own_sequences SELECT 'customers', max(n) FROM (
+    SELECT last AS n FROM main.sequences WHERE name = 'customers'
+    UNION ALL SELECT last FROM restored.sequences WHERE name = 'customers'
+    UNION ALL SELECT -min(tg_id) FROM main.users UNION ALL SELECT -min(tg_id) FROM restored.users)
+    WHERE EXISTS (SELECT 1 FROM temp.renumbered) HAVING max(n) IS NOT NULL;
+  ALTER TABLE temp.renumbered ADD COLUMN own;
+  UPDATE temp.renumbered SET own = -nth - (SELECT max(last) FROM temp.own_sequences WHERE name = 'customers');
+  UPDATE temp.own_sequences SET last = last + (SELECT count(*) FROM temp.renumbered) WHERE name = 'customers';
+  ${['lost_payments', 'lost_buyers', 'lost_links']
+    .map(
+      (
+        table,
+      ) => `UPDATE temp.${table} SET tg_id = (SELECT own FROM temp.renumbered WHERE former = tg_id)
+        WHERE tg_id IN (SELECT former FROM temp.renumbered);`,
+    )
+    .join('\n  ')}`
+
 /**
  * What of the live rows outlives them; kept in temporary tables while they are replaced. Of payments: what is paid, what is in review, which
  * an earlier restore may have brought there, whose money went back, and bills that may be paid yet; whose they are, with their links, and the
@@ -15,8 +40,13 @@ export const KEEP = `
       WHERE r.id = p.id AND (r.refunded_at IS NOT NULL OR p.refunded_at IS NULL)
       AND (r.status = 'paid' AND (p.status <> 'paid' OR p.review_reason IS NULL OR r.review_reason IS NOT NULL)
         OR p.status = 'pending' AND p.review_reason IS NULL AND p.external_id IN ('', r.external_id)));
-  CREATE TEMP TABLE lost_buyers AS SELECT * FROM main.users
-    WHERE tg_id IN (SELECT tg_id FROM temp.lost_payments) AND tg_id NOT IN (SELECT tg_id FROM restored.users);
+  CREATE TEMP TABLE renumbered AS SELECT u.tg_id AS former, row_number() OVER (ORDER BY u.tg_id DESC) AS nth
+    FROM main.users AS u JOIN restored.users AS r ON r.tg_id = u.tg_id
+    WHERE u.tg_id < 0 AND u.tg_id IN (SELECT tg_id FROM temp.lost_payments) AND u.created_at <> r.created_at
+    AND NOT EXISTS (SELECT 1 FROM ${linksOf('main')} AS o JOIN ${linksOf('restored')} AS t ON t.token = o.token
+      WHERE o.tg_id = u.tg_id AND t.tg_id = u.tg_id);
+  CREATE TEMP TABLE lost_buyers AS SELECT * FROM main.users WHERE tg_id IN (SELECT tg_id FROM temp.lost_payments)
+    AND (tg_id NOT IN (SELECT tg_id FROM restored.users) OR tg_id IN (SELECT former FROM temp.renumbered));
   CREATE TEMP TABLE lost_links AS SELECT * FROM main.user_tokens WHERE tg_id IN (SELECT tg_id FROM temp.lost_buyers);
   CREATE TEMP TABLE own_shops AS SELECT * FROM main.former_credentials;
   CREATE TEMP TABLE lost_orphans AS SELECT * FROM main.orphan_payments AS o
@@ -25,6 +55,7 @@ export const KEEP = `
   CREATE TEMP TABLE unsent_alerts AS SELECT * FROM main.outbox WHERE kind = 'alert' AND status IN ('ready', 'sending');
   CREATE TEMP TABLE own_installation AS SELECT * FROM main.installation;
   CREATE TEMP TABLE own_sequences AS SELECT * FROM main.sequences;
+  ${RENUMBER}
   CREATE TEMP TABLE used_codes AS SELECT admin_id, code, used_at FROM main.recovery_codes WHERE used_at IS NOT NULL;
   CREATE TEMP TABLE used_steps AS SELECT totp_secret, max(totp_last_step) AS last_step FROM main.admins
     WHERE totp_last_step IS NOT NULL GROUP BY totp_secret;

@@ -242,6 +242,44 @@ test('who has bought after the backup keeps their link', async () => {
   w.close()
 })
 
+test('whoever bought here is nobody of an archive in which others have their numbers', async () => {
+  const { gateways, a } = createFakeGateways()
+  const environment = { ...SHOP_ENVIRONMENT, GUEST_SALES: 'true' }
+  const others = [-1, -2, -3]
+  const archive = await archiveOf((other) => {
+    for (const tgId of others) addUser(other, tgId)
+    other.change("insert into sequences (name, last) values ('customers', 3)")
+  })
+  const w = await createFileWorld({ gateways, environment })
+  w.clock.advance(DAY * 1000)
+  const come = async () => (await w.call('/api/guest', { method: 'POST' })).json.token as string
+  const buy = async (token: string) => {
+    const body = { node: 'de1', plan: '1m', provider: 'provider_a' }
+    return (await w.call(`/api/cabinet/${token}/payments`, { body })).json.id as string
+  }
+  const [paid, paying] = [await come(), await come()]
+  const [first, second] = [await buy(paid), await buy(paying)]
+  a.pay(a.externalIdOf(first))
+  await reconcilePayments(w.s)
+  await restoreInto(w, archive)
+  a.pay(a.externalIdOf(second))
+  await reconcilePayments(w.s)
+  for (const token of [paid, paying]) {
+    const { json } = await w.call(`/api/cabinet/${token}/shop`)
+    expect(json.subscriptions).toHaveLength(1)
+  }
+  const given = w.rows('select tg_id from subscriptions order by tg_id')
+  expect(given).toEqual([{ tg_id: -5 }, { tg_id: -4 }])
+  expect(w.rows("select last from sequences where name = 'customers'")).toEqual([{ last: 5 }])
+  // A backup of here is of the same people: the second restore of it moves nobody.
+  const cookie = await logInTo(w)
+  const own = (await w.call('/admin/api/backup', { headers: { cookie } })).bytes
+  await w.call('/admin/api/backup/restore', { ...upload(own), headers: { cookie } })
+  expect(w.rows('select tg_id from subscriptions order by tg_id')).toEqual(given)
+  expect(w.faults()).toEqual([])
+  w.close()
+})
+
 test('bills of a shop that has come after the backup are asked about by its keys', async () => {
   const { gateways, cryptobot } = createFakeGateways()
   const environment = { ...SHOP_ENVIRONMENT, CRYPTOBOT_TOKEN: '' }
