@@ -125,10 +125,42 @@ export async function recordHealth(
   )
 }
 
+/** What a check that finds a node up, or down, is news of; null where it is none. Lists read `downSince`: it is written when it changes. */
+function newsOf(
+  { downSince, upOnce }: Pick<Node, 'downSince' | 'upOnce'>,
+  up: boolean,
+  now: string,
+) {
+  if (up) return downSince === null ? null : upOnce ? { downSince: null, upOnce } : { upOnce: true }
+  if (downSince === null) return { downSince: now, upOnce: false }
+  return upOnce ? { upOnce: false } : null
+}
+
+/** Notes whether a check has found nodes up: down since the first that did not, up again with the second in a row that does. */
+export async function noteChecked(
+  db: Database,
+  rows: Pick<Node, 'code' | 'downSince' | 'upOnce'>[],
+  up: boolean,
+  now: string,
+): Promise<void> {
+  const news = rows.flatMap((row) => {
+    const changes = newsOf(row, up, now)
+    return changes ? [{ code: row.code, changes }] : []
+  })
+  if (news.length === 0) return
+  await db.tx(function* (tx) {
+    for (const { code, changes } of news) yield* updateNode(tx, code, changes)
+  })
+}
+
 /** Notes that a change may not have reached these nodes. */
-export async function noteBehind(db: Database, codes: string[]): Promise<void> {
+export function* noteBehindIn(tx: Query, codes: string[]) {
   const behind = sql`${nodes.behind} + 1`
-  await db.tx((tx) => run(tx.update(nodes).set({ behind }).where(inArray(nodes.code, codes))))
+  yield* run(tx.update(nodes).set({ behind }).where(inArray(nodes.code, codes)))
+}
+
+export async function noteBehind(db: Database, codes: string[]): Promise<void> {
+  await db.tx((tx) => noteBehindIn(tx, codes))
 }
 
 /** Notes that these nodes are behind no more, unless something has missed them since their rows were read. */

@@ -201,7 +201,16 @@ export function* readRecentPayments(tx: Query, tgId: number, since: string) {
 /** What makes two orders one. */
 export type SameOrder = Pick<
   Payment,
-  'tgId' | 'node' | 'plan' | 'provider' | 'amount' | 'currency' | 'days' | 'shopId' | 'renewsUuid'
+  | 'tgId'
+  | 'node'
+  | 'plan'
+  | 'nodeGroup'
+  | 'provider'
+  | 'amount'
+  | 'currency'
+  | 'days'
+  | 'shopId'
+  | 'renewsUuid'
 >
 
 /**
@@ -232,6 +241,9 @@ export function* readReusable(
           eq(payments.tgId, order.tgId),
           eq(payments.node, order.node),
           eq(payments.plan, order.plan),
+          order.nodeGroup === null
+            ? isNull(payments.nodeGroup)
+            : eq(payments.nodeGroup, order.nodeGroup),
           eq(payments.provider, order.provider),
           eq(payments.amount, order.amount),
           eq(payments.currency, order.currency),

@@ -1,7 +1,7 @@
 /** Subscriptions whose owners are to be reminded of their end. */
 import { type Query, type Reading, run } from './engine/database.ts'
 import { and, eq, gt, inArray, isNull, lte } from './engine/orm.ts'
-import { nodes, plans, subscriptions, users } from './schema/index.ts'
+import { nodeGroups, nodes, plans, subscriptions, users } from './schema/index.ts'
 import { isOpen, where } from './states.ts'
 
 /** What the reminders of an expiry that are over can be. */
@@ -28,11 +28,13 @@ export const dueReminders = (q: Reading, { number, after, until }: ReminderSpan,
       telegramId: users.telegramId,
       nodeLabel: nodes.label,
       planLabel: plans.label,
+      groupLabel: nodeGroups.label,
     })
     .from(subscriptions)
     .innerJoin(users, eq(users.tgId, subscriptions.tgId))
     .leftJoin(nodes, eq(nodes.code, subscriptions.node))
     .leftJoin(plans, eq(plans.code, subscriptions.plan))
+    .leftJoin(nodeGroups, eq(nodeGroups.code, subscriptions.nodeGroup))
     .where(
       and(
         where(isOpen),

@@ -23,6 +23,7 @@ export type SubscriptionState = 'active' | 'held' | 'expired' | 'revoked'
 export interface SubscriptionFilter {
   state?: SubscriptionState
   node?: string
+  nodeGroup?: string
   plan?: string
   tgId?: number
   text?: string
@@ -32,7 +33,7 @@ export interface SubscriptionFilter {
 export const SUBSCRIPTION_SORTS = ['created_at', 'expires_at'] as const
 export type SubscriptionSort = (typeof SUBSCRIPTION_SORTS)[number]
 
-const { seq, tgId, node, plan, createdAt, expiresAt } = subscriptions
+const { seq, tgId, node, nodeGroup, plan, createdAt, expiresAt } = subscriptions
 
 const by = (index: string) => indexed(subscriptions, `subscriptions_${index}`)
 
@@ -56,6 +57,7 @@ const filtered = (filter: SubscriptionFilter, now: string) =>
     filter.state && inState(filter.state),
     endsOf(filter, now),
     filter.node === undefined ? undefined : eq(node, filter.node),
+    filter.nodeGroup === undefined ? undefined : eq(nodeGroup, filter.nodeGroup),
     filter.plan === undefined ? undefined : eq(plan, filter.plan),
     filter.tgId === undefined ? undefined : eq(tgId, filter.tgId),
   )
@@ -98,9 +100,10 @@ function search(
 }
 
 /** Rows by an index that begins with what the filter names, smallest first. */
-function waysTo({ state, node: code, plan: named }: SubscriptionFilter): Rows[] {
+function waysTo({ state, node: code, nodeGroup: group, plan: named }: SubscriptionFilter): Rows[] {
   const ways: Rows[] = []
   if (state === 'held' || state === 'revoked') ways.push({ from: by(state), where: inState(state) })
+  if (group !== undefined) ways.push({ from: by('group'), where: eq(nodeGroup, group) })
   if (code !== undefined) ways.push({ from: by('node'), where: eq(node, code) })
   if (named !== undefined) ways.push({ from: by('plan'), where: eq(plan, named) })
   return ways
@@ -112,7 +115,7 @@ function waysTo({ state, node: code, plan: named }: SubscriptionFilter): Rows[] 
  */
 function* countKnown(q: Reading, filter: SubscriptionFilter, now: string): Steps<number> {
   const { state, expiresBefore } = filter
-  if (state === 'held' || state === 'revoked') return 0
+  if (state === 'held' || state === 'revoked' || filter.nodeGroup !== undefined) return 0
   const { day, n, node: onNode, plan: ofPlan } = endingCounts
   const dayOf = (at: string) => at.slice(0, 'YYYY-MM-DD'.length)
   const [row] = yield* run(
@@ -145,8 +148,14 @@ function walkOf(filter: SubscriptionFilter, sort: SubscriptionSort, now: string)
 }
 
 /** The index from which the rows of the filter are counted; undefined: that of the walk. */
-function countedOf({ state, node: code, expiresBefore }: SubscriptionFilter): SQL | undefined {
+function countedOf({
+  state,
+  node: code,
+  nodeGroup: group,
+  expiresBefore,
+}: SubscriptionFilter): SQL | undefined {
   if (isApart(state)) return undefined
+  if (group !== undefined) return by('group')
   if (state && code !== undefined) return by('clients')
   return state || expiresBefore !== undefined ? by('expires_at') : undefined
 }

@@ -7,6 +7,7 @@ import { built, field, writtenArrays, writtenValues } from './engine/question.ts
 import { MOST_OF_CUSTOMER } from './listing.ts'
 import {
   counters,
+  nodeGroups,
   nodes,
   payments,
   plans,
@@ -14,6 +15,7 @@ import {
   subscriptions,
   users,
 } from './schema/index.ts'
+import { nodeAmong, onEachNode } from './served-nodes.ts'
 import { isActive, isHeld, isServed, where, whereActive, whereUnexpired } from './states.ts'
 import type { ActiveOfUser } from './users.ts'
 
@@ -22,6 +24,7 @@ const ofOwner = built<{ tgId: number; now: string }, ActiveOfUser[]>((q) =>
     .select({
       uuid: subscriptions.uuid,
       node: subscriptions.node,
+      nodeGroup: subscriptions.nodeGroup,
       plan: subscriptions.plan,
       expiresAt: subscriptions.expiresAt,
       upBytes: subscriptions.upBytes,
@@ -46,6 +49,7 @@ const listedColumns = {
   name: users.name,
   nodeLabel: nodes.label,
   planLabel: plans.label,
+  groupLabel: nodeGroups.label,
 }
 
 /** Subscriptions with what their views show beside them. */
@@ -56,6 +60,7 @@ export const listed = (q: Reading) =>
     .leftJoin(users, eq(users.tgId, subscriptions.tgId))
     .leftJoin(nodes, eq(nodes.code, subscriptions.node))
     .leftJoin(plans, eq(plans.code, subscriptions.plan))
+    .leftJoin(nodeGroups, eq(nodeGroups.code, subscriptions.nodeGroup))
     .$dynamic()
 
 /** A subscription with what its one view shows beside it. */
@@ -66,6 +71,7 @@ export interface ListedSubscription {
   name: string | null
   nodeLabel: string | null
   planLabel: string | null
+  groupLabel: string | null
 }
 
 /** A subscription with its labels, inside a transaction. */
@@ -104,7 +110,7 @@ type NewSubscription = Pick<
   Subscription,
   'uuid' | 'tgId' | 'node' | 'plan' | 'expiresAt' | 'source' | 'createdAt'
 > &
-  Partial<Pick<Subscription, 'paymentId' | 'giftCode'>>
+  Partial<Pick<Subscription, 'nodeGroup' | 'paymentId' | 'giftCode'>>
 
 const add = built<NewSubscription, Subscription[]>((q) =>
   q
@@ -113,6 +119,7 @@ const add = built<NewSubscription, Subscription[]>((q) =>
       uuid: field('uuid'),
       tgId: field('tgId'),
       node: field('node'),
+      nodeGroup: field('nodeGroup'),
       plan: field('plan'),
       expiresAt: field('expiresAt'),
       source: field('source'),
@@ -125,9 +132,9 @@ const add = built<NewSubscription, Subscription[]>((q) =>
 
 export function* insertSubscription(
   _tx: Query,
-  { paymentId = null, giftCode = null, ...row }: NewSubscription,
+  { nodeGroup = null, paymentId = null, giftCode = null, ...row }: NewSubscription,
 ) {
-  const [inserted] = yield* ask(add, { ...row, paymentId, giftCode })
+  const [inserted] = yield* ask(add, { ...row, nodeGroup, paymentId, giftCode })
   return inserted as Subscription
 }
 
@@ -173,21 +180,21 @@ export function* revokeSubscription(tx: Query, uuid: string, now: string) {
   return revoked as Subscription | undefined
 }
 
-// A client belongs on its node while its subscription is active and its owner is not banned. The two readers of this say it in two
+// A client belongs on its nodes while its subscription is active and its owner is not banned. The two readers of this say it in two
 // ways: a node's clients are many and banned users few, so those are read once; of single clients the owner is looked up.
 
-const CLIENTS_OF_NODE = `from subscriptions
-  where node = ${param('node')} and uuid >= ${param('from')} and uuid < ${param('to')} and ${isActive(param('now'))}
-    and tg_id not in (select tg_id from users ${byIndex('users_banned')} where banned_at is not null)`
+const CLIENTS_OF_NODE = onEachNode(
+  (node, from) => `select s.uuid ${from} ${node} = ${param('node')}
+    and s.uuid >= ${param('from')} and s.uuid < ${param('to')} and ${isActive(param('now'), 's.')}
+    and s.tg_id not in (select tg_id from users ${byIndex('users_banned')} where banned_at is not null)`,
+)
 
 type ClientsOfNode = ClientIds & { node: string; now: string }
 
-const clientsOfNode = writtenValues<ClientsOfNode, string>(
-  `select uuid ${CLIENTS_OF_NODE} order by uuid`,
-)
+const clientsOfNode = writtenValues<ClientsOfNode, string>(`${CLIENTS_OF_NODE} order by uuid`)
 
 const textOfClients = writtenValues<ClientsOfNode, Uint8Array>(
-  `select ${joinedBytes('uuid')} ${CLIENTS_OF_NODE}`,
+  `select ${joinedBytes('uuid')} from (${CLIENTS_OF_NODE} order by uuid) as clients`,
 )
 
 /** Client ids from `from` to below `to`. */
@@ -220,23 +227,27 @@ export function* joinClientsOfNode(
   return text as Uint8Array
 }
 
-const served = writtenArrays<{ uuids: string; now: string }, [uuid: string, node: string]>(
-  `select s.uuid, s.node from subscriptions s join users u on u.tg_id = s.tg_id
+type Asked = { uuids: string; codes: string; now: string }
+
+const served = writtenArrays<Asked, [uuid: string, node: string | null]>(
+  `select s.uuid, ${nodeAmong(textsOf('codes'), 's.')} from subscriptions s join users u on u.tg_id = s.tg_id
    where s.uuid in (${textsOf('uuids')}) and ${isServed(param('now'), 's.', 'u.')}`,
 )
 
-/** Which of these subscriptions their node must serve now, by uuid. */
-export function* listServed(_q: Reading, uuids: string[], now: string) {
-  return new Map(yield* ask(served, { uuids: JSON.stringify(uuids), now }))
+/** By uuid, which of the nodes `codes` must serve these subscriptions now; of those that none of them serves nothing is said. */
+export function* listServed(_q: Reading, uuids: string[], codes: string[], now: string) {
+  const params = { uuids: JSON.stringify(uuids), codes: JSON.stringify(codes), now }
+  const rows = yield* ask(served, params)
+  return new Map(rows.flatMap(([uuid, node]) => (node === null ? [] : [[uuid, node] as const])))
 }
 
 const onOtherNodes = writtenValues<{ uuids: string; codes: string }, string>(
   `select uuid from subscriptions
    where uuid in (${textsOf('uuids')})
-     and node in (select code from nodes where code not in (${textsOf('codes')}))`,
+     and node in (select code from nodes) and ${nodeAmong(textsOf('codes'))} is null`,
 )
 
-/** Which of these clients have their subscription on a node that is none of `codes`. */
+/** Which of these clients have their subscription on nodes of which none is one of `codes`. */
 export function* listOnOtherNodes(_q: Reading, uuids: string[], codes: string[]) {
   const params = { uuids: JSON.stringify(uuids), codes: JSON.stringify(codes) }
   return new Set(yield* ask(onOtherNodes, params))
@@ -287,6 +298,11 @@ export function* moveSubscription(tx: Query, uuid: string, to: string) {
       .set({ node: to })
       .where(and(eq(payments.renewsUuid, uuid), eq(payments.status, 'pending'))),
   )
+}
+
+/** Gives a subscription another group, or none; pending payments for its renewal keep theirs. */
+export function* setGroup(tx: Query, uuid: string, nodeGroup: string | null) {
+  yield* run(tx.update(subscriptions).set({ nodeGroup }).where(eq(subscriptions.uuid, uuid)))
 }
 
 /** Where a walk over the subscriptions of a node has got to. */

@@ -1,9 +1,11 @@
 /** Traffic: counted once from the cores' readings, read as stored totals. */
-import { type Query, type Reading, run } from './engine/database.ts'
-import { cappedSumOf, leastOf } from './engine/dialect.ts'
-import { and, desc, eq, gt, inArray, type SQLWrapper, sql } from './engine/orm.ts'
+import { ask, type Query, type Reading, run } from './engine/database.ts'
+import { cappedSumOf, leastOf, param, textsOf } from './engine/dialect.ts'
+import { desc, eq, gt, type SQLWrapper, sql } from './engine/orm.ts'
+import { written } from './engine/question.ts'
 import type { PageRequest } from './paging.ts'
 import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema/index.ts'
+import { nodeAmong } from './served-nodes.ts'
 
 export interface CounterReading {
   uuid: string
@@ -26,21 +28,27 @@ export function* putReading(tx: Query, core: string, reading: string) {
   )
 }
 
-/** The bases of these clients on a core, and the nodes their subscriptions are on. Clients without a subscription are left out. */
-export function* readBases(tx: Query, core: string, uuids: string[]) {
-  return yield* run(
-    tx
-      .select({
-        uuid: subscriptions.uuid,
-        node: subscriptions.node,
-        epoch: counters.epoch,
-        up: counters.up,
-        down: counters.down,
-      })
-      .from(subscriptions)
-      .leftJoin(counters, and(eq(counters.uuid, subscriptions.uuid), eq(counters.core, core)))
-      .where(inArray(subscriptions.uuid, uuids)),
-  )
+interface Base {
+  uuid: string
+  node: string | null
+  epoch: string | null
+  up: number | null
+  down: number | null
+}
+
+const bases = written<{ core: string; codes: string; uuids: string }, Base>(
+  `select s.uuid, ${nodeAmong(textsOf('codes'), 's.')} as node, c.epoch, c.up, c.down
+   from subscriptions s left join counters c on c.uuid = s.uuid and c.core = ${param('core')}
+   where s.uuid in (${textsOf('uuids')})`,
+)
+
+/**
+ * The bases of these clients on a core, and which of `codes`, its nodes, serves their subscriptions: null where none does. Clients
+ * without a subscription are left out.
+ */
+export function* readBases(_tx: Query, core: string, codes: string[], uuids: string[]) {
+  const [own, asked] = [JSON.stringify(codes), JSON.stringify(uuids)]
+  return yield* ask(bases, { core, codes: own, uuids: asked })
 }
 
 /** Sets a client's base on a core. */

@@ -11,6 +11,7 @@ import { checkSqliteFile, DamagedFile, type SchemaRow } from '#src/lib/sqlite-fi
 import { type SchemaEntry, writeSchema } from '#src/lib/sqlite-schema.ts'
 import { FACT_TABLES } from './engine/facts.ts'
 import { isDamage } from './engine/failures.ts'
+import { LOCAL_QUESTIONS } from './engine/invariants.ts'
 import { neutral } from './engine/sqlite/failures.ts'
 import { MIGRATIONS_TABLE, migrate, migrationNumbers } from './engine/sqlite/migrate.ts'
 import { createOwnerOnly } from './engine/sqlite/snapshot.ts'
@@ -258,6 +259,15 @@ function refuseLongSettings(raw: Sqlite.Database): void {
   }
 }
 
+/** Refuses what could not be served: a client of two nodes on one core. */
+function refuseTwoLocal(raw: Sqlite.Database): void {
+  const grouped = `SELECT 1 FROM main.node_group_nodes JOIN main.nodes ON code = node WHERE kind = 'local' LIMIT 1`
+  if (raw.prepare(grouped).get() === undefined) return
+  if (LOCAL_QUESTIONS.some(({ sql }) => raw.prepare(`${sql} LIMIT 1`).get() !== undefined)) {
+    throw new UploadRefused('a group or a subscription in the backup has two local nodes')
+  }
+}
+
 /** Refuses rows that name others which are not there. Reads the first of them: there may be millions. */
 function refuseLoose(raw: Sqlite.Database): void {
   if (raw.pragma('main.foreign_key_check', { simple: true }) !== undefined)
@@ -318,6 +328,7 @@ function takeRows(raw: Sqlite.Database, upload: string, providers: readonly stri
   const wrong = findWrongValue(raw, providers)
   if (wrong) throw wrongValue(wrong.table, wrong.column)
   refuseLoose(raw)
+  refuseTwoLocal(raw)
   if (raw.prepare('SELECT 1 FROM main.admins LIMIT 1').get() === undefined) {
     throw new UploadRefused('the database in the backup has no admin')
   }

@@ -32,7 +32,7 @@ import { dropSummaries } from './user-summaries.ts'
 /** What a list says of a subscription. */
 export type ActiveOfUser = Pick<
   Subscription,
-  'uuid' | 'node' | 'plan' | 'expiresAt' | 'upBytes' | 'downBytes'
+  'uuid' | 'node' | 'nodeGroup' | 'plan' | 'expiresAt' | 'upBytes' | 'downBytes'
 >
 
 /** The owner of a list token with all that their list is made of, read at one moment. */
@@ -61,6 +61,7 @@ type OwnerRow = [
   expiresAt: string,
   upBytes: number,
   downBytes: number,
+  nodeGroup: string | null,
 ]
 
 /**
@@ -69,7 +70,7 @@ type OwnerRow = [
  */
 const listOwner = writtenArrays<{ token: string; hwid: string; now: string }, OwnerRow>(
   `select u.tg_id, u.hwid_limit, (select n from revisions where name = 'lists'), d.id, d.last_seen_at,
-     s.uuid, s.node, s.plan, s.expires_at, s.up_bytes, s.down_bytes
+     s.uuid, s.node, s.plan, s.expires_at, s.up_bytes, s.down_bytes, s.node_group
    from users u ${byIndex('users_list')}
    left join devices d ${byIndex('devices_list')} on d.tg_id = u.tg_id and d.hwid = ${param('hwid')}
    left join subscriptions s ${byIndex('subscriptions_list')}
@@ -92,8 +93,9 @@ function ownerOf(rows: OwnerRow[]): ListOwner | undefined {
   const first = rows[0]
   if (!first) return undefined
   const subscriptions: ActiveOfUser[] = []
-  for (const [, , , , , uuid, node, plan, expiresAt, upBytes, downBytes] of rows) {
-    if (uuid !== null) subscriptions.push({ uuid, node, plan, expiresAt, upBytes, downBytes })
+  for (const [, , , , , uuid, node, plan, expiresAt, upBytes, downBytes, nodeGroup] of rows) {
+    if (uuid === null) continue
+    subscriptions.push({ uuid, node, nodeGroup, plan, expiresAt, upBytes, downBytes })
   }
   const [tgId, hwidLimit, lists, deviceId, deviceSeenAt] = first
   return { tgId, hwidLimit, lists, deviceId, deviceSeenAt, subscriptions }

@@ -142,6 +142,8 @@ export const sortOrder = integer(0, MAX_SORT_ORDER)
 
 export const nodeCode = CODE
 export const nodeLabel = requiredText(128)
+export const groupCode = planCode
+export const groupLabel = requiredLine(128)
 export const port = integer(1, 65_535)
 
 /** Parts of a link: printable, without spaces. */

@@ -50,6 +50,10 @@ export const textsOf = (name: string) =>
 export const inOrder = (first: unknown, second: unknown, on: SQL): SQL =>
   isPostgres ? sql`${first} join ${second} on ${on}` : sql`${first} cross join ${second} on ${on}`
 
+/** The same in SQL text. */
+export const joinedInOrder = (first: string, second: string, on: string) =>
+  `${first} ${isPostgres ? 'join' : 'cross join'} ${second} on ${on}`
+
 /** The least of two values, in SQL text. */
 export const least = (a: string, b: string) => `${isPostgres ? 'least' : 'min'}(${a}, ${b})`
 

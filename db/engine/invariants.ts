@@ -151,6 +151,39 @@ const CUSTOMER_QUESTIONS: Question[] = [
   },
 ]
 
+/** A client has one value on a core: restores refuse a database in which these do not hold. */
+export const LOCAL_QUESTIONS: Question[] = [
+  {
+    name: 'I11',
+    fault: 'group has two local nodes',
+    sql: `SELECT group_code FROM node_group_nodes AS m JOIN nodes AS n ON n.code = m.node
+      WHERE n.kind = 'local' GROUP BY group_code HAVING count(*) > 1`,
+  },
+  {
+    name: 'I11',
+    fault: 'subscription is on two local nodes',
+    sql: `SELECT uuid FROM subscriptions AS s JOIN nodes AS home ON home.code = s.node AND home.kind = 'local'
+      WHERE s.active = 1 AND s.node_group IN (SELECT m.group_code FROM node_group_nodes AS m
+        JOIN nodes AS n ON n.code = m.node AND n.kind = 'local' WHERE n.code <> s.node)`,
+  },
+]
+
+const GROUP_QUESTIONS: Question[] = [
+  {
+    name: 'I11',
+    fault: 'group has a member that there is not, or there is no such group',
+    sql: `SELECT group_code FROM node_group_nodes WHERE group_code NOT IN (SELECT code FROM node_groups)
+      OR node NOT IN (SELECT code FROM nodes)`,
+  },
+  {
+    name: 'I11',
+    fault: 'plan is sold with a group that there is not',
+    sql: `SELECT code FROM plans WHERE node_group IS NOT NULL
+      AND node_group NOT IN (SELECT code FROM node_groups)`,
+  },
+  ...LOCAL_QUESTIONS,
+]
+
 /** Those that hold of databases of former versions too. */
 export const lastingQuestions = soldOf
 
@@ -158,6 +191,7 @@ export const lastingQuestions = soldOf
 export const questionsOf = (engine: Engine): Question[] => [
   ...soldOf(engine),
   ...CUSTOMER_QUESTIONS,
+  ...GROUP_QUESTIONS,
   ...factsOf(engine),
 ]
 

@@ -24,6 +24,7 @@ const NODE_COLUMNS = [
   'enabled',
   'sort_order',
   'host_key',
+  'down_since',
 ]
 
 /** Of what was done with payments nothing is kept in memory. */
@@ -33,6 +34,8 @@ const INSTANCE_COLUMNS = ['instance_id', 'generation', 'pending_env', 'backup_ke
 const TABLES: Record<string, string[] | undefined> = {
   nodes: NODE_COLUMNS,
   plans: undefined,
+  node_groups: undefined,
+  node_group_nodes: undefined,
   settings: undefined,
   installation: undefined,
   instance: INSTANCE_COLUMNS,

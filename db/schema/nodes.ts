@@ -36,6 +36,10 @@ export const nodes = table('nodes', {
   program: int('program'),
   lastSeenAt: text('last_seen_at'),
   lastError: text('last_error'),
+  /** Since when checks find it down; null again after the second in a row that does not. */
+  downSince: text('down_since'),
+  /** The last check of one that is down was a good one. */
+  upOnce: bool('up_once').notNull().default(false),
   syncBlocked: bool('sync_blocked').notNull().default(false),
   /** Above 0: the node may lack a change, and is tried again soon. Counted up, so that an end that is noted late is noticed. */
   behind: int('behind').notNull().default(0),

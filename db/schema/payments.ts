@@ -25,6 +25,8 @@ export const payments = table(
     tgId: int('tg_id').notNull(),
     node: text('node').notNull(),
     plan: text('plan').notNull(),
+    /** Its plan's, when it was made. */
+    nodeGroup: text('node_group'),
     /** The id of a gateway (ports/payment-gateway.ts). */
     provider: text('provider').notNull(),
     externalId: text('external_id').notNull().default(''),

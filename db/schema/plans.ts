@@ -10,6 +10,8 @@ export const plans = table('plans', {
   priceStars: int('price_stars'),
   sortOrder: int('sort_order').notNull(),
   archived: bool('archived').notNull().default(false),
+  /** The group of nodes that it is sold with; null: one node, which the customer chooses. */
+  nodeGroup: text('node_group'),
 })
 
 export const giftCodes = table(
@@ -19,6 +21,8 @@ export const giftCodes = table(
     code: text('code').notNull().unique(),
     node: text('node').notNull(),
     plan: text('plan').notNull(),
+    /** Its plan's, when it was made. */
+    nodeGroup: text('node_group'),
     createdBy: int('created_by').notNull().default(0),
     createdAt: text('created_at').notNull(),
     expiresAt: text('expires_at'),

@@ -16,7 +16,10 @@ export const subscriptions = table(
     tgId: int('tg_id')
       .notNull()
       .references(() => users.tgId, { onDelete: 'cascade' }),
+    /** Its home: a node that it is served on whatever its group is. */
     node: text('node').notNull(),
+    /** The group whose members it is served on as well. */
+    nodeGroup: text('node_group'),
     plan: text('plan').notNull(),
     expiresAt: text('expires_at').notNull(),
     active: bool('active').notNull().default(true),
@@ -44,12 +47,18 @@ export const subscriptions = table(
       t.plan,
       t.upBytes,
       t.downBytes,
+      t.nodeGroup,
     ),
     index('subscriptions_created_at').on(t.createdAt),
     index('subscriptions_plan').on(t.plan, t.createdAt),
     index('subscriptions_node').on(t.node, t.createdAt),
     index('subscriptions_expires_at').on(t.expiresAt),
     index('subscriptions_clients').on(t.node, t.uuid, t.expiresAt, t.tgId).where(OPEN),
+    // The same of groups, which most have none of.
+    index('subscriptions_group_clients')
+      .on(t.nodeGroup, t.uuid, t.expiresAt, t.tgId, t.node)
+      .where(sql`${OPEN} and node_group is not null`),
+    index('subscriptions_group').on(t.nodeGroup, t.createdAt).where(sql`node_group is not null`),
     // Filters and counts name it; `<> 0` keeps it from list fetches, which would have to visit the rows by it.
     index('subscriptions_owner').on(t.tgId, t.expiresAt, t.heldAt).where(sql`active <> 0`),
     // The few that are held or revoked, by what the listing sorts, filters and searches by.

@@ -1,7 +1,7 @@
 /** Buying: server, plan, way to pay, step by step, each asked only where there is a choice. */
 import type { Plan } from '#db/schema/index.ts'
-import { nodeAndPlan } from '#src/domain/labels.ts'
-import type { Shop } from '#src/domain/payments/offer.ts'
+import { placeAndPlan } from '#src/domain/labels.ts'
+import type { Place, Shop } from '#src/domain/payments/offer.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { findShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
 import { formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
@@ -10,7 +10,7 @@ import { column, MOST_LISTED, single } from './keyboards.ts'
 import { showStale, supportLines } from './menu.ts'
 import { pay } from './pay.ts'
 import { type BotRequest, say, show, type Work } from './request.ts'
-import { plansFor, priceText, shopOf, type Target, type Way, waysToPay } from './sale.ts'
+import { placesFor, plansFor, priceText, shopOf, type Target, type Way, waysToPay } from './sale.ts'
 
 /** Says that nothing is sold, and where to ask. */
 async function showClosed(v: BotRequest): Promise<void> {
@@ -19,11 +19,11 @@ async function showClosed(v: BotRequest): Promise<void> {
 
 const isOpen = (v: BotRequest, shop: Shop) => shop.open && plansFor(v, shop).length > 0
 
-async function chooseNode(v: BotRequest, shop: Shop, plan?: Plan): Promise<void> {
-  const rows = shop.nodes
+async function choosePlace(v: BotRequest, places: Place[], plan?: Plan): Promise<void> {
+  const rows = places
     .slice(0, MOST_LISTED)
-    .map(({ code, label }): [string, string] => [
-      label,
+    .map(({ code, label, nodeGroup, servers }): [string, string] => [
+      nodeGroup === null ? label : `🌍 ${label} · ${servers}`,
       tapData('b', shortOf(code), ...(plan ? [shortOf(plan.code)] : [])),
     ])
   await show(v, v.t.chooseNode, column([...rows, [v.t.back, tapData('menu')]]))
@@ -37,20 +37,21 @@ async function choosePlan(v: BotRequest, shop: Shop, target: Target): Promise<vo
       tapData(target.kind, target.id, shortOf(plan.code)),
     ]
   })
-  const { node, renewed } = target
-  const text = renewed ? v.t.chooseRenewal(node.label, renewed.until) : v.t.choosePlan(node.label)
-  const back = renewed ? tapData('s', target.id) : tapData(shop.nodes.length > 1 ? 'buy' : 'menu')
+  const { place, renewed } = target
+  const text = renewed ? v.t.chooseRenewal(place.label, renewed.until) : v.t.choosePlan(place.label)
+  const isOnly = placesFor(v, shop).length === 1
+  const back = renewed ? tapData('s', target.id) : tapData(isOnly ? 'menu' : 'buy')
   await show(v, text, column([...rows, [v.t.back, back]]))
 }
 
 async function chooseWay(v: BotRequest, target: Target, plan: Plan, ways: Way[]): Promise<void> {
-  const { kind, id, node } = target
+  const { kind, id, place } = target
   const rows = ways.map((way): [string, string] => [
     `${way.label} · ${priceText(v, way)}`,
     tapData(kind, id, shortOf(plan.code), way.id),
   ])
   const back: [string, string] = [v.t.back, tapData(kind, id)]
-  await show(v, v.t.chooseProvider(node.label, plan.label), column([...rows, back]))
+  await show(v, v.t.chooseProvider(place.label, plan.label), column([...rows, back]))
 }
 
 /** The next step towards a payment: what `plan` and `provider` leave open is asked, unless there is but one answer. */
@@ -67,38 +68,42 @@ async function proceed(v: BotRequest, target: Target, planKey?: string, provider
   return way ? pay(v, target, plan, way) : showStale(v)
 }
 
-const onNode = (node: Target['node']): Target => ({
+const at = (place: Place): Target => ({
   kind: 'b',
-  id: shortOf(node.code),
-  node,
+  id: shortOf(place.code),
+  place,
   renewed: null,
 })
 
-/** Opens the shop: its servers, or the plans of the only one. */
+/** Opens the shop: its groups and servers, or the plans of the only one. */
 export const openShop: Work = async (v) => {
   const shop = shopOf(v)
-  const [node, ...others] = shop.nodes
-  if (!node || !isOpen(v, shop)) return showClosed(v)
-  return others.length > 0 ? chooseNode(v, shop) : proceed(v, onNode(node))
+  const places = placesFor(v, shop)
+  const [only] = places
+  if (!only || !isOpen(v, shop)) return showClosed(v)
+  return places.length > 1 ? choosePlace(v, places) : proceed(v, at(only))
 }
 
 /** Opens the shop at a plan, by its code. */
 export async function openSale(v: BotRequest, code: string): Promise<void> {
   const shop = shopOf(v)
-  const [node, ...others] = shop.nodes
-  if (!node || !isOpen(v, shop)) return showClosed(v)
+  if (placesFor(v, shop).length === 0 || !isOpen(v, shop)) return showClosed(v)
   const plan = plansFor(v, shop).find((one) => one.code === code)
   if (!plan) {
     await say(v, v.t.planGone)
     return openShop(v, [])
   }
-  return others.length > 0 ? chooseNode(v, shop, plan) : proceed(v, onNode(node), shortOf(code))
+  const places = placesFor(v, shop, plan)
+  const [only] = places
+  return only && places.length === 1
+    ? proceed(v, at(only), shortOf(code))
+    : choosePlace(v, places, plan)
 }
 
 /** A button of the sale of a new subscription. */
-export const buy: Work = async (v, [node, plan, provider]) => {
-  const found = findByShort(shopOf(v).nodes, node)
-  return found ? proceed(v, onNode(found), plan, provider) : showStale(v)
+export const buy: Work = async (v, [place, plan, provider]) => {
+  const found = findByShort(shopOf(v).places, place)
+  return found ? proceed(v, at(found), plan, provider) : showStale(v)
 }
 
 /** A button of a renewal. */
@@ -106,11 +111,13 @@ export const renew: Work = async (v, [id = '', plan, provider]) => {
   const found = await findShownOfUser(v.s, v.user, id, formatTimestamp(v.s.clock.now()))
   // Of a node that is gone nothing can be renewed.
   if (!found || found.nodeLabel === null) return showStale(v)
-  const { node, node_label: label } = nodeAndPlan(found)
+  const { node: code, node_label: label } = placeAndPlan(found)
+  const { nodeGroup } = found.row
   const until = formatDay(v.s.config.timezone, parseTimestamp(found.row.expiresAt))
   const { uuid } = found.row
   const renewed = { uuid, plan: found.row.plan, until }
-  const target: Target = { kind: 'r', id: ownIdOf(v.s, uuid), node: { code: node, label }, renewed }
+  const place = { code, label, nodeGroup }
+  const target: Target = { kind: 'r', id: ownIdOf(v.s, uuid), place, renewed }
   return proceed(v, target, plan, provider)
 }
 

@@ -1,7 +1,7 @@
 /** Gift codes: what one gives is shown first, and a tap redeems it, so that a preview or a second look spends nothing. */
 import { InlineKeyboard } from 'grammy/web'
 import type { ListedSubscription } from '#db/subscriptions.ts'
-import { nodeAndPlan } from '#src/domain/labels.ts'
+import { placeAndPlan } from '#src/domain/labels.ts'
 import { messageHtml } from '#src/domain/notify/messages.ts'
 import { describeGift, redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -32,7 +32,7 @@ async function showRefusal(v: BotRequest, outcome: Refusal): Promise<void> {
 async function showGiven(v: BotRequest, given: ListedSubscription | null, before: boolean) {
   const { t, s, user, lang } = v
   const keyboard = addLinkRow(v, new InlineKeyboard()).text(t.my, tapData('s'))
-  const { node_label = '', plan_label = '' } = given ? nodeAndPlan(given) : {}
+  const { node_label = '', plan_label = '' } = given ? placeAndPlan(given) : {}
   const html =
     given?.row.active &&
     given.row.expiresAt > formatTimestamp(s.clock.now()) &&

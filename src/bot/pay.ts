@@ -38,7 +38,7 @@ async function make(
   const { tgId } = v.user
   const order = {
     tgId,
-    node: target.renewed ? undefined : target.node.code,
+    node: target.renewed || target.place.nodeGroup !== null ? undefined : target.place.code,
     renews: target.renewed?.uuid,
     plan: plan.code,
     provider: way.id,
@@ -61,7 +61,7 @@ export async function pay(v: BotRequest, target: Target, plan: Plan, way: Way): 
   const { t } = v
   const price = priceText(v, (await v.s.db.read((q) => readPayment(q, made.id))) ?? way)
   const text = t.sale({
-    node: target.node.label,
+    node: target.place.label,
     plan: plan.label,
     price,
     provider: way.label,

@@ -1,16 +1,23 @@
 /** What is bought in the bot, by which plans and ways to pay: what is sold at that moment, not what was shown before. */
 import type { Plan } from '#db/schema/index.ts'
-import { priceAt, readShop, type Shop } from '#src/domain/payments/offer.ts'
+import {
+  isSoldAt,
+  type Place,
+  priceAt,
+  readShop,
+  renewsBy,
+  type Shop,
+} from '#src/domain/payments/offer.ts'
 import { formatPrice } from '#src/lib/format.ts'
 import { MOST_LISTED } from './keyboards.ts'
 import type { BotRequest } from './request.ts'
 
-/** What is bought: a new subscription on a server, or more time for one. */
+/** What is bought: a new subscription on a server or a group of them, or more time for one. */
 export interface Target {
   kind: 'b' | 'r'
   /** What stands for it in a button. */
   id: string
-  node: { code: string; label: string }
+  place: Pick<Place, 'code' | 'label' | 'nodeGroup'>
   /** Of a renewal. */
   renewed: { uuid: string; plan: string; until: string } | null
 }
@@ -38,9 +45,29 @@ export function waysToPay(v: BotRequest, shop: Shop, plan: Plan): Way[] {
   })
 }
 
-/** The plans that this user can pay for; of a renewal also its own one, when it is sold no more to others. */
+/** The plans by which a subscription can be renewed: also its own one, when it is sold no more to others. */
+function renewalPlans(v: BotRequest, shop: Shop, target: Target, plan: string): Plan[] {
+  const own = v.memory.catalogue().plans.get(plan)
+  const { nodeGroup } = target.place
+  const plans = shop.plans.filter((one) => renewsBy(one, { plan, nodeGroup }))
+  return own?.archived ? [...plans, own] : plans
+}
+
+/** The plans that this user can pay for, of a target those for it. */
 export function plansFor(v: BotRequest, shop: Shop, target?: Target): Plan[] {
-  const own = target?.renewed && v.memory.catalogue().plans.get(target.renewed.plan)
-  const plans = own?.archived ? [...shop.plans, own] : shop.plans
+  const plans =
+    target === undefined
+      ? shop.plans
+      : target.renewed
+        ? renewalPlans(v, shop, target, target.renewed.plan)
+        : shop.plans.filter((plan) => isSoldAt(plan, target.place))
   return plans.filter((plan) => waysToPay(v, shop, plan).length > 0).slice(0, MOST_LISTED)
 }
+
+/** The places where this user can buy, of a plan those where that is sold. */
+export const placesFor = (v: BotRequest, shop: Shop, plan?: Plan): Place[] =>
+  shop.places.filter((place) =>
+    plan
+      ? isSoldAt(plan, place)
+      : shop.plans.some((one) => isSoldAt(one, place) && waysToPay(v, shop, one).length > 0),
+  )

@@ -1,6 +1,6 @@
 /** Own subscriptions as they are shown. */
 import type { ListedSubscription } from '#db/subscriptions.ts'
-import { nodeAndPlan } from '#src/domain/labels.ts'
+import { placeAndPlan } from '#src/domain/labels.ts'
 import {
   findShownOfUser,
   listShownOfUser,
@@ -22,7 +22,7 @@ export interface OwnSubscription extends ListedSubscription {
 
 function withTexts({ s, lang }: BotRequest, { state, ...found }: Shown): OwnSubscription {
   const { expiresAt, heldAt } = found.row
-  const labels = nodeAndPlan(found)
+  const labels = placeAndPlan(found)
   const days = daysToGo(expiresAt, heldAt === null ? s.clock.now() : parseTimestamp(heldAt))
   return {
     ...found,

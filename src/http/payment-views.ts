@@ -3,8 +3,9 @@ import type { OrphanPayment } from '#db/orphan-payments.ts'
 import type { ListedPayment } from '#db/payment-listing.ts'
 import type { Device, Payment, Plan } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
-import { nodeAndPlan } from '#src/domain/labels.ts'
-import { deviceView, ownerName, planView } from './views.ts'
+import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
+import type { Place } from '#src/domain/payments/offer.ts'
+import { deviceView, groupOf, ownerName, planView } from './views.ts'
 
 type LabelOf = (provider: string) => string
 
@@ -37,6 +38,7 @@ export function paymentView(found: ListedPayment, labelOf: LabelOf) {
     renews_uuid: row.renewsUuid,
     subscription_uuid: row.subscriptionUuid,
     ...ownerName(found),
+    ...groupOf(row),
   }
 }
 
@@ -56,14 +58,19 @@ export function orphanView(orphan: OrphanPayment, labelOf: LabelOf) {
 
 /** A plan as the shop offers it; `price` 0: for Stars only. */
 export function shopPlanView(plan: Plan, currency: string) {
-  return { ...planView(plan, currency), price_stars: plan.priceStars }
+  return { ...planView(plan, currency), price_stars: plan.priceStars, ...groupOf(plan) }
 }
+
+/** What a buyer chooses first: a group of `servers`, or one node. */
+export const placeView = ({ code, label, nodeGroup, servers }: Place) =>
+  nodeGroup === null ? { node: code, label } : { node_group: nodeGroup, label, servers }
 
 /** A subscription as its owner sees it; `id` stands for its uuid. */
 export function ownSubscriptionView(
   { row, nodeLabel, planLabel }: ListedSubscription,
   state: 'active' | 'held' | 'expired',
   id: string,
+  group: GroupLabels,
 ) {
   return {
     uuid: id,
@@ -73,6 +80,7 @@ export function ownSubscriptionView(
     expires_at: row.expiresAt,
     held_at: row.heldAt,
     state,
+    ...group,
   }
 }
 

@@ -7,6 +7,7 @@ import { readUserByToken } from '#db/users.ts'
 import { rowId as id, token } from '#db/values.ts'
 import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
 import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
+import { groupLabels } from '#src/domain/labels.ts'
 import { createPayment } from '#src/domain/payments/create.ts'
 import { createGuest, sellsToGuests } from '#src/domain/payments/guests.ts'
 import { readShop } from '#src/domain/payments/offer.ts'
@@ -23,7 +24,7 @@ import { isCrossSite } from './auth.ts'
 import { type Context, type Http, ipOf } from './context.ts'
 import { openOperations, operation } from './operation.ts'
 import { currentCatalogue } from './pages.ts'
-import { ownDeviceView, ownSubscriptionView, shopPlanView } from './payment-views.ts'
+import { ownDeviceView, ownSubscriptionView, placeView, shopPlanView } from './payment-views.ts'
 import { ok } from './schemas/fields.ts'
 import { connectLink, guest, payLink, payState, shop } from './schemas/payment.ts'
 import { readId } from './validate.ts'
@@ -57,17 +58,21 @@ async function shopView(s: Http, user: User) {
     }
   })
   const catalogue = currentCatalogue(s)
-  const { open, nodes, plans, providers } = readShop(catalogue, user)
+  const { open, nodes, places, plans, providers } = readShop(catalogue, user)
+  const groupOf = groupLabels(s)
   const connectable = canConnect(user, catalogue.settings)
   return {
     ...(connectable ? { connect_telegram: true as const } : undefined),
     ...(user.guestAt !== null && user.telegramId === null ? { guest: true as const } : undefined),
     payments_enabled: open,
     nodes,
+    ...(places.some(({ nodeGroup }) => nodeGroup !== null)
+      ? { places: places.map(placeView) }
+      : undefined),
     plans: plans.map((plan) => shopPlanView(plan, s.config.currency)),
     providers: providers.map(({ id, label }) => ({ id, label })),
     subscriptions: shown.map(({ state, ...found }) =>
-      ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid)),
+      ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid), groupOf(found.row)),
     ),
     devices: {
       limit: deviceLimit(user, catalogue.settings),

@@ -6,6 +6,7 @@ import { readUserByToken } from '#db/users.ts'
 import { token } from '#db/values.ts'
 import { deviceLimit } from '#src/domain/customers/devices.ts'
 import { legalTokens } from '#src/domain/installation/legal.ts'
+import { groupLabels } from '#src/domain/labels.ts'
 import { sellsToGuests } from '#src/domain/payments/guests.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
 import { subLink } from '#src/lib/sub-link.ts'
@@ -62,6 +63,7 @@ async function cabinetView(s: Http, token: string): Promise<CabinetAnswer> {
     return { user: found, active: own }
   })
   const catalogue = currentCatalogue(s)
+  const groupOf = groupLabels(s)
   return {
     username: user.username,
     subscriptions: active.map((row) => ({
@@ -70,6 +72,7 @@ async function cabinetView(s: Http, token: string): Promise<CabinetAnswer> {
       plan_label: catalogue.plans.get(row.plan)?.label ?? row.plan,
       expires_at: row.expiresAt,
       days_left: daysLeft(row.expiresAt, now),
+      ...groupOf(row),
     })),
     sub_link: subLink(s.config, user.token),
     nodes_available: enabledLabels(catalogue.nodes.values()),

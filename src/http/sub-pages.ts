@@ -74,8 +74,11 @@ const readShown = (s: Http, { tgId }: ListOwner, now: Date) =>
     return { user, shown, devices: yield* countDevices(q, tgId) }
   })
 
-const labelsOf = ({ nodes, plans }: Catalogue, row: { node: string; plan: string }) => ({
-  nodeLabel: nodes.get(row.node)?.label ?? row.node,
+const labelsOf = (
+  { nodes, groups, plans }: Catalogue,
+  row: { node: string; nodeGroup: string | null; plan: string },
+) => ({
+  nodeLabel: groups.get(row.nodeGroup ?? '')?.label ?? nodes.get(row.node)?.label ?? row.node,
   planLabel: plans.get(row.plan)?.label ?? row.plan,
 })
 

@@ -9,6 +9,7 @@ import type {
   Device,
   Event,
   Node,
+  NodeGroup,
   Plan,
   RetiredNode,
   User,
@@ -16,7 +17,7 @@ import type {
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { ListedUser } from '#db/user-listing.ts'
 import type { activeStats, currentStats } from '#src/domain/installation/stats.ts'
-import { nodeAndPlan } from '#src/domain/labels.ts'
+import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
 import { outdatedProgram } from '#src/domain/nodes/sync/programs.ts'
 import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'
 import { daysLeft, parseTimestamp } from '#src/lib/time.ts'
@@ -26,7 +27,7 @@ import { VERSION } from '#src/lib/version.ts'
 export const ownerName = ({ username, name }: { username: string | null; name: string | null }) =>
   username === null && name !== null ? { name } : {}
 
-export function subscriptionView(found: ListedSubscription, now: Date) {
+export function subscriptionView(found: ListedSubscription, now: Date, group: GroupLabels) {
   const { row } = found
   const reference = row.heldAt === null ? now : parseTimestamp(row.heldAt)
   return {
@@ -43,6 +44,7 @@ export function subscriptionView(found: ListedSubscription, now: Date) {
     up: row.upBytes,
     down: row.downBytes,
     ...ownerName(found),
+    ...group,
   }
 }
 
@@ -60,6 +62,10 @@ export function deviceView(device: Device) {
 }
 
 /** A plan as everyone sees it. */
+/** The group that a record of a sale names. */
+export const groupOf = ({ nodeGroup }: { nodeGroup: string | null }): { node_group?: string } =>
+  nodeGroup === null ? {} : { node_group: nodeGroup }
+
 export function planView(plan: Plan, currency: string) {
   const { code, label, days, price } = plan
   return { code, label, days, price, currency }
@@ -71,6 +77,7 @@ export function adminPlanView(plan: Plan, currency: string) {
     price_stars: plan.priceStars,
     sort_order: plan.sortOrder,
     archived: plan.archived,
+    ...groupOf(plan),
   }
 }
 
@@ -214,6 +221,19 @@ export function listedUserView(user: ListedUser) {
   }
 }
 
+/** A group with the codes of its members, and how many subscriptions have it. */
+export function nodeGroupView(group: NodeGroup, nodes: readonly string[], subscriptions: number) {
+  return {
+    code: group.code,
+    label: group.label,
+    nodes: [...nodes],
+    sort_order: group.sortOrder,
+    hide_down: group.hideDown,
+    subscriptions,
+    created_at: group.createdAt,
+  }
+}
+
 /** A gift code with the link that redeems it, null while no bot is set. */
 export function giftView(gift: ListedGift, link: string | null) {
   const { row } = gift
@@ -226,6 +246,7 @@ export function giftView(gift: ListedGift, link: string | null) {
     used_at: row.usedAt,
     used_by: row.usedBy,
     expires_at: row.expiresAt,
+    ...groupOf(row),
   }
 }
 

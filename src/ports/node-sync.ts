@@ -1,4 +1,5 @@
 /** What keeps cores in step. */
+import type { PlacedClient } from '#db/node-groups.ts'
 
 export interface NodeSyncResult {
   code: string
@@ -19,7 +20,7 @@ export interface PassOptions {
 /** Keeps the clients of every core equal to the active subscriptions. */
 export interface NodeSync {
   /** Puts these clients right on their nodes. True when all of them are in place; false within `timeoutMs` otherwise. */
-  touch(subscriptions: { uuid: string; node: string }[], timeoutMs?: number): Promise<boolean>
+  touch(subscriptions: PlacedClient[], timeoutMs?: number): Promise<boolean>
   /**
    * One pass over all nodes, or over the cores of the nodes `only`: configuration, clients, traffic. Cores are passed side by side.
    * What takes a core longer than `timeoutMs` goes on, and its nodes are told as not done.

@@ -52,6 +52,7 @@ export const RULES_OF_THE_PANEL = withStatus(400, {
   'too-few-stores': 'must have at least 1 store',
   'too-many-apps': 'must have at most {most} apps',
   'too-many-stores': 'must have at most {most} stores',
+  'too-many-codes': 'must have at most {most} codes',
   'too-many-ids': 'must have at most {most} ids',
   'not-tags': 'must be a list of tags',
   'too-many-tags': 'must have at most {most} tags',

@@ -25,6 +25,7 @@ export const OF_THE_PANEL = {
     'subscription-revoked': 'subscription is revoked',
     'unknown-node': 'unknown node',
     'unknown-plan': 'unknown plan',
+    'unknown-node-group': 'unknown node group',
     'unknown-subscription': 'unknown subscription',
     'plan-archived': 'plan is archived',
     'gift-code-used': 'gift code is used',
@@ -40,6 +41,13 @@ export const OF_THE_PANEL = {
     'plan-not-for-sale': 'plan is not for sale',
     'plan-code-taken': 'plan code is taken',
     'node-code-taken': 'node code is taken',
+    'node-group-code-taken': 'node group code is taken',
+    'node-group-used':
+      'node group is used by a plan, a gift code, a pending payment or a subscription',
+    'two-local-nodes': 'a group can hold one local node',
+    'one-local-node': 'a subscription can be on one local node: its group has another',
+    'group-without-nodes': 'the node group needs an enabled node',
+    'node-in-group': 'node is in a group with active subscriptions',
     'node-has-subscriptions': 'node has active subscriptions',
     'node-has-pending-payments': 'node has pending payments',
     'local-node': 'the local node cannot be deleted',
@@ -85,6 +93,7 @@ export const OF_THE_PANEL = {
     'backup-settings-too-long': 'the settings in the backup are too long',
     'backup-damaged': 'the database in the backup is damaged',
     'backup-foreign': 'the database in the backup is not one of Subpanel',
+    'backup-two-local-nodes': 'a group or a subscription in the backup has two local nodes',
     'backup-without-admin': 'the database in the backup has no admin',
     'safety-copies-full':
       'the safety copies of the last 7 days fill SNAPSHOT_MAX_MB: on the machine, move what you can spare out of safety in DATA_DIR',
@@ -115,6 +124,7 @@ export const OF_THE_PANEL = {
     'provider-not-found': 'provider not found',
     'plan-not-found': 'plan not found',
     'node-not-found': 'node not found',
+    'node-group-not-found': 'node group not found',
     'event-not-found': 'event not found',
   }),
   ...withStatus(405, {

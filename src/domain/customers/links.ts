@@ -19,10 +19,10 @@ type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
 function* renameClients(tx: Query, tgId: number, now: string) {
   const told = new Set((yield* readUnexpiredOfUser(tx, tgId, now)).map(({ uuid }) => uuid))
   const changed: NodeClient[] = []
-  for (const { uuid, node } of yield* readUnrevokedOfUser(tx, tgId)) {
+  for (const row of yield* readUnrevokedOfUser(tx, tgId)) {
     const renamed = randomUuid()
-    yield* renameClient(tx, uuid, renamed)
-    if (told.has(uuid)) changed.push({ uuid, node }, { uuid: renamed, node })
+    yield* renameClient(tx, row.uuid, renamed)
+    if (told.has(row.uuid)) changed.push(row, { ...row, uuid: renamed })
   }
   return changed
 }

@@ -1,5 +1,6 @@
 /** Users as an admin manages them: profile, ban, deletion. Each one transaction, then their nodes. */
 import type { Query, Reading } from '#db/engine/database.ts'
+import type { PlacedClient } from '#db/node-groups.ts'
 import type { User } from '#db/schema/index.ts'
 import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import {
@@ -19,11 +20,8 @@ import type { Services } from '#src/services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
 
-/** A client and the node that must be told of it. */
-export interface NodeClient {
-  uuid: string
-  node: string
-}
+/** A client whose nodes must be told of it. */
+export type NodeClient = PlacedClient
 
 /** The customer whom a number means. Throws 404. */
 export function* readKnownUser(tx: Reading, number: number) {

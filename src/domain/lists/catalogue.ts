@@ -1,10 +1,18 @@
 /** What all connection lists share — nodes, plans, settings — kept while its revision in the database stands. */
+import {
+  listMembers,
+  listNodeGroups,
+  type Members,
+  nodesOf,
+  type PlacedClient,
+} from '#db/node-groups.ts'
 import { keptNodes } from '#db/nodes.ts'
 import { listPlans } from '#db/plans.ts'
-import type { Node, Plan } from '#db/schema/index.ts'
+import type { Node, NodeGroup, Plan } from '#db/schema/index.ts'
 import { type Sound, type SoundNode, soundNode, soundPlanLabel } from '#src/domain/nodes/sound.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
+import { MINUTE_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import type { App } from '#src/settings/app-catalogue.ts'
 import { readApps } from './apps.ts'
@@ -16,9 +24,13 @@ export interface Catalogue {
   revision: number
   nodes: Map<string, Node>
   plans: Map<string, Plan>
+  groups: Map<string, NodeGroup>
+  members: Members
   settings: Settings
   /** A node as lists show it: the same object while the catalogue stands. Throws for one that is not sound. */
   listed(code: string): SoundNode | undefined
+  /** The codes of the nodes that a list has of a subscription at a time, in its order. */
+  nodesOf(subscription: Pick<PlacedClient, 'node' | 'nodeGroup'>, now: Date): readonly string[]
   /** What lists call a plan; its code where it is gone. Throws for a label that is not sound. */
   planLabel(code: string): Sound<string>
   /** The client apps that are offered. */
@@ -59,19 +71,46 @@ function listedPlans(plans: Map<string, Plan>): Catalogue['planLabel'] {
   }
 }
 
+/** A member that has been down for so long leaves lists where its group hides such. */
+const HIDDEN_AFTER_MS = 10 * MINUTE_MS
+
+/** The nodes of subscriptions as lists have them: without members that are hidden, unless all are. */
+function listedNodes(
+  nodes: Map<string, Node>,
+  groups: Map<string, NodeGroup>,
+  members: Members,
+): Catalogue['nodesOf'] {
+  return (subscription, now) => {
+    const own = nodesOf(members, subscription)
+    if (own.length === 1 || !groups.get(subscription.nodeGroup ?? '')?.hideDown) return own
+    const since = timestampBefore(now, HIDDEN_AFTER_MS)
+    const isUp = (code: string) => {
+      const downSince = nodes.get(code)?.downSince ?? null
+      return downSince === null || downSince > since
+    }
+    const up = own.filter(isUp)
+    return up.length === 0 ? own : up
+  }
+}
+
 function readCatalogue(s: Deps, revision: number): Catalogue {
   const nodes = new Map(keptNodes(s.db).map((node) => [node.code, node]))
   const plans = new Map(listPlans(s.db).map((plan) => [plan.code, plan]))
+  const groups = new Map(listNodeGroups(s.db).map((group) => [group.code, group]))
+  const members = listMembers(s.db)
   const settings = readSettings(s)
   return {
     revision,
     nodes,
     plans,
+    groups,
+    members,
     settings,
     listed(code) {
       const node = nodes.get(code)
       return node && soundNode(node)
     },
+    nodesOf: listedNodes(nodes, groups, members),
     planLabel: listedPlans(plans),
     apps: readApps(settings),
     helpUrl: helpUrl(s, settings),

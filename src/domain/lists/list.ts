@@ -26,11 +26,14 @@ export interface RenderedList {
 /** The expiry is announced this long before. */
 const ANNOUNCE_DAYS = 3
 
-function sourcesOf(subscriptions: ActiveOfUser[], catalogue: Catalogue): ListSource[] {
+function sourcesOf(subscriptions: ActiveOfUser[], catalogue: Catalogue, now: Date): ListSource[] {
   const sources: ListSource[] = []
-  for (const { uuid, node: code, plan } of subscriptions) {
-    const node = catalogue.listed(code)
-    if (node) sources.push({ uuid: soundUuid(uuid), planLabel: catalogue.planLabel(plan), node })
+  for (const subscription of subscriptions) {
+    const { uuid, plan } = subscription
+    for (const code of catalogue.nodesOf(subscription, now)) {
+      const node = catalogue.listed(code)
+      if (node) sources.push({ uuid: soundUuid(uuid), planLabel: catalogue.planLabel(plan), node })
+    }
   }
   return sources
 }
@@ -76,7 +79,7 @@ export function createUserLists(s: Deps) {
       webPageUrl: `${pages}${encodeURIComponent(token)}`,
       ...(announced ? { announce: announcement(s, nearest) } : {}),
     })
-    const entries = listEntries(sourcesOf(subscriptions, catalogue))
+    const entries = listEntries(sourcesOf(subscriptions, catalogue, now))
     const brandName = catalogue.settings.text('BRAND_NAME')
     const body = renderList(variant.format, entries, { brandName, ...variant })
     return { body, headers: { ...catalogue.listHeaders, ...own } }

@@ -5,6 +5,7 @@ import {
   countPendingPayments,
   deleteNode,
   insertNode,
+  noteChecked,
   readNode,
   readNodeCodes,
   reorderNodes,
@@ -31,6 +32,7 @@ import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { nodeStates } from './alerts.ts'
 import { coreRefusal } from './core-config.ts'
+import { leaveGroups } from './groups.ts'
 import { LOCAL_NODE } from './local-node.ts'
 import { retireIn } from './retired.ts'
 
@@ -185,6 +187,7 @@ export async function removeNode(s: Deps, actor: Actor, code: string): Promise<v
     if ((yield* countPendingPayments(tx, code, since)) > 0) {
       throw refusal('node-has-pending-payments')
     }
+    yield* leaveGroups(tx, code, now)
     yield* deleteNode(tx, code)
     yield* retireIn(tx, node, now)
     yield* forgetStates(tx, Object.values(nodeStates(code)))
@@ -201,14 +204,16 @@ export async function removeNode(s: Deps, actor: Actor, code: string): Promise<v
 /** Whether the node's port accepts a connection within 5 s; false where its address is not allowed. Throws 404. */
 export async function checkNode(s: Deps, actor: Actor, code: string): Promise<boolean> {
   const now = formatTimestamp(s.clock.now())
-  const { address, port } = await s.db.tx(function* (tx) {
+  const node = await s.db.tx(function* (tx) {
     const node = yield* readNode(tx, code)
     if (!node) throw notFoundNode()
     const detail = `${node.address} port ${node.port}`
     yield* audit(tx, actor, now, { action: 'node.check', object: code, detail })
     return node
   })
-  return s.dial(address, port, DIAL_MS)
+  const isUp = await s.dial(node.address, node.port, DIAL_MS)
+  await noteChecked(s.db, [node], isUp, now)
+  return isUp
 }
 
 export interface NodeMetrics {

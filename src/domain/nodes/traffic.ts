@@ -74,7 +74,7 @@ interface Batch {
   /** Whose bases these are. */
   source: string
   epoch: string
-  nodes: Set<string>
+  nodes: string[]
   counters: Counters
   day: string
 }
@@ -89,10 +89,10 @@ function* countBatch(tx: Query, { source, epoch, nodes, counters, day }: Batch) 
   const readings = new Map(counters.map(([uuid, up, down]) => [uuid, { uuid, epoch, up, down }]))
   const perNode = new Map<string, { up: number; down: number }>()
   let strange = 0
-  for (const row of yield* readBases(tx, source, [...readings.keys()])) {
+  for (const row of yield* readBases(tx, source, nodes, [...readings.keys()])) {
     const reading = readings.get(row.uuid) as Reading & { uuid: string }
     const base = row.epoch === null ? null : (row as Reading)
-    if (!nodes.has(row.node)) {
+    if (row.node === null) {
       // Somebody who was moved away may have been connected until now.
       if (base === null) strange++
       continue
@@ -121,11 +121,10 @@ function* batchesOf(
     { source: bases.core, epoch: status.core.epoch, counters: status.counters },
     { source: bases.hysteria, epoch: null, counters: [], ...status.hysteria },
   ]
-  const codes = new Set(nodes)
   for (const { source, epoch, counters } of parts) {
     if (epoch === null) continue
     for (let start = 0; start < counters.length; start += BATCH) {
-      yield { source, epoch, nodes: codes, counters: counters.slice(start, start + BATCH), day }
+      yield { source, epoch, nodes, counters: counters.slice(start, start + BATCH), day }
     }
   }
 }

@@ -80,6 +80,7 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
     tgId: user.tgId,
     node: node.code,
     plan: plan.code,
+    nodeGroup: sale.nodeGroup,
     provider,
     amount,
     currency,

@@ -1,16 +1,23 @@
 /** What was paid for is given: claimed, created or lengthened, told of, in one transaction. */
 
-import type { Query } from '#db/engine/database.ts'
+import type { Query, Steps } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { claimPayment, linkSubscription } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
 import type { Payment, Subscription, User } from '#db/schema/index.ts'
-import { type ListedSubscription, moveExpiry, readSubscription } from '#db/subscriptions.ts'
+import {
+  type ListedSubscription,
+  moveExpiry,
+  moveSubscription,
+  readSubscription,
+  setGroup,
+} from '#db/subscriptions.ts'
 import { ensureUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { emit, subscriptionData } from '#src/domain/notify/events.ts'
 import { queueMessage } from '#src/domain/notify/messages.ts'
 import type { Settings } from '#src/domain/settings.ts'
+import { settledHome } from '#src/domain/subscriptions/homes.ts'
 import { countPastReminders } from '#src/domain/subscriptions/reminders.ts'
 import {
   expiryAfter,
@@ -48,7 +55,27 @@ function* readGrant(tx: Query, payment: Payment) {
   const renews = yield* readRenewed(tx, payment)
   if (renews) return { renews, planLabel: plan.label } as Renewal
   const node = yield* readNode(tx, payment.node)
-  return node ? ({ node, plan } as Offer) : REVIEW.node
+  return node ? ({ node, plan, nodeGroup: payment.nodeGroup } as Offer) : REVIEW.node
+}
+
+interface Grown {
+  row?: Pick<Subscription, 'node' | 'nodeGroup'>
+  labels?: Pick<ListedSubscription, 'nodeLabel' | 'groupLabel'>
+}
+
+/** A renewal by a plan with a group brings the group to who has none. */
+function* growInto(tx: Query, row: Subscription, wanted: string | null): Steps<Grown> {
+  if (wanted === null || row.nodeGroup !== null) return {}
+  const own = yield* readNode(tx, row.node)
+  if (!own) return {}
+  const { home, group } = yield* settledHome(tx, own, wanted)
+  if (!group) return {}
+  if (home.code !== row.node) yield* moveSubscription(tx, row.uuid, home.code)
+  yield* setGroup(tx, row.uuid, group.code)
+  return {
+    row: { node: home.code, nodeGroup: group.code },
+    labels: { nodeLabel: home.label, groupLabel: group.label },
+  }
 }
 
 function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, at: Date) {
@@ -59,7 +86,9 @@ function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, 
   const until = expiryAfter(from, payment.days)
   // The message of this grant says it.
   const moved = yield* moveExpiry(tx, row.uuid, until, countPastReminders(until, at))
-  return { ...renews, row: moved as Subscription, planLabel }
+  const grown = yield* growInto(tx, row, payment.nodeGroup)
+  const renewed = { ...(moved as Subscription), ...grown.row }
+  return { ...renews, row: renewed, planLabel, ...grown.labels }
 }
 
 function* create(tx: Query, { id, days }: Payment, user: User, offer: Offer, at: Date) {
@@ -98,7 +127,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
   // The payment's id is for who compares the books (db/engine/invariants.ts).
   const message = {
     payment_id: payment.id,
-    node_label: data.node_label,
+    node_label: given.groupLabel ?? data.node_label,
     plan_label: data.plan_label,
     expires_at: row.expiresAt,
   }

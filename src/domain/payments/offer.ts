@@ -19,27 +19,69 @@ export function priceAt(
   return { amount, currency: provider.currency }
 }
 
+/** What a buyer chooses first: a group of servers, or one. */
+export interface Place {
+  /** The node's code; of a group behind an `@`, which no node's has. */
+  code: string
+  label: string
+  nodeGroup: string | null
+  /** How many servers it is. */
+  servers: number
+}
+
 export interface Shop {
   /** Whether anything is sold to this user now. */
   open: boolean
   nodes: { code: string; label: string }[]
+  /** Those that a plan is sold with: groups first, then single nodes. */
+  places: Place[]
   plans: Plan[]
   providers: Pick<Provider, 'id' | 'label' | 'currency'>[]
 }
 
+/** The groups with a server that is sold. */
+const groupPlaces = ({ groups, members, nodes }: Sold): Place[] =>
+  [...groups.values()].flatMap(({ code, label }) => {
+    const servers = (members.get(code) ?? []).filter((node) => nodes.get(node)?.enabled).length
+    return servers > 0 ? [{ code: `@${code}`, label, nodeGroup: code, servers }] : []
+  })
+
+/** Whether a plan is sold there: one without a group on each single server. */
+export const isSoldAt = (plan: Pick<Plan, 'nodeGroup'>, { nodeGroup }: Pick<Place, 'nodeGroup'>) =>
+  plan.nodeGroup === nodeGroup
+
+/** Whether a subscription with this plan and group may be renewed by a plan. */
+export const renewsBy = (
+  plan: Pick<Plan, 'code' | 'nodeGroup'>,
+  own: { plan: string; nodeGroup: string | null },
+): boolean => plan.code === own.plan || own.nodeGroup === null || plan.nodeGroup === own.nodeGroup
+
+type Sold = Pick<Catalogue, 'groups' | 'members' | 'nodes'>
+
 /** What a user is offered, each list in its display order. */
 export function readShop(
-  { nodes, plans, settings }: Pick<Catalogue, 'nodes' | 'plans' | 'settings'>,
+  catalogue: Sold & Pick<Catalogue, 'plans' | 'settings'>,
   user: Pick<User, 'bannedAt'>,
 ): Shop {
+  const { settings } = catalogue
+  const nodes = [...catalogue.nodes.values()].flatMap(({ enabled, code, label }) =>
+    enabled ? [{ code, label }] : [],
+  )
+  const places = [
+    ...groupPlaces(catalogue),
+    ...nodes.map((node) => ({ ...node, nodeGroup: null, servers: 1 })),
+  ]
+  const plans = [...catalogue.plans.values()].filter(
+    (plan) =>
+      !plan.archived &&
+      (plan.price > 0 || (plan.priceStars ?? 0) > 0) &&
+      (plan.nodeGroup === null || places.some((place) => isSoldAt(plan, place))),
+  )
   return {
     open: settings.flag('PAYMENTS_ENABLED') && user.bannedAt === null,
-    nodes: [...nodes.values()].flatMap(({ enabled, code, label }) =>
-      enabled ? [{ code, label }] : [],
-    ),
-    plans: [...plans.values()].filter(
-      (plan) => !plan.archived && (plan.price > 0 || (plan.priceStars ?? 0) > 0),
-    ),
+    nodes,
+    places: places.filter((place) => plans.some((plan) => isSoldAt(plan, place))),
+    plans,
     providers: listProviders(settings).flatMap(({ id, label, currency, enabled, configured }) =>
       enabled && configured ? [{ id, label, currency }] : [],
     ),

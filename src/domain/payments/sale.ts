@@ -3,13 +3,14 @@
 import type { Query } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
-import type { Payment, User } from '#db/schema/index.ts'
+import type { Payment, Plan, Subscription, User } from '#db/schema/index.ts'
 import { readSubscription } from '#db/subscriptions.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
+import { chooseHome } from '#src/domain/subscriptions/homes.ts'
 import type { Order } from '#src/ports/payment-gateway.ts'
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
-import { priceAt } from './offer.ts'
+import { priceAt, renewsBy } from './offer.ts'
 import { findGateway, listProviders, type Provider } from './providers.ts'
 
 type Deps = Pick<Services, 'config'>
@@ -33,6 +34,7 @@ interface Sale {
   provider: string
   node: { code: string; label: string }
   plan: { code: string; label: string; days: number }
+  nodeGroup: string | null
   amount: number
   currency: string
   renewsUuid: string | null
@@ -54,6 +56,29 @@ function* readRenewable(tx: Query, tgId: number, uuid: string) {
   return found.row
 }
 
+/** The home of what is sold: a renewed subscription keeps its own. Throws 400. */
+function* readHome(
+  tx: Query,
+  request: PaymentRequest,
+  renewed: Subscription | null,
+  nodeGroup: string | null,
+) {
+  const asked = yield* readNode(tx, renewed?.node ?? request.node ?? '')
+  const isChosen = nodeGroup !== null && !renewed && request.node === undefined
+  if (!asked && !isChosen) throw refusal('unknown-node')
+  if (asked && renewed) return asked
+  const node = yield* chooseHome(tx, nodeGroup, asked)
+  // Who has a subscription on a node that is sold out keeps it.
+  if (!node.enabled) throw refusal('node-not-for-sale')
+  return node
+}
+
+/** Throws 400 for a plan that is not sold any more, or would lengthen all servers at the price of one. */
+function checkPlan(plan: Plan, renewed: Subscription | null): void {
+  if (plan.archived && plan.code !== renewed?.plan) throw refusal('plan-archived')
+  if (renewed && !renewsBy(plan, renewed)) throw refusal('plan-not-for-sale')
+}
+
 /** What is sold, and for how much. Throws 400 for what is not for sale. */
 export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: User) {
   const settings = yield* readSettingsIn(tx, s)
@@ -61,13 +86,11 @@ export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: Use
   if (user.bannedAt !== null) throw refusal('nothing-sold-to-user')
   const { renews } = request
   const renewed = renews === undefined ? null : yield* readRenewable(tx, user.tgId, renews)
-  const node = yield* readNode(tx, renewed?.node ?? request.node ?? '')
-  if (!node) throw refusal('unknown-node')
-  // Who has a subscription on a node that is sold out keeps it.
-  if (!node.enabled && !renewed) throw refusal('node-not-for-sale')
   const plan = yield* readPlan(tx, request.plan)
+  const nodeGroup = plan?.nodeGroup ?? null
+  const node = yield* readHome(tx, request, renewed, nodeGroup)
   if (!plan) throw refusal('unknown-plan')
-  if (plan.archived && plan.code !== renewed?.plan) throw refusal('plan-archived')
+  checkPlan(plan, renewed)
   const price = priceAt(plan, provider, s.config.currency)
   if (price.amount === 0) throw refusal('plan-not-for-sale')
   const sale: Sale = {
@@ -75,6 +98,7 @@ export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: Use
     provider: provider.id,
     node,
     plan,
+    nodeGroup,
     ...price,
     renewsUuid: renewed?.uuid ?? null,
   }

@@ -11,13 +11,15 @@ import { nextTurn } from '#src/lib/event-loop.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
-import { extendedExpiry, extendIn } from './expiry.ts'
-import { grantIn, readOffer } from './subscriptions.ts'
+import { extendedExpiry, extendIn, regroupIn } from './expiry.ts'
+import { requireGroup } from './homes.ts'
+import { type GrantOrder, grantIn, readOffer } from './subscriptions.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
 
 export type BulkAction =
-  | { action: 'grant'; node: string; plan: string }
+  | ({ action: 'grant' } & GrantOrder)
+  | { action: 'group'; nodeGroup: string | null }
   | { action: 'extend'; days: number }
   | { action: 'ban' | 'unban' }
 
@@ -44,10 +46,21 @@ function* extendAll(tx: Query, actor: Actor, at: Date, number: number, days: num
   return [] as NodeClient[]
 }
 
+/** Gives all that a user has running or held another group, or none: the clients whose nodes must be told. */
+function* groupAll(tx: Query, actor: Actor, at: Date, number: number, nodeGroup: string | null) {
+  const { tgId } = yield* readKnownUser(tx, number)
+  const rows = yield* readUnexpiredOfUser(tx, tgId, formatTimestamp(at))
+  if (rows.length === 0) throw refusal('no-unexpired-subscription')
+  const clients: NodeClient[] = []
+  for (const row of rows) clients.push(...(yield* regroupIn(tx, actor, at, row, nodeGroup)))
+  return clients
+}
+
 /** What is done for one user: gives the clients whose nodes must be told. A refusal is thrown before anything of the user's is written. */
 function* actionOf(tx: Query, actor: Actor, at: Date, bulk: BulkAction) {
   const { action } = bulk
   if (action === 'extend') return (tgId: number) => extendAll(tx, actor, at, tgId, bulk.days)
+  if (action === 'group') return (tgId: number) => groupAll(tx, actor, at, tgId, bulk.nodeGroup)
   if (action !== 'grant') {
     return (tgId: number) => banIn(tx, actor, formatTimestamp(at), tgId, action === 'ban')
   }
@@ -109,6 +122,7 @@ export async function actOnUsers(
 ): Promise<BulkOutcome[]> {
   const at = s.clock.now()
   if (bulk.action === 'grant') await s.db.read((q) => readOffer(q, bulk))
+  if (bulk.action === 'group') await s.db.read((q) => requireGroup(q, bulk.nodeGroup))
   const outcomes: BulkOutcome[] = []
   const clients: NodeClient[] = []
   let done: ReadonlySet<number> = new Set()

@@ -1,6 +1,7 @@
-/** A subscription changed by an admin: how long it lasts, by days or to a time, and on which node. */
+/** A subscription changed by an admin: how long it lasts, by days or to a time, on which node, and with which group. */
 
 import type { Query } from '#db/engine/database.ts'
+import { readNodesOf } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
 import type { Subscription } from '#db/schema/index.ts'
 import {
@@ -8,12 +9,15 @@ import {
   moveExpiry,
   moveSubscription,
   readSubscription,
+  setGroup,
 } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
+import type { NodeClient } from '#src/domain/customers/users.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { addDays, formatTimestamp, LAST_MS, parseTimestamp } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
+import { requireGroup, requireOneLocal } from './homes.ts'
 import { readBeforeMove, TOUCH_MS } from './moves.ts'
 import { subscriptionState } from './subscriptions.ts'
 
@@ -69,26 +73,48 @@ function checkExpiry(row: Subscription, expiresAt: string): void {
 interface Edition {
   expiresAt?: string | undefined
   node?: string | undefined
+  /** Null: none. */
+  nodeGroup?: string | null | undefined
 }
 
+/** Throws 400 for a home or a group that there is not, or that can't be together. */
+function* checkPlace(tx: Query, row: Subscription, { node, nodeGroup }: Edition) {
+  const home = yield* readNode(tx, node ?? row.node)
+  if (node !== undefined && !home) throw refusal('unknown-node')
+  const group = nodeGroup === undefined ? row.nodeGroup : nodeGroup
+  if (nodeGroup !== undefined) yield* requireGroup(tx, nodeGroup)
+  if (home) yield* requireOneLocal(tx, home, group)
+}
+
+/** The value of an edition that is another than the present one. */
+const changed = <T>(value: T | undefined, present: T): T | undefined =>
+  value === present ? undefined : value
+
 /** What of an edition is another value than the present one. Throws 400 for what the subscription can't have. */
-function* changesOf(tx: Query, row: Subscription, { expiresAt, node }: Edition) {
-  const moves = node !== undefined && node !== row.node
-  const lasts = expiresAt !== undefined && expiresAt !== row.expiresAt
-  if ((moves || lasts) && !row.active) throw refusal('subscription-revoked')
-  if (lasts) checkExpiry(row, expiresAt)
-  if (moves && !(yield* readNode(tx, node))) throw refusal('unknown-node')
-  return omitUndefined({ expiresAt: lasts ? expiresAt : undefined, node: moves ? node : undefined })
+function* changesOf(tx: Query, row: Subscription, edition: Edition) {
+  const changes = omitUndefined({
+    expiresAt: changed(edition.expiresAt, row.expiresAt),
+    node: changed(edition.node, row.node),
+    nodeGroup: changed(edition.nodeGroup, row.nodeGroup),
+  })
+  if (Object.keys(changes).length === 0) return changes
+  if (!row.active) throw refusal('subscription-revoked')
+  const { expiresAt, node, nodeGroup } = changes
+  if (expiresAt !== undefined) checkExpiry(row, expiresAt)
+  if (node !== undefined || nodeGroup !== undefined) yield* checkPlace(tx, row, changes)
+  return changes
 }
 
 function* editIn(tx: Query, actor: Actor, at: Date, found: ListedSubscription, edition: Edition) {
   const { uuid, tgId } = found.row
-  const { expiresAt, node } = yield* changesOf(tx, found.row, edition)
+  const { expiresAt, node, nodeGroup } = yield* changesOf(tx, found.row, edition)
   if (node !== undefined) yield* moveSubscription(tx, uuid, node)
+  if (nodeGroup !== undefined) yield* setGroup(tx, uuid, nodeGroup)
   if (expiresAt !== undefined) yield* moveExpiry(tx, uuid, expiresAt)
   const details = [
     ...(expiresAt === undefined ? [] : [`expires_at=${expiresAt}`]),
     ...(node === undefined ? [] : [`node=${node}`]),
+    ...(nodeGroup === undefined ? [] : [`node_group=${nodeGroup ?? 'none'}`]),
   ]
   if (details.length === 0) return found
   yield* audit(tx, actor, formatTimestamp(at), {
@@ -97,6 +123,39 @@ function* editIn(tx: Query, actor: Actor, at: Date, found: ListedSubscription, e
     detail: [`tg_id=${tgId}`, ...details].join(' '),
   })
   return (yield* readSubscription(tx, uuid)) as ListedSubscription
+}
+
+/**
+ * Gives an unrevoked subscription another group, or none: the clients whose nodes must be told, of those that it leaves too. Throws 400,
+ * before it writes.
+ */
+export function* regroupIn(
+  tx: Query,
+  actor: Actor,
+  at: Date,
+  row: Subscription,
+  nodeGroup: string | null,
+): Generator<unknown, NodeClient[], unknown> {
+  const { nodeGroup: next } = yield* changesOf(tx, row, { nodeGroup })
+  if (next === undefined) return []
+  yield* setGroup(tx, row.uuid, next)
+  yield* audit(tx, actor, formatTimestamp(at), {
+    action: 'subscription.edit',
+    object: row.uuid,
+    detail: `tg_id=${row.tgId} node_group=${next ?? 'none'}`,
+  })
+  return [row, { ...row, nodeGroup: next }]
+}
+
+/** The nodes that serve a subscription now and would no more. */
+function* nodesLeft(tx: Query, row: Subscription, { node, nodeGroup }: Edition) {
+  const after = {
+    node: node ?? row.node,
+    nodeGroup: nodeGroup === undefined ? row.nodeGroup : nodeGroup,
+  }
+  const still = new Set((yield* readNodesOf(tx, after)).map(({ code }) => code))
+  const left = (yield* readNodesOf(tx, row)).filter(({ code }) => !still.has(code))
+  return left.map(({ code }) => code)
 }
 
 function* readKnown(tx: Query, uuid: string) {
@@ -108,7 +167,7 @@ function* readKnown(tx: Query, uuid: string) {
 /**
  * Changes a subscription. Another expiry counts at once: one in the past ends it, one in the future brings an expired one back; a
  * held one stays held. On another node it has the same client and time, and pending payments for its renewal follow. Without a
- * change it is left as it is. Throws 404, or 400 when it is revoked or the node is unknown.
+ * change it is left as it is. Throws 404, or 400 when it is revoked, node or group is unknown, or both can't be.
  */
 export async function editSubscription(
   s: Deps,
@@ -118,19 +177,21 @@ export async function editSubscription(
 ): Promise<ListedSubscription> {
   const at = s.clock.now()
   const startedMs = s.clock.monotonicMs()
-  if (edition.node !== undefined) {
-    const from = await s.db.tx(function* (tx) {
+  if (edition.node !== undefined || edition.nodeGroup !== undefined) {
+    const left = await s.db.tx(function* (tx) {
       const { row } = yield* readKnown(tx, uuid)
-      return (yield* changesOf(tx, row, edition)).node === undefined ? null : row.node
+      return yield* nodesLeft(tx, row, yield* changesOf(tx, row, edition))
     })
-    if (from !== null) await readBeforeMove(s, from)
+    await readBeforeMove(s, left)
   }
   const { found, edited } = await s.db.tx(function* (tx) {
     const found = yield* readKnown(tx, uuid)
     return { found, edited: yield* editIn(tx, actor, at, found, edition) }
   })
   if (edited === found) return found
-  const clients = found.row.node === edited.row.node ? [edited.row] : [found.row, edited.row]
+  const isPlaced =
+    found.row.node === edited.row.node && found.row.nodeGroup === edited.row.nodeGroup
+  const clients = isPlaced ? [edited.row] : [found.row, edited.row]
   await s.nodeSync.touch(clients, TOUCH_MS - (s.clock.monotonicMs() - startedMs))
   return edited
 }

@@ -13,7 +13,8 @@ import { randomBase32 } from '#src/lib/random.ts'
 import { addDays, formatTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
-import { giveSubscription, type Offer, readOffer } from './subscriptions.ts'
+import { settledHome } from './homes.ts'
+import { type GrantOrder, giveSubscription, type Offer, readOffer } from './subscriptions.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
@@ -33,16 +34,17 @@ export function giftLinks(s: Pick<Services, 'db' | 'config'>): (code: string) =>
 export async function createGifts(
   s: Deps,
   actor: Actor,
-  gift: { node: string; plan: string; count: number; expiresInDays: number | null },
+  gift: GrantOrder & { count: number; expiresInDays: number | null },
 ): Promise<string[]> {
-  const { node, plan, count, expiresInDays } = gift
+  const { plan, count, expiresInDays } = gift
   const at = s.clock.now()
   const createdAt = formatTimestamp(at)
   const expiresAt = expiresInDays === null ? null : formatTimestamp(addDays(at, expiresInDays))
   const codes = Array.from({ length: count }, () => randomBase32(CODE_CHARACTERS))
   await s.db.tx(function* (tx) {
-    yield* readOffer(tx, gift)
-    yield* insertGifts(tx, { codes, node, plan, createdAt, expiresAt })
+    const { node: home, nodeGroup } = yield* readOffer(tx, gift)
+    const node = home.code
+    yield* insertGifts(tx, { codes, node, plan, nodeGroup, createdAt, expiresAt })
     yield* audit(tx, actor, createdAt, {
       action: 'gift.create',
       object: count === 1 ? masked(codes[0] as string) : '',
@@ -76,7 +78,7 @@ function* readGiftOffer(tx: Reading, code: string, now: string) {
   if (gift.expiresAt !== null && gift.expiresAt <= now) return 'expired'
   const node = yield* readNode(tx, gift.node)
   const plan = yield* readPlan(tx, gift.plan)
-  return node && plan ? ({ node, plan } as Offer) : 'gone'
+  return node && plan ? ({ node, plan, nodeGroup: gift.nodeGroup } as Offer) : 'gone'
 }
 
 /** A code as people type it. */
@@ -107,8 +109,13 @@ export async function describeGift(
     if (before) return before
     const offer = yield* readGiftOffer(tx, code, now)
     if (typeof offer === 'string') return { outcome: offer }
-    const { node, plan } = offer
-    return { outcome: 'offered', nodeLabel: node.label, planLabel: plan.label }
+    const { node, plan, nodeGroup } = offer
+    const { home, group } = yield* settledHome(tx, node, nodeGroup)
+    return {
+      outcome: 'offered',
+      nodeLabel: group?.label ?? home.label,
+      planLabel: plan.label,
+    }
   })
 }
 

@@ -2,6 +2,7 @@
 
 import { beginAudit, continueAudit } from '#db/audit-log.ts'
 import type { Query } from '#db/engine/database.ts'
+import { hasTwoLocal } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
 import { moveSubscriptions, type Place } from '#db/subscriptions.ts'
 import type { Actor } from '#src/domain/audit.ts'
@@ -18,16 +19,18 @@ type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync' | 'background'>
 export const TOUCH_MS = 5 * SECOND_MS
 const READ_MS = 1500
 
-/** Counts what a node has moved until now: what it reports later of who has left it is not counted. */
-export async function readBeforeMove(s: Pick<Services, 'nodeSync'>, node: string): Promise<void> {
-  await s.nodeSync.readNode(node, READ_MS)
+/** Counts what nodes have moved until now: what they report later of who has left them is not counted. */
+export async function readBeforeMove(s: Pick<Services, 'nodeSync'>, left: string[]): Promise<void> {
+  await Promise.all(left.map((node) => s.nodeSync.readNode(node, READ_MS)))
 }
 
 /** Throws 404, or 400 where nothing can be moved to. */
 function* checkMove(tx: Query, code: string, to: string) {
   if (!(yield* readNode(tx, code))) throw refusal('node-not-found')
   if (code === to) throw fieldRefusal('to', 'same-node')
-  if (!(yield* readNode(tx, to))) throw refusal('unknown-node')
+  const home = yield* readNode(tx, to)
+  if (!home) throw refusal('unknown-node')
+  if (home.kind === 'local' && (yield* hasTwoLocal(tx, code, to))) throw refusal('one-local-node')
 }
 
 /** Subscriptions that are moved in one transaction: each costs 0.1 ms, in which nobody else is answered. */
@@ -63,8 +66,9 @@ function* movePortion(tx: Query, { from, to, actor, at }: Move, before: Progress
   const clients = moved.flatMap((row): NodeClient[] =>
     subscriptionState(row, at) === 'active'
       ? [
-          { uuid: row.uuid, node: from },
-          { uuid: row.uuid, node: to },
+          // Where its group serves it nothing changes.
+          { uuid: row.uuid, node: from, nodeGroup: null },
+          { uuid: row.uuid, node: to, nodeGroup: null },
         ]
       : [],
   )
@@ -79,7 +83,7 @@ function* movePortion(tx: Query, { from, to, actor, at }: Move, before: Progress
 export async function moveNode(s: Deps, actor: Actor, from: string, to: string): Promise<number> {
   const startedMs = s.clock.monotonicMs()
   await s.db.tx((tx) => checkMove(tx, from, to))
-  await readBeforeMove(s, from)
+  await readBeforeMove(s, [from])
   const move: Move = { from, to, actor, at: formatTimestamp(s.clock.now()) }
   let clients: NodeClient[] = []
   const tellNodes = () => {

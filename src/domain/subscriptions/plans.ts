@@ -19,6 +19,7 @@ import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
+import { requireSoldGroup } from './homes.ts'
 
 type Deps = Pick<Services, 'db' | 'clock'>
 
@@ -38,6 +39,7 @@ export async function createPlan(
   try {
     return await s.db.tx(function* (tx) {
       yield* requireRoom(tx, 'plans')
+      yield* requireSoldGroup(tx, fields.nodeGroup)
       const plan = yield* insertPlan(tx, { ...fields, ...omitUndefined({ sortOrder }) })
       yield* audit(tx, actor, now, {
         action: 'plan.create',
@@ -66,6 +68,7 @@ export async function editPlan(
     if (!present) throw refusal('plan-not-found')
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
+    yield* requireSoldGroup(tx, fields.nodeGroup ?? null)
     const updated = yield* updatePlan(tx, code, fields)
     yield* audit(tx, actor, now, { action: 'plan.edit', object: code, detail: keys.join(' ') })
     return updated as Plan

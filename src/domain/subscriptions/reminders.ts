@@ -1,7 +1,7 @@
 /** Reminders of a subscription's end by bot messages: three days and one day before it, and when it has come. */
 import { type Query, run } from '#db/engine/database.ts'
 import { dueReminders, markReminded, type ReminderSpan } from '#db/reminders.ts'
-import { nodeAndPlan } from '#src/domain/labels.ts'
+import { placeAndPlan } from '#src/domain/labels.ts'
 import { queueMessage } from '#src/domain/notify/messages.ts'
 import { readSettingsIn } from '#src/domain/settings.ts'
 import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
@@ -30,7 +30,7 @@ function* remindIn(tx: Query, s: Deps, now: string, days: number, due: Due[]) {
   const settings = yield* readSettingsIn(tx, s)
   const told = due.filter((one) => one.telegramId !== null && isNews(one, days))
   for (const one of told) {
-    const { node_label, plan_label } = nodeAndPlan(one)
+    const { node_label, plan_label } = placeAndPlan(one)
     const { uuid, expiresAt: expires_at } = one.row
     const renewable = settings.flag('PAYMENTS_ENABLED') && one.nodeLabel !== null
     yield* queueMessage(tx, now, one.telegramId, {

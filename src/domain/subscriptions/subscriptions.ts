@@ -1,6 +1,7 @@
 /** Grant, hold, resume, revoke: each one transaction with its event and audit row, then the node. */
 
 import type { Query, Reading, Steps } from '#db/engine/database.ts'
+import { readNodesOf } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
 import type { Node, Plan, Subscription, User } from '#db/schema/index.ts'
@@ -22,8 +23,9 @@ import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { LOCAL_CORE, managedCoreName } from '#src/lib/core-name.ts'
 import { randomUuid } from '#src/lib/random.ts'
 import { DAY_MS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
-import { refusal } from '#src/refusals/index.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
+import { chooseHome, settledHome } from './homes.ts'
 
 type Deps = Pick<
   Services,
@@ -67,18 +69,28 @@ export async function findShownOfUser(
 }
 
 export interface Offer {
+  /** The home. */
   node: Node
   plan: Plan
+  nodeGroup: string | null
+}
+
+/** A grant as it is asked for: without a node where the plan has a group. */
+export interface GrantOrder {
+  node?: string | undefined
+  plan: string
 }
 
 /** What may be granted: a node that exists and a plan that is not archived. Throws 400. */
-export function* readOffer(tx: Reading, order: { node: string; plan: string }) {
-  const node = yield* readNode(tx, order.node)
-  if (!node) throw refusal('unknown-node')
+export function* readOffer(tx: Reading, order: GrantOrder) {
+  const asked = order.node === undefined ? undefined : yield* readNode(tx, order.node)
+  if (order.node !== undefined && !asked) throw refusal('unknown-node')
   const plan = yield* readPlan(tx, order.plan)
+  if (!asked && !plan?.nodeGroup) throw fieldRefusal('node', 'missing')
   if (!plan) throw refusal('unknown-plan')
   if (plan.archived) throw refusal('plan-archived')
-  return { node, plan } as Offer
+  const { nodeGroup } = plan
+  return { node: yield* chooseHome(tx, nodeGroup, asked), plan, nodeGroup } as Offer
 }
 
 /** The timestamp `days` after a moment; what is granted never fails for its date. */
@@ -90,7 +102,7 @@ export function* giveSubscription(
   tx: Query,
   at: Date,
   { tgId, username, name }: Pick<User, 'tgId' | 'username' | 'name'>,
-  { node, plan }: Offer,
+  { node, plan, nodeGroup: wanted }: Offer,
   from: {
     source: Subscription['source']
     days?: number
@@ -99,16 +111,21 @@ export function* giveSubscription(
   },
 ) {
   const { days = plan.days, ...origin } = from
+  const { home, group } = yield* settledHome(tx, node, wanted)
   const row = yield* insertSubscription(tx, {
     uuid: randomUuid(),
     tgId,
-    node: node.code,
+    node: home.code,
+    nodeGroup: group?.code ?? null,
     plan: plan.code,
     expiresAt: expiryAfter(at, days),
     createdAt: formatTimestamp(at),
     ...origin,
   })
-  const labels = { username, name, nodeLabel: node.label, planLabel: plan.label }
+  const labels = {
+    ...{ username, name, nodeLabel: home.label, planLabel: plan.label },
+    groupLabel: group?.label ?? null,
+  }
   return { row, ...labels } as ListedSubscription
 }
 
@@ -133,7 +150,7 @@ export async function grant(
   s: Deps,
   actor: Actor,
   number: number,
-  order: { node: string; plan: string },
+  order: GrantOrder,
 ): Promise<ListedSubscription> {
   const at = s.clock.now()
   const settings = readSettings(s)
@@ -258,8 +275,8 @@ export function* revokeIn(
 }
 
 /**
- * Sets a subscription's traffic to zero; the node's next reading becomes the base. True when the node answered now.
- * Throws 404 when the subscription or its node is missing.
+ * Sets a subscription's traffic to zero; the next reading of each of its nodes becomes the base. True when all of them answered now.
+ * Throws 404 when the subscription or its nodes are missing.
  */
 export async function resetSubscriptionTraffic(
   s: Deps,
@@ -267,14 +284,17 @@ export async function resetSubscriptionTraffic(
   uuid: string,
 ): Promise<boolean> {
   const now = formatTimestamp(s.clock.now())
-  const node = await s.db.tx(function* (tx) {
+  const nodes = await s.db.tx(function* (tx) {
     const found = yield* readSubscription(tx, uuid)
     if (!found) throw refusal('subscription-not-found')
-    const own = yield* readNode(tx, found.row.node)
-    if (!own) throw refusal('node-not-found')
-    yield* resetTrafficIn(tx, uuid, own.kind === 'local' ? LOCAL_CORE : managedCoreName(own.code))
+    const own = yield* readNodesOf(tx, found.row)
+    if (own.length === 0) throw refusal('node-not-found')
+    for (const { kind, code } of own) {
+      yield* resetTrafficIn(tx, uuid, kind === 'local' ? LOCAL_CORE : managedCoreName(code))
+    }
     yield* audit(tx, actor, now, { action: 'subscription.reset-traffic', object: uuid })
     return own
   })
-  return s.nodeSync.readNode(node.code, 5000)
+  const read = await Promise.all(nodes.map(({ code }) => s.nodeSync.readNode(code, 5000)))
+  return read.every(Boolean)
 }

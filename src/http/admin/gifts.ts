@@ -1,15 +1,17 @@
 /** Gift codes: list, create one or many, revoke. */
+
 import * as v from 'valibot'
 import { GIFT_STATES } from '#db/gifts.ts'
 import { createGifts, giftLinks, revokeGiftCode } from '#src/domain/subscriptions/gifts.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { integer, plainText } from '#src/lib/values.ts'
+import { integer } from '#src/lib/values.ts'
 import { paged } from '../answers.ts'
 import { whileHeard } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { onePage, pageOf, pageQuery } from '../paging.ts'
 import { ok } from '../schemas/fields.ts'
+import { placed } from '../schemas/place.ts'
 import { createdGifts, gift } from '../schemas/plan.ts'
 import { searchText } from '../validate.ts'
 import { giftView } from '../views.ts'
@@ -24,9 +26,7 @@ const listing = v.object({
   q: v.optional(searchText),
 })
 
-const creation = v.object({
-  node: plainText(64),
-  plan: plainText(64),
+const creation = placed({
   count: v.optional(integer(1, 1000)),
   expires_in_days: v.optional(v.nullable(integer(1, 3650)), null),
 })

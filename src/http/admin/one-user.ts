@@ -1,4 +1,5 @@
 /** One user: the card, note and ban, deletion, another link, a grant, devices and their limit. */
+
 import * as v from 'valibot'
 import { listDevices } from '#db/devices.ts'
 import { listOfUser } from '#db/subscriptions.ts'
@@ -8,6 +9,7 @@ import { rowId as id, MAX_HWID_LIMIT, tgId } from '#db/values.ts'
 import { removeDevice, setHwidLimit, userDevices } from '#src/domain/customers/devices.ts'
 import { rotateToken } from '#src/domain/customers/links.ts'
 import { editUser, removeUser } from '#src/domain/customers/users.ts'
+import { groupLabels } from '#src/domain/labels.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { grant } from '#src/domain/subscriptions/subscriptions.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
@@ -81,6 +83,7 @@ export const oneUserOperations = adminOperations('Users', [
     async ({ s, params }) => {
       const user = await userOf(s, params)
       const now = s.clock.now()
+      const groupOf = groupLabels(s)
       const { subscriptions, devices } = await s.db.read(function* (q) {
         return {
           subscriptions: yield* listOfUser(q, user.tgId),
@@ -92,7 +95,9 @@ export const oneUserOperations = adminOperations('Users', [
         username: user.username,
         created_at: user.createdAt,
         token: user.token,
-        subscriptions: subscriptions.map((found) => subscriptionView(found, now)),
+        subscriptions: subscriptions.map((found) =>
+          subscriptionView(found, now, groupOf(found.row)),
+        ),
         devices: devices.map(deviceView),
         hwid_limit: user.hwidLimit,
         hwid_fallback_limit: readSettings(s).int('HWID_FALLBACK_LIMIT'),
@@ -168,7 +173,7 @@ export const oneUserOperations = adminOperations('Users', [
     async ({ s, actor, params, body }) => {
       const tgId = readTgId(params.tg_id)
       const granted = await grant(s, actor, tgId, await body())
-      return subscriptionView(granted, s.clock.now())
+      return subscriptionView(granted, s.clock.now(), groupLabels(s)(granted.row))
     },
   ),
   operation(

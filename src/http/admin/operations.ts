@@ -9,6 +9,7 @@ import { descriptionOperations } from './description.ts'
 import { eventOperations } from './events.ts'
 import { giftOperations } from './gifts.ts'
 import { loginOperations } from './login.ts'
+import { nodeGroupOperations } from './node-groups.ts'
 import { nodesOperations } from './nodes.ts'
 import { oneNodeOperations } from './one-node.ts'
 import { oneUserOperations } from './one-user.ts'
@@ -42,6 +43,7 @@ export const adminOperationsOf = (own: readonly LiveSetting[]) => [
   ...provisioningOperations,
   ...oneNodeOperations,
   ...syncOperations,
+  ...nodeGroupOperations,
   ...planOperations,
   ...giftOperations,
   ...paymentOperations,

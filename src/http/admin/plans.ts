@@ -19,6 +19,7 @@ const creation = v.object({
   price,
   price_stars: v.optional(v.nullable(priceStars), null),
   sort_order: v.optional(sortOrder),
+  node_group: v.optional(v.nullable(v.string('must be a string')), null),
 })
 
 const edition = v.object({
@@ -27,6 +28,7 @@ const edition = v.object({
   price: v.optional(price),
   price_stars: v.optional(v.nullable(priceStars)),
   sort_order: v.optional(sortOrder),
+  node_group: v.optional(v.nullable(v.string('must be a string'))),
   archived: v.optional(flag),
 })
 
@@ -55,8 +57,13 @@ export const planOperations = adminOperations('Plans', [
       ok: adminPlan,
     },
     async ({ s, actor, body }) => {
-      const { price_stars, sort_order, ...rest } = await body()
-      const fields = { ...rest, priceStars: price_stars, sortOrder: sort_order }
+      const {
+        price_stars: priceStars,
+        sort_order: sortOrder,
+        node_group: nodeGroup,
+        ...rest
+      } = await body()
+      const fields = { ...rest, priceStars, sortOrder, nodeGroup }
       return adminPlanView(await createPlan(s, actor, fields), s.config.currency)
     },
   ),
@@ -86,8 +93,13 @@ export const planOperations = adminOperations('Plans', [
     },
     async ({ s, actor, params, body }) => {
       if (!findPlan(s.db, params.code)) throw refusal('plan-not-found')
-      const { price_stars, sort_order, ...rest } = await body()
-      const changes = { ...rest, priceStars: price_stars, sortOrder: sort_order }
+      const {
+        price_stars: priceStars,
+        sort_order: sortOrder,
+        node_group: nodeGroup,
+        ...rest
+      } = await body()
+      const changes = { ...rest, priceStars, sortOrder, nodeGroup }
       return adminPlanView(await editPlan(s, actor, params.code, changes), s.config.currency)
     },
   ),

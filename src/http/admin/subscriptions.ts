@@ -1,8 +1,10 @@
 /** The subscriptions listing, and what an admin does to one subscription. */
+
 import * as v from 'valibot'
 import type { Cursor } from '#db/paging.ts'
 import { SUBSCRIPTION_SORTS, type SubscriptionSort } from '#db/subscription-listing.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
+import { groupLabels } from '#src/domain/labels.ts'
 import { editSubscription, extend } from '#src/domain/subscriptions/expiry.ts'
 import {
   hold,
@@ -28,6 +30,7 @@ const listing = v.object({
   ...pageQuery,
   status: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`), 'all'),
   node: v.optional(v.string()),
+  node_group: v.optional(v.string()),
   plan: v.optional(v.string()),
   tg_id: v.optional(queryTgId),
   q: v.optional(searchText),
@@ -43,6 +46,7 @@ const extension = v.object({ days: integer(1, 3650) })
 const edition = v.object({
   expires_at: v.optional(timestamp),
   node: v.optional(v.string('must be a string')),
+  node_group: v.optional(v.nullable(v.string('must be a string'))),
 })
 
 function nextCursor(last: ListedSubscription | undefined, sort: SubscriptionSort): Cursor | null {
@@ -69,9 +73,10 @@ export const subscriptionOperations = adminOperations('Subscriptions', [
       const wanted = query()
       const page = pageOf(wanted)
       const now = s.clock.now()
-      const { status, node, plan, tg_id: tgId, q, expires_before: expiresBefore } = wanted
+      const { status, node, plan, tg_id: tgId, q } = wanted
+      const { node_group: nodeGroup, expires_before: expiresBefore } = wanted
       const state = status === 'all' ? undefined : status
-      const filter = omitUndefined({ state, node, plan, tgId, text: q, expiresBefore })
+      const filter = omitUndefined({ state, node, nodeGroup, plan, tgId, text: q, expiresBefore })
       const { rows, total } = await whileHeard(s, c).reads.ask(
         'subscriptions',
         filter,
@@ -80,9 +85,10 @@ export const subscriptionOperations = adminOperations('Subscriptions', [
         formatTimestamp(now),
       )
       const next = nextCursor(rows.at(-1), wanted.sort)
+      const groupOf = groupLabels(s)
       return onePage(
         c,
-        rows.map((row) => subscriptionView(row, now)),
+        rows.map((found) => subscriptionView(found, now, groupOf(found.row))),
         page,
         total,
         next,
@@ -94,15 +100,16 @@ export const subscriptionOperations = adminOperations('Subscriptions', [
       method: 'patch',
       path: '/subscriptions/{uuid}',
       scope: 'subscriptions:write',
-      summary: 'Change when a subscription ends, or its node',
+      summary: 'Change when a subscription ends, its node, or its group of nodes',
       params,
       body: edition,
       ok: subscription,
     },
     async ({ s, actor, params, body }) => {
-      const { expires_at: expiresAt, node } = await body()
-      const edited = await editSubscription(s, actor, params.uuid, { expiresAt, node })
-      return subscriptionView(edited, s.clock.now())
+      const { expires_at: expiresAt, node, node_group: nodeGroup } = await body()
+      const edition = { expiresAt, node, nodeGroup }
+      const edited = await editSubscription(s, actor, params.uuid, edition)
+      return subscriptionView(edited, s.clock.now(), groupLabels(s)(edited.row))
     },
   ),
   operation(
@@ -118,7 +125,7 @@ export const subscriptionOperations = adminOperations('Subscriptions', [
     async ({ s, actor, params, body }) => {
       const { days } = await body()
       const extended = await extend(s, actor, params.uuid, days)
-      return subscriptionView(extended, s.clock.now())
+      return subscriptionView(extended, s.clock.now(), groupLabels(s)(extended.row))
     },
   ),
   operation(

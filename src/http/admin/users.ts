@@ -1,4 +1,5 @@
 /** All users: the listing, a new customer, changes of many at once. */
+
 import * as v from 'valibot'
 import { USER_SORTS, USER_STATES, userCursor } from '#db/user-listing.ts'
 import { customerName, email, note, tag, tags, telegramId, tgId } from '#db/values.ts'
@@ -7,11 +8,12 @@ import { actOnUsers } from '#src/domain/subscriptions/bulk.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { integer, plainText } from '#src/lib/values.ts'
+import { integer } from '#src/lib/values.ts'
 import { paged } from '../answers.ts'
 import { whileHeard } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { onePage, pageOf, pageQuery } from '../paging.ts'
+import { placed } from '../schemas/place.ts'
 import { bulkOutcomes, createdUser, listedUser } from '../schemas/user.ts'
 import { queryFlag, searchText } from '../validate.ts'
 import { listedUserView } from '../views.ts'
@@ -29,7 +31,7 @@ const listing = v.object({
   format: v.optional(v.picklist(['json', 'csv'], 'must be json or csv'), 'json'),
 })
 
-export const order = v.object({ node: plainText(64), plan: plainText(64) })
+export const order = placed({})
 
 /** What an admin writes of a customer. */
 export const profile = v.object({
@@ -59,9 +61,14 @@ const tgIds = v.pipe(
 const bulk = v.variant(
   'action',
   [
-    v.object({ action: v.literal('grant'), tg_ids: tgIds, ...order.entries }),
+    placed({ action: v.literal('grant'), tg_ids: tgIds }),
     v.object({ action: v.literal('extend'), tg_ids: tgIds, days: integer(1, 3650) }),
     v.object({ action: v.picklist(['ban', 'unban']), tg_ids: tgIds }),
+    v.object({
+      action: v.literal('group'),
+      tg_ids: tgIds,
+      node_group: v.nullable(v.string('must be a string')),
+    }),
   ],
   'must be one of grant, extend, ban, unban',
 )
@@ -107,12 +114,14 @@ export const usersOperations = adminOperations('Users', [
       method: 'post',
       path: '/users/bulk',
       scope: 'users:write',
-      summary: 'Grant, extend, ban or unban many users at once',
+      summary: 'Grant, extend, ban, unban or regroup many users at once',
       body: bulk,
       ok: bulkOutcomes,
     },
     async ({ s, actor, body }) => {
-      const { tg_ids, ...action } = await body()
+      const { tg_ids, ...wanted } = await body()
+      const action =
+        wanted.action === 'group' ? { action: wanted.action, nodeGroup: wanted.node_group } : wanted
       const outcomes = await actOnUsers(s, actor, tg_ids, action)
       return outcomes.map(({ tgId, error }) =>
         error === null

@@ -1,7 +1,9 @@
 /** What the owner of a link is shown. */
+
 import * as v from 'valibot'
 import { count } from '#db/values.ts'
 import { timestamp, url } from './fields.ts'
+import { groupEntries } from './subscription.ts'
 
 export const cabinet = v.strictObject({
   username: v.nullable(v.string()),
@@ -12,6 +14,7 @@ export const cabinet = v.strictObject({
       plan_label: v.string(),
       expires_at: timestamp,
       days_left: count,
+      ...groupEntries,
     }),
   ),
   sub_link: url,

@@ -101,17 +101,14 @@ export const nodeTraffic = describes<Awaited<ReturnType<typeof dailyTraffic>>>()
   v.array(v.strictObject({ day, up: count, down: count })),
 )
 
-export const syncReport = v.strictObject({
-  ok: v.boolean(),
-  nodes: v.array(
-    describes<NodeSyncResult>()(
-      v.strictObject({
-        code,
-        ok: v.boolean(),
-        added: count,
-        removed: count,
-        error: v.nullable(v.string()),
-      }),
-    ),
-  ),
-})
+export const syncedNode = describes<NodeSyncResult>()(
+  v.strictObject({
+    code,
+    ok: v.boolean(),
+    added: count,
+    removed: count,
+    error: v.nullable(v.string()),
+  }),
+)
+
+export const syncReport = v.strictObject({ ok: v.boolean(), nodes: v.array(syncedNode) })

@@ -1,4 +1,5 @@
 /** Payments and the cabinet's shop as the API shows them. */
+
 import * as v from 'valibot'
 import { count, customerName, rowId as id, tgId, token } from '#db/values.ts'
 import type {
@@ -11,6 +12,7 @@ import type {
 import { describes, timestamp, url, uuid } from './fields.ts'
 import { plan } from './plan.ts'
 import { qrCode } from './qr.ts'
+import { groupEntries } from './subscription.ts'
 import { device } from './user.ts'
 
 /** A payment provider; the description of the API has their list (openapi.ts). */
@@ -47,6 +49,7 @@ export const payment = describes<ReturnType<typeof paymentView>>()(
     renews_uuid: v.nullable(uuid),
     subscription_uuid: v.nullable(uuid),
     name: v.exactOptional(customerName),
+    node_group: v.exactOptional(v.string()),
   }),
 )
 
@@ -71,7 +74,11 @@ export const orphanPayment = describes<ReturnType<typeof orphanView>>()(
 )
 
 const shopPlan = describes<ReturnType<typeof shopPlanView>>()(
-  v.strictObject({ ...plan.entries, price_stars: v.nullable(count) }),
+  v.strictObject({
+    ...plan.entries,
+    price_stars: v.nullable(count),
+    node_group: v.exactOptional(v.string()),
+  }),
 )
 
 const ownSubscription = describes<ReturnType<typeof ownSubscriptionView>>()(
@@ -83,6 +90,7 @@ const ownSubscription = describes<ReturnType<typeof ownSubscriptionView>>()(
     expires_at: timestamp,
     held_at: v.nullable(timestamp),
     state: v.picklist(['active', 'held', 'expired']),
+    ...groupEntries,
   }),
 )
 
@@ -116,6 +124,15 @@ export const shop = v.strictObject({
   guest: v.exactOptional(v.literal(true)),
   payments_enabled: v.boolean(),
   nodes: v.array(v.strictObject({ code: v.string(), label: v.string() })),
+  /** Only where a plan is sold with a group of nodes: groups first, then single nodes. */
+  places: v.exactOptional(
+    v.array(
+      v.union([
+        v.strictObject({ node_group: v.string(), label: v.string(), servers: count }),
+        v.strictObject({ node: v.string(), label: v.string() }),
+      ]),
+    ),
+  ),
   plans: v.array(shopPlan),
   providers: v.array(v.strictObject({ id: providerId, label: v.string() })),
   subscriptions: v.array(ownSubscription),

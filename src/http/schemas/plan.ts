@@ -21,6 +21,7 @@ export const adminPlan = describes<ReturnType<typeof adminPlanView>>()(
     price_stars: v.nullable(count),
     sort_order: count,
     archived: v.boolean(),
+    node_group: v.exactOptional(v.string()),
   }),
 )
 
@@ -40,6 +41,7 @@ export const gift = describes<ReturnType<typeof giftView>>()(
     used_at: v.nullable(timestamp),
     used_by: v.nullable(tgId),
     expires_at: v.nullable(timestamp),
+    node_group: v.exactOptional(v.string()),
   }),
 )
 

@@ -4,6 +4,13 @@ import { count, customerName, tgId } from '#db/values.ts'
 import type { subscriptionView } from '../views.ts'
 import { bytesText, describes, timestamp, uuid } from './fields.ts'
 
+/** Of one that is sold with a group of nodes. */
+export const groupEntries = {
+  node_group: v.exactOptional(v.string()),
+  node_group_label: v.exactOptional(v.string()),
+  nodes: v.exactOptional(v.array(v.string())),
+}
+
 export const subscription = describes<ReturnType<typeof subscriptionView>>()(
   v.strictObject({
     uuid,
@@ -22,6 +29,7 @@ export const subscription = describes<ReturnType<typeof subscriptionView>>()(
     up: count,
     down: count,
     name: v.exactOptional(customerName),
+    ...groupEntries,
   }),
 )
 

@@ -13,12 +13,16 @@ function fill(w: World, table: Table, most: number): void {
   const columns: string[] = w
     .rows(`select name from pragma_table_info('${table}')`)
     .map((row) => row.name)
-  const unique = { nodes: 'code', plans: 'code', admins: 'username' }[table]
+  const unique = { nodes: 'code', node_groups: 'code', plans: 'code', admins: 'username' }[table]
   const empty = new Set(['id', 'provision_token'])
   const values = columns.map((name) =>
     name === unique ? "'copy-' || n" : empty.has(name) ? 'null' : `"${name}"`,
   )
   const list = columns.map((name) => `"${name}"`).join(', ')
+  if (table === 'node_groups')
+    w.change(
+      `insert into node_groups (code, label, sort_order, created_at) values ('first', 'First', 1, '2026-01-01T00:00:00')`,
+    )
   const [{ n: present }] = w.rows(`select count(*) as n from ${table}`)
   w.change(
     `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${most - present})
@@ -31,6 +35,7 @@ const REALITY = { public_key: 'P'.repeat(43), short_id: 'ab', sni: 's.test' }
 const FORMS: [name: string, table: Table, path: string, body: object][] = [
   ['a node', 'nodes', 'nodes', { code: 'new', label: 'New', address: 'new.test', ...REALITY }],
   ['a server', 'nodes', 'nodes/provision-guide', { label: 'New', address: '192.0.2.1' }],
+  ['a group', 'node_groups', 'node-groups', { code: 'new', label: 'New', nodes: [] }],
   ['a plan', 'plans', 'plans', { code: 'new', label: 'New', days: 1, price: 1 }],
   ['an admin', 'admins', 'admins', { username: 'another', password: 'a long enough password' }],
 ]
@@ -50,12 +55,7 @@ describe('one more than there can be', () => {
     const { status, json } = await w.admin(`/admin/api/${path}`, { body })
     expect([status, json]).toEqual([400, { error: `there can be at most ${most} ${table}` }])
     expect(count()).toBe(most)
-    const some =
-      table === 'nodes'
-        ? "code = 'copy-1'"
-        : table === 'plans'
-          ? "code = 'copy-1'"
-          : "username = 'copy-1'"
+    const some = table === 'admins' ? "username = 'copy-1'" : "code = 'copy-1'"
     w.change(`delete from ${table} where ${some}`)
     expect((await w.admin(`/admin/api/${path}`, { body })).status).toBe(200)
   })

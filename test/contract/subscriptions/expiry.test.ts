@@ -45,7 +45,7 @@ scenarios('PATCH /admin/api/subscriptions/{uuid}', [
     name: '200 for a time in the past, which ends it: the client leaves before the answer',
     given: async (w) => {
       const uuid = given()(w)
-      await w.s.nodeSync.touch([{ uuid, node: 'de1' }])
+      await w.s.nodeSync.touch([{ uuid, node: 'de1', nodeGroup: null }])
       expect(w.node.clients.has(uuid)).toBe(true)
       return uuid
     },

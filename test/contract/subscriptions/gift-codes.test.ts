@@ -21,6 +21,7 @@ scenarios('POST /admin/api/gift-codes', [
       expect(w.rows('select * from gift_codes')).toEqual([
         {
           seq: 1,
+          node_group: null,
           ...ORDER,
           code: json.code,
           created_by: 0,

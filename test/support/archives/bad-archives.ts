@@ -234,6 +234,29 @@ export const BAD_ARCHIVES: [name: string, make: Make, message: RegExp][] = [
     sql("update admins set username = cast(x'616263ff' as text)"),
     /wrong kind/,
   ],
+  [
+    'a group with two local nodes',
+    sql(`insert into nodes (code, label, kind, address, sort_order, created_at)
+           values ('de2', 'x', 'local', 'x', 9, '2026-01-01T00:00:00');
+         insert into node_groups (code, label, sort_order, created_at)
+           values ('all', 'All', 1, '2026-01-01T00:00:00');
+         insert into node_group_nodes values ('all', 'de1'), ('all', 'de2')`),
+    /two local nodes/,
+  ],
+  [
+    'a subscription on two local nodes',
+    sql(`insert into nodes (code, label, kind, address, sort_order, created_at)
+           values ('de2', 'x', 'local', 'x', 9, '2026-01-01T00:00:00');
+         insert into node_groups (code, label, sort_order, created_at)
+           values ('all', 'All', 1, '2026-01-01T00:00:00');
+         insert into node_group_nodes values ('all', 'de2');
+         insert into users (tg_id, token, created_at)
+           values (77777, '${'t'.repeat(43)}', '2026-01-01T00:00:00');
+         insert into subscriptions (uuid, tg_id, node, node_group, plan, expires_at, source, created_at)
+           values ('00000000-0000-4000-8000-0000000abcde', 77777, 'de1', 'all', '1m', '2027-01-01T00:00:00', 'admin',
+             '2026-01-01T00:00:00')`),
+    /two local nodes/,
+  ],
   ['a text where a number must be', sql("update plans set days = 'many'"), /wrong kind/],
   ['a time that is none', sql("update admins set created_at = 'yesterday'"), /wrong kind/],
   ['JSON that is none', sql("update nodes set transports_json = '['"), /wrong kind/],

@@ -73,7 +73,11 @@ export async function fillEveryTable(w: World): Promise<void> {
     provision_expires_at: inSeconds(w, 3600),
     host_key: 'ssh-ed25519 AAAA',
     last_seen_at: at,
+    down_since: at,
   })
+  insert('node_groups', { code: 'all', label: 'All', sort_order: 1, created_at: at })
+  insert('node_group_nodes', { group_code: 'all', node: 'nl1' })
+  w.change("update plans set node_group = 'all' where code = '3m'")
   addUser(w, 7, { username: 'alice', lang: 'en', note: 'a note' })
   addUser(w, -3, { telegram_id: 70, name: 'Bob', email: 'bob@mail.test', tags: '["vip"]' })
   insert('settings', { key: 'LEGAL_NAME', value: 'x' })
@@ -85,15 +89,28 @@ export async function fillEveryTable(w: World): Promise<void> {
   insert('link_codes', { tg_id: 7, code: 'd'.repeat(64), expires_at: at })
   const uuid = addSubscription(w, 7)
   addSubscription(w, 7, { node: 'ex1' })
-  addSubscription(w, 7, { node: 'nl1' })
+  addSubscription(w, 7, { node: 'nl1', node_group: 'all' })
   addDevice(w, 7, 'device-0001', { device_os: 'iOS', device_model: 'x', user_agent: 'x' })
-  addPayment(w, { id: 'p1', tg_id: 7, failed_reason: 'x', review_reason: 'x', shop_id: 'x' })
+  addPayment(w, {
+    id: 'p1',
+    tg_id: 7,
+    failed_reason: 'x',
+    review_reason: 'x',
+    shop_id: 'x',
+    node_group: 'all',
+  })
   const password_hash = await otherHash
   insert('admins', { id: 2, username: 'second', password_hash, created_at: at })
   insert('pending_logins', { token: 'a'.repeat(64), admin_id: 2, expires_at: at })
   insert('admin_devices', { token: 'b'.repeat(64), admin_id: 2, created_at: at, last_seen_at: at })
   insert('recovery_codes', { admin_id: 2, code: 'c'.repeat(64) })
-  insert('gift_codes', { code: 'A'.repeat(16), node: 'de1', plan: '1m', created_at: at })
+  insert('gift_codes', {
+    code: 'A'.repeat(16),
+    node: 'de1',
+    plan: '1m',
+    node_group: 'all',
+    created_at: at,
+  })
   insert('outbox', { tg_id: 7, kind: 'alert', payload: '{}', next_try_at: at, created_at: at })
   insert('events', { id: 'e1', event: 'node.added', data: '{}', status: 'done', created_at: at })
   insert('orphan_payments', { provider: 'provider_a', external_id: 'o1', found_at: at })

@@ -22,7 +22,9 @@ test('a node that hangs does not hold the caller longer than their time, and is 
   const { opened, open } = gate()
   w.node.beforeApply = () => opened
   const begin = performance.now()
-  expect(await w.s.nodeSync.touch([{ uuid: subscription.uuid, node: 'de1' }], 50)).toBe(false)
+  expect(
+    await w.s.nodeSync.touch([{ uuid: subscription.uuid, node: 'de1', nodeGroup: null }], 50),
+  ).toBe(false)
   expect(performance.now() - begin).toBeLessThan(1000)
   open()
   await w.s.background.idle()
@@ -52,6 +54,8 @@ test('a node that fails makes the touch false and keeps the next ones going', as
 
 test('subscriptions on external or deleted nodes need no call', async () => {
   w.node.calls.length = 0
-  expect(await w.s.nodeSync.touch([{ uuid: crypto.randomUUID(), node: 'gone' }])).toBe(true)
+  expect(
+    await w.s.nodeSync.touch([{ uuid: crypto.randomUUID(), node: 'gone', nodeGroup: null }]),
+  ).toBe(true)
   expect(w.node.calls).toEqual([])
 })

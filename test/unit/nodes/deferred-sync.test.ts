@@ -43,7 +43,9 @@ test('what it changes is put right at the next look, and costs the node nothing 
 test('a node of which nothing has changed is left alone', async () => {
   addNode(w, 'nl', { kind: 'managed', private_key: 'K'.repeat(43) })
   const nl = w.remote('nl')
-  await w.s.nodeSync.touch([{ uuid: addSubscription(w, 7, { node: 'de1' }), node: 'de1' }])
+  await w.s.nodeSync.touch([
+    { uuid: addSubscription(w, 7, { node: 'de1' }), node: 'de1', nodeGroup: null },
+  ])
   await look()
   expect(w.node.clients.size).toBe(1)
   expect(nl.calls).toEqual([])
@@ -63,7 +65,7 @@ test('a pass that an admin asks for is told as left to the scheduler', async () 
 test('what has no core is in place', async () => {
   addNode(w, 'ext', { kind: 'external' })
   const uuid = addSubscription(w, 7, { node: 'ext' })
-  expect(await w.s.nodeSync.touch([{ uuid, node: 'ext' }])).toBe(true)
+  expect(await w.s.nodeSync.touch([{ uuid, node: 'ext', nodeGroup: null }])).toBe(true)
 })
 
 test('of the local node on another machine alone what is changed is left to it', async () => {
@@ -78,7 +80,7 @@ test('of the local node on another machine alone what is changed is left to it',
   }
   const { db, clock, log, config, instanceId, background } = w.s
   const sync = createNodeSync({ db, clock, log, config, cores: elsewhere, instanceId, background })
-  const on = (node: string) => ({ uuid: addSubscription(w, 7, { node }), node })
+  const on = (node: string) => ({ uuid: addSubscription(w, 7, { node }), node, nodeGroup: null })
   const [local, managed] = [on('de1'), on('nl')]
   expect(await sync.touch([managed])).toBe(true)
   expect(await sync.touch([local, managed])).toBe(false)

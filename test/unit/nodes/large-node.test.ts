@@ -216,7 +216,9 @@ test('many clients of a core are put right in portions', async () => {
   const uuids = newUuids(PORTION + 500)
   addClients(w, uuids)
   remote.calls.length = 0
-  expect(await w.s.nodeSync.touch(uuids.map((uuid) => ({ uuid, node: 'nl' })))).toBe(true)
+  expect(
+    await w.s.nodeSync.touch(uuids.map((uuid) => ({ uuid, node: 'nl', nodeGroup: null }))),
+  ).toBe(true)
   expect(remote.calls.map(({ verb }) => verb)).toEqual(['apply', 'apply'])
   expect(remote.clients.size).toBe(PORTION + 500)
 })

@@ -118,6 +118,7 @@ describe('a node that never answers', () => {
     const clients = ['x', 'y', 'z', 'de1'].map((node) => ({
       uuid: addSubscription(w, 7, { node }),
       node,
+      nodeGroup: null,
     }))
     const begin = performance.now()
     expect(await w.s.nodeSync.touch(clients, 200)).toBe(false)
@@ -155,7 +156,7 @@ describe('a core that is behind', () => {
     await passAll()
     const uuid = addSubscription(w, 7, { node: 'nl' })
     node.failure = 'unreachable'
-    expect(await otherProcess().touch([{ uuid, node: 'nl' }])).toBe(false)
+    expect(await otherProcess().touch([{ uuid, node: 'nl', nodeGroup: null }])).toBe(false)
     node.failure = null
     expect(await triesWithin(10, node)).toEqual([0])
     expect(node.clients.has(uuid)).toBe(true)
@@ -166,7 +167,7 @@ describe('a core that is behind', () => {
     await passAll()
     const uuid = addSubscription(w, 7, { node: 'nl' })
     node.up = false
-    expect(await w.s.nodeSync.touch([{ uuid, node: 'nl' }])).toBe(false)
+    expect(await w.s.nodeSync.touch([{ uuid, node: 'nl', nodeGroup: null }])).toBe(false)
     node.up = true
     expect(await triesWithin(10, node)).toEqual([5])
     expect(behind()).toEqual([])
@@ -204,7 +205,7 @@ describe('a core that is behind', () => {
       node.beforeApply = null
       w.change('update subscriptions set held_at = null where uuid = ?', late)
       node.failure = 'unreachable'
-      await w.s.nodeSync.touch([{ uuid: late as string, node: 'nl' }])
+      await w.s.nodeSync.touch([{ uuid: late as string, node: 'nl', nodeGroup: null }])
       node.failure = null
     }
     expect((await passAll())[1]).toMatchObject({ ok: true, added: 1 })

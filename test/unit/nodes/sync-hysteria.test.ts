@@ -51,7 +51,7 @@ test('the first pass brings clients with passwords and both configurations, the 
 test('a client that is put in place at once has a password too, and leaves with one call', async () => {
   await sync()
   const late = addSubscription(w, 7, { node: 'n1' })
-  expect(await w.s.nodeSync.touch([{ uuid: late, node: 'n1' }])).toBe(true)
+  expect(await w.s.nodeSync.touch([{ uuid: late, node: 'n1', nodeGroup: null }])).toBe(true)
   expect(remote.clients.get(late)).toBe(`n1 auth=${hysteriaAuth(PASSWORD, late)}`)
   verbs()
   await sync()

@@ -57,7 +57,7 @@ test('a node is told in the form of its program, whose number is noted', async (
 test('a change between two passes has the form that was noted', async () => {
   await sync()
   const late = addSubscription(w, 7, { node: 'n1' })
-  expect(await w.s.nodeSync.touch([{ uuid: late, node: 'n1' }])).toBe(true)
+  expect(await w.s.nodeSync.touch([{ uuid: late, node: 'n1', nodeGroup: null }])).toBe(true)
   expect(remote.clients.get(late)).toBe(`n1 ${hysteriaAuth(PASSWORD, late)}`)
 })
 
@@ -85,7 +85,7 @@ describe('after the program was brought up to date', () => {
 
   test('a change before the next pass is refused in the former form, and made by that pass', async () => {
     const late = addSubscription(w, 7, { node: 'n1' })
-    expect(await w.s.nodeSync.touch([{ uuid: late, node: 'n1' }])).toBe(false)
+    expect(await w.s.nodeSync.touch([{ uuid: late, node: 'n1', nodeGroup: null }])).toBe(false)
     expect(row().behind).toBeGreaterThan(0)
     expect(await sync()).toMatchObject({ ok: true, added: 1, removed: 0 })
     expect(remote.clients.get(late)).toBe(`n1 auth=${hysteriaAuth(PASSWORD, late)}`)

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '#db/engine/database.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
 import { openDatabase } from '#db/engine/sqlite/open.ts'
+import { listMembers, nodesOf, readNodesOf } from '#db/node-groups.ts'
 import { dueReminders } from '#db/reminders.ts'
 import { countActive, countAll } from '#db/stats.ts'
 import { listSubscriptions } from '#db/subscription-listing.ts'
@@ -11,6 +12,7 @@ import {
   joinClientsOfNode,
   listActiveOfUser,
   listClientsOfNode,
+  listOnOtherNodes,
   listServed,
   readUnexpiredOfUser,
   readUnrevokedOfUser,
@@ -45,6 +47,7 @@ interface Row {
   uuid: string
   tgId: number
   node: string
+  nodeGroup: string | null
   active: boolean
   heldAt: string | null
   expiresAt: string
@@ -61,7 +64,21 @@ const ENDS = [
   '2026-08-01T00:00:00',
 ]
 
-function shopOf(seed: number): { users: User[]; rows: Row[] } {
+/** A group's members: some of the nodes, or none. */
+type Groups = Map<string, string[]>
+
+/** The one that rows name is not always there. */
+const GROUPS = ['all', 'two', 'gone']
+
+function groupsOf(next: (most: number) => number): Groups {
+  const some = () => NODES.filter(() => next(2) === 0)
+  return new Map([
+    ['all', next(2) === 0 ? NODES : some()],
+    ['two', some()],
+  ])
+}
+
+function shopOf(seed: number): { users: User[]; rows: Row[]; groups: Groups } {
   const next = random(seed)
   const users = Array.from({ length: 12 }, (_, i) => ({ tgId: i + 1, banned: next(5) === 0 }))
   const rows = Array.from({ length: next(60) }, (_, i) => {
@@ -70,12 +87,13 @@ function shopOf(seed: number): { users: User[]; rows: Row[] } {
       uuid: `u${String(i).padStart(3, '0')}`,
       tgId: 1 + next(users.length),
       node: NODES[next(NODES.length)] as string,
+      nodeGroup: next(2) === 0 ? null : (GROUPS[next(GROUPS.length)] as string),
       active,
       heldAt: active && next(4) === 0 ? '2026-02-01T00:00:00' : null,
       expiresAt: ENDS[next(ENDS.length)] as string,
     }
   })
-  return { users, rows }
+  return { users, rows, groups: groupsOf(next) }
 }
 
 let db: SqliteDatabase
@@ -84,19 +102,34 @@ beforeEach(() => {
 })
 afterEach(() => db.close())
 
-function fill({ users, rows }: ReturnType<typeof shopOf>): void {
+function fill({ users, rows, groups }: ReturnType<typeof shopOf>): void {
   const user = db.raw.prepare(
     'insert into users (tg_id, token, created_at, banned_at) values (?, ?, ?, ?)',
   )
   for (const { tgId, banned } of users) user.run(tgId, `t${tgId}`, NOW, banned ? NOW : null)
-  const subscription = db.raw.prepare(
-    `insert into subscriptions (uuid, tg_id, node, plan, created_at, expires_at, active, held_at, source)
-     values (?, ?, ?, '1m', ?, ?, ?, ?, 'admin')`,
+  // de1 is seeded.
+  const node = db.raw.prepare(
+    "insert into nodes (code, label, address, sort_order, created_at) values (?, ?, 'n.test', 2, ?) on conflict do nothing",
   )
-  for (const { uuid, tgId, node, active, heldAt, expiresAt } of rows) {
-    subscription.run(uuid, tgId, node, NOW, expiresAt, active ? 1 : 0, heldAt)
+  for (const code of NODES) node.run(code, code, NOW)
+  const member = db.raw.prepare('insert into node_group_nodes (group_code, node) values (?, ?)')
+  for (const [group, codes] of groups) {
+    db.raw
+      .prepare('insert into node_groups (code, label, sort_order, created_at) values (?, ?, 1, ?)')
+      .run(group, group, NOW)
+    for (const code of codes) member.run(group, code)
+  }
+  const subscription = db.raw.prepare(
+    `insert into subscriptions (uuid, tg_id, node, node_group, plan, created_at, expires_at, active, held_at, source)
+     values (?, ?, ?, ?, '1m', ?, ?, ?, ?, 'admin')`,
+  )
+  for (const { uuid, tgId, node, nodeGroup, active, heldAt, expiresAt } of rows) {
+    subscription.run(uuid, tgId, node, nodeGroup, NOW, expiresAt, active ? 1 : 0, heldAt)
   }
 }
+
+const nodesOfRow = (groups: Groups, { node, nodeGroup }: Row) =>
+  new Set([node, ...(groups.get(nodeGroup ?? '') ?? [])])
 
 const idsOf = (rows: { uuid: string }[]) => rows.map(({ uuid }) => uuid).sort()
 const stateOf = (row: Row) => subscriptionState(row, NOW)
@@ -111,7 +144,7 @@ function userStateOf(own: Row[]): UserState[] {
   return found
 }
 
-async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promise<void> {
+async function expectOneTruth({ users, rows, groups }: ReturnType<typeof shopOf>): Promise<void> {
   const isBanned = new Set(users.filter(({ banned }) => banned).map(({ tgId }) => tgId))
   const inState = (state: string) => rows.filter((row) => stateOf(row) === state)
   const active = inState('active')
@@ -137,7 +170,7 @@ async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promi
   expect(byNode.endings).toEqual([active.length])
 
   for (const node of NODES) {
-    const clients = idsOf(served.filter((row) => row.node === node))
+    const clients = idsOf(served.filter((row) => nodesOfRow(groups, row).has(node)))
     expect(await db.scan((q) => listClientsOfNode(q, node, ALL, NOW))).toEqual(clients)
     const joined = await db.scan((q) => joinClientsOfNode(q, node, ALL, NOW))
     expect(new TextDecoder().decode(joined)).toBe(clients.join(''))
@@ -146,8 +179,25 @@ async function expectOneTruth({ users, rows }: ReturnType<typeof shopOf>): Promi
     )
     expect(await db.tx((tx) => hasUnexpired(tx, node, NOW))).toBe(needed.length > 0)
   }
-  const nodeOf = await db.read((q) => listServed(q, idsOf(rows), NOW))
-  expect([...nodeOf.keys()].sort()).toEqual(idsOf(served))
+  for (const codes of [NODES, NODES.slice(0, 1), NODES.slice(1), []]) {
+    const isHere = (row: Row) => codes.some((code) => nodesOfRow(groups, row).has(code))
+    const nodeOf = await db.read((q) => listServed(q, idsOf(rows), codes, NOW))
+    expect([...nodeOf.keys()].sort()).toEqual(idsOf(served.filter(isHere)))
+    for (const [uuid, code] of nodeOf) {
+      const row = rows.find((one) => one.uuid === uuid) as Row
+      expect(codes).toContain(code)
+      expect(nodesOfRow(groups, row)).toContain(code)
+    }
+    const elsewhere = rows.filter((row) => !isHere(row))
+    const found = await db.read((q) => listOnOtherNodes(q, idsOf(rows), codes))
+    expect([...found].sort()).toEqual(idsOf(elsewhere))
+  }
+  for (const row of rows) {
+    const [one, other] = [nodesOfRow(groups, row), new Set(nodesOf(listMembers(db), row))]
+    expect(other).toEqual(one)
+    const read = await db.read((q) => readNodesOf(q, row))
+    expect(new Set(read.map(({ code }) => code))).toEqual(one)
+  }
 
   const reminder = { number: 1, after: NOW, until: LATER }
   const due = await db.read((q) => run(dueReminders(q, reminder, 500)))

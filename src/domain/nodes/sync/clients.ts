@@ -75,7 +75,7 @@ interface Removals {
 }
 
 /**
- * What the removal brake lets go. Who is on another node by their subscription is no loss: an admin has moved them, and a wrong
+ * What the removal brake lets go. Who is on other nodes alone by their subscription is no loss: an admin has moved them, and a wrong
  * or empty database does not know them. But not who was another node's already: those clients have come with the wrong server.
  */
 async function brake(s: Deps, nodes: Node[], held: Counts, remove: Removal[]): Promise<Removals> {
@@ -158,12 +158,12 @@ async function stillUnserved(
   removals: Removal[],
   now: string,
 ): Promise<Removal[]> {
-  const codes = new Set(nodes.map((node) => node.code))
+  const codes = nodes.map((node) => node.code)
   const still: Removal[] = []
   for await (const some of slices(removals, LOOKED_UP)) {
     const uuids = some.map(([uuid]) => uuid)
-    const served = await s.db.read((q) => listServed(q, uuids, now))
-    for (const removal of some) if (!codes.has(served.get(removal[0]) ?? '')) still.push(removal)
+    const served = await s.db.read((q) => listServed(q, uuids, codes, now))
+    for (const removal of some) if (!served.has(removal[0])) still.push(removal)
   }
   return still
 }
@@ -301,7 +301,8 @@ async function servedBy(
   )
   const served: ClientMap = new Map()
   for await (const some of slices(uuids, LOOKED_UP)) {
-    for (const [uuid, code] of await s.db.read((q) => listServed(q, some, now))) {
+    const codes = [...values.keys()]
+    for (const [uuid, code] of await s.db.read((q) => listServed(q, some, codes, now))) {
       const valueFor = values.get(code)
       if (valueFor) served.set(uuid, valueFor(uuid))
     }

@@ -1,7 +1,7 @@
 /** One pass over a core: its counters, clients and configuration, and what is noted of them on its nodes. */
 
 import { releaseAddOnlyNodes } from '#db/add-only-nodes.ts'
-import { noteBehind, noteInStep, recordHealth, setSyncBlocked } from '#db/nodes.ts'
+import { noteBehind, noteChecked, noteInStep, recordHealth, setSyncBlocked } from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
 import { readReading } from '#db/traffic.ts'
 import type { NodeAlerts } from '#src/domain/nodes/alerts.ts'
@@ -183,6 +183,7 @@ async function noteDone(s: PassDeps, core: Core, nodes: Node[], done: CorePass) 
   const trouble = troubleOf(nodes, done)
   const outcome = trouble ? 'failed' : done.configured ? 'restarted' : 'in step'
   await recordPass(s, nodes, done)
+  await noteChecked(s.db, nodes, trouble === null, formatTimestamp(s.clock.now()))
   if (outcome === 'in step') await noteInStep(s.db, nodes)
   else
     await noteBehind(
@@ -206,6 +207,7 @@ async function noteFailed(s: PassDeps, core: Core, nodes: Node[], error: NodeErr
   const lastError = error.message
   s.logTrouble(core, 'node sync failed', { failure: error.failure, reason: lastError })
   await recordHealth(s.db, codes, { lastError })
+  await noteChecked(s.db, nodes, false, formatTimestamp(s.clock.now()))
   await noteBehind(s.db, codes)
   await s.alerts.note(nodes, lastError)
   const results = codes.map((code) => ({

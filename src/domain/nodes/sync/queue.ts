@@ -1,4 +1,5 @@
 /** Changes of single clients on their way to a core: collected while the core is busy, bounded in time for the caller. */
+import { listMembers, nodesOf, type PlacedClient } from '#db/node-groups.ts'
 import { listNodes, noteBehind } from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
 import { NodeError } from '#src/lib/errors.ts'
@@ -89,11 +90,12 @@ export function createClientQueue(
 
   return {
     /** True when all clients are in place within `timeoutMs`; the call goes on after that. */
-    async touch(
-      subscriptions: { uuid: string; node: string }[],
-      timeoutMs: number,
-    ): Promise<boolean> {
-      const perNode = Map.groupBy(subscriptions, ({ node }) => node)
+    async touch(subscriptions: PlacedClient[], timeoutMs: number): Promise<boolean> {
+      const members = listMembers(s.db)
+      const placed = subscriptions.flatMap((client) =>
+        nodesOf(members, client).map((node) => ({ uuid: client.uuid, node })),
+      )
+      const perNode = Map.groupBy(placed, ({ node }) => node)
       const nodes = (await s.db.read(listNodes)).filter(({ code }) => perNode.has(code))
       const left = nodes.filter(isElsewhere).map(({ code }) => code)
       if (left.length > 0) await noteBehind(s.db, left)

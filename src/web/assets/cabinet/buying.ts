@@ -40,15 +40,32 @@ function priceAt(plan: Plan, provider: unknown): string {
   return plan.price > 0 ? priceText(plan.price, plan.currency) : ''
 }
 
+/** A group's code stands behind an `@`, which no node's has. */
+const placeOf = (group: string | undefined) => (group === undefined ? '' : `@${group}`)
+
+/** Whether a plan is for what is chosen: its group or any single node, or the subscription that is renewed. */
+function fits(plan: Plan): boolean {
+  const { shop } = own
+  if (!shop.places) return true
+  const { value } = byId('renews')
+  const renewed = shop.subscriptions.find(({ uuid }) => uuid === value)
+  if (renewed) {
+    const { node_group, plan_label } = renewed
+    return !node_group || node_group === plan.node_group || plan_label === plan.label
+  }
+  const place = byId('node').value
+  return placeOf(plan.node_group) === (place.startsWith('@') ? place : '')
+}
+
 /** Brings the form in line with what is chosen in it. */
 export function showChoices(): void {
   const provider = chosen().get('providers')
   const plans = own.shop.plans.flatMap((plan) => {
-    const price = priceAt(plan, provider)
+    const price = fits(plan) ? priceAt(plan, provider) : ''
     return price === '' ? [] : [{ value: plan.code, name: plan.label, price }]
   })
   fillChoices('plans', plans)
-  byId('node-part').hidden = byId('renews').value !== '' || own.shop.nodes.length < 2
+  byId('node-part').hidden = byId('renews').value !== '' || byId('node').options.length < 2
   showPrice()
 }
 
@@ -74,14 +91,15 @@ export function showPrice(): void {
 const option = (value: string, label: string) => new Option(label, value)
 
 export function showShop(): void {
-  const { payments_enabled, providers, plans, nodes, subscriptions } = own.shop
+  const { payments_enabled, providers, plans, nodes, places, subscriptions } = own.shop
   const open = payments_enabled && providers.length > 0 && plans.length > 0
   byId('buy-form').hidden = !open
   byId('closed').hidden = open
   byId('no-subscriptions').textContent = open ? texts.none : texts.noneClosed
   if (!open) return
-  const renewable = subscriptions.map(({ uuid, node_label, plan_label }) =>
-    option(uuid, fill(texts.renew, { name: `${plain(node_label)}, ${plan_label}` })),
+  const renewable = subscriptions.map(
+    ({ uuid, node_label, node_group_label = node_label, plan_label }) =>
+      option(uuid, fill(texts.renew, { name: `${plain(node_group_label)}, ${plan_label}` })),
   )
   const before = byId('renews').value
   byId('renews').replaceChildren(
@@ -93,7 +111,16 @@ export function showShop(): void {
   const known = subscriptions.find(({ uuid }) => uuid === before) ?? due
   if (known) byId('renews').value = known.uuid
   byId('renews-part').hidden = renewable.length === 0
-  byId('node').replaceChildren(...nodes.map(({ code, label }) => option(code, plain(label))))
+  const offered = places?.map((place) =>
+    'node' in place
+      ? option(place.node, plain(place.label))
+      : option(placeOf(place.node_group), `🌍 ${plain(place.label)} · ${place.servers}`),
+  )
+  byId('node').replaceChildren(
+    ...(offered ?? nodes.map(({ code, label }) => option(code, plain(label)))),
+  )
+  const wantedPlan = plans.find(({ code }) => code === own.wanted)
+  if (wantedPlan?.node_group) byId('node').value = placeOf(wantedPlan.node_group)
   fillChoices(
     'providers',
     providers.map(({ id, label }) => ({ value: id, name: label })),
@@ -110,6 +137,10 @@ export function showShop(): void {
 /** The page's words for a refusal that a buyer can do something about. */
 const refusalText = (code: string): string => texts.refusals[code] ?? texts.refused
 
+/** The node of an order; the home of a group's is not chosen. */
+const nodeOf = (order: FormData) =>
+  `${order.get('node')}`.startsWith('@') ? {} : { node: order.get('node') }
+
 export async function pay(): Promise<void> {
   const order = chosen()
   const renews = order.get('renews')
@@ -120,7 +151,7 @@ export async function pay(): Promise<void> {
     const { pay_url } = await call<PayLinkAnswer>('POST', '/payments', {
       plan: order.get('plans'),
       provider: order.get('providers'),
-      ...(renews ? { renews } : { node: order.get('node') }),
+      ...(renews ? { renews } : nodeOf(order)),
     })
     if (!/^https?:\/\//.test(pay_url)) throw new Error('no address')
     keep(own.token)

@@ -17,7 +17,8 @@ function standing({ state, expires_at }: Subscription): [words: string, colour: 
 }
 
 function subscriptionRow(subscription: Subscription): HTMLElement {
-  const { node_label, plan_label, expires_at, state, uuid } = subscription
+  const { node_label: home, node_group_label: node_label = home } = subscription
+  const { plan_label, expires_at, state, uuid } = subscription
   const name = plain(node_label)
   const [words, colour] = standing(subscription)
   const when = fill(state === 'expired' ? texts.ended : texts.until, { date: day(expires_at) })
