@@ -55,7 +55,12 @@ test('logs and metrics learn nothing of where the panel is', () => {
 })
 
 describe('routes of operations', () => {
-  const s = { marker: 'services' } as unknown as Http
+  const s = {
+    marker: 'services',
+    clientIp: () => '192.0.2.1',
+    // SQLite's is the same for everybody.
+    db: { onBehalfOf: () => s.db },
+  } as unknown as Http
   const declared = [
     operation(
       {
