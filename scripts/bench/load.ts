@@ -8,8 +8,10 @@ import { hwidOf, PER_USER, tokenOf } from './shop.ts'
 export interface LoadJob {
   port: number
   host: string
-  /** Tokens are those of the first `users` users; every request takes one of them and one of its owner's devices at random. */
+  /** Tokens are those of `users` users; every request takes one of them and one of its owner's devices at random. */
   users: number
+  /** The first of them; 0 by default. */
+  firstUser?: number
   connections: number
   warmupSeconds: number
   /** How long a connection rests after each answer; not at all by default. */
@@ -58,7 +60,8 @@ function makeRequests(job: LoadJob): Buffer[] {
   const random = randomNumbers(42)
   const texts: string[] = []
   for (let i = 0; i < REQUESTS; i++) {
-    texts.push(requestText(job, random(job.users), random(PER_USER)))
+    const user = (job.firstUser ?? 0) + random(job.users)
+    texts.push(requestText(job, user, random(PER_USER)))
   }
   return toRequests(texts)
 }

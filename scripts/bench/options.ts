@@ -6,6 +6,7 @@ import type { RuntimeName } from './processes.ts'
 
 export const PARTS = [
   'sub',
+  'sub-groups',
   'processes',
   'scale',
   'idle',
@@ -28,7 +29,8 @@ export const HELP = `Measures the service on Node and Bun and prints one table (
   npm run bench -- --runtimes node       one runtime; Bun is BUN_BIN, else the one in PATH
   npm run bench -- --quick               small sizes and short runs: whether it works, not how fast it is
 
-  --users N          users of sub, processes, listing, grants and engines, each with 3 subscriptions and 3 devices (100000)
+  --users N          users of sub, processes, listing, grants and engines, each with 3 subscriptions and 3 devices (100000);
+                     a tenth as many of each kind of sub-groups
   --many N           users of scale, against 1000, and of million (1000000)
   --clients N        clients of a node in sync and memory, whose large one has ten times as many (10000)
   --payments N       payments of grants and engines, each run (10000)

@@ -13,6 +13,7 @@ import { measureMillion } from './million.ts'
 import { HELP, type Options, type Part, parseOptions } from './options.ts'
 import { findRuntimes, type Runtime } from './processes.ts'
 import { measureScale, measureSub } from './sub.ts'
+import { measureSubGroups } from './sub-groups.ts'
 import { measureSync } from './sync.ts'
 import { measureProcesses } from './web-processes.ts'
 import { withWorkFolder } from './work-folder.ts'
@@ -21,6 +22,7 @@ type Measure = (options: Options, runtime: Runtime, folder: string) => Promise<F
 
 const MEASURES: Record<Part, Measure> = {
   sub: measureSub,
+  'sub-groups': measureSubGroups,
   processes: measureProcesses,
   scale: measureScale,
   idle: measureIdle,

@@ -19,7 +19,7 @@ import { hwidOf, NODES, PER_USER, tgIdOf, tokenOf } from './shop.ts'
 const PLANS = ['1m', '3m', '6m', '12m']
 const DAY_MS = 86_400_000
 
-function uuidOf(user: number, number: number): string {
+export function uuidOf(user: number, number: number): string {
   const hex = hash('sha256', `uuid ${user} ${number}`, 'hex')
   return [
     hex.slice(0, 8),
@@ -30,9 +30,9 @@ function uuidOf(user: number, number: number): string {
   ].join('-')
 }
 
-const timestamp = (ms: number): string => new Date(ms).toISOString().slice(0, 19)
+export const timestamp = (ms: number): string => new Date(ms).toISOString().slice(0, 19)
 
-type Driver = ReturnType<typeof openDatabase>['raw']
+export type Driver = ReturnType<typeof openDatabase>['raw']
 
 /** Ten nodes: all with REALITY, four with WebSocket and XHTTP, three with Hysteria2. */
 function insertShared(raw: Driver, now: number): void {
@@ -117,7 +117,7 @@ function insertSubscriptions(raw: Driver, users: number, now: number): void {
   }
 }
 
-function insertUsers(raw: Driver, users: number, now: number): void {
+export function insertUsers(raw: Driver, users: number, now: number): void {
   const insert = raw.prepare(
     'INSERT INTO users (tg_id, telegram_id, username, token, created_at) VALUES (?, ?, ?, ?, ?)',
   )
@@ -131,7 +131,7 @@ function insertUsers(raw: Driver, users: number, now: number): void {
 /** Never an hour ago: however old the kept database is, fetches do not begin to write sightings. */
 const SEEN = '2099-01-01T00:00:00'
 
-function insertDevices(raw: Driver, users: number, now: number): void {
+export function insertDevices(raw: Driver, users: number, now: number): void {
   const insert = raw.prepare(
     `INSERT INTO devices (tg_id, hwid, device_os, device_model, user_agent, created_at, last_seen_at)
      VALUES (?, ?, 'iOS', 'iPhone 15', 'Happ/3.5.0', ?, ?)`,
@@ -143,7 +143,9 @@ function insertDevices(raw: Driver, users: number, now: number): void {
   }
 }
 
-function fill(path: string, users: number): void {
+type Write = (raw: Driver, now: number) => void
+
+function fill(path: string, write: Write): void {
   const now = Date.now()
   const { raw } = openDatabase(path, { now: new Date(now) })
   raw.pragma('synchronous = OFF')
@@ -156,10 +158,7 @@ function fill(path: string, users: number): void {
     .all() as { type: string; name: string; sql: string }[]
   for (const { type, name } of later) raw.exec(`DROP ${type} ${name}`)
   raw.exec('BEGIN')
-  insertShared(raw, now)
-  insertUsers(raw, users, now)
-  insertSubscriptions(raw, users, now)
-  insertDevices(raw, users, now)
+  write(raw, now)
   for (const { sql } of later) raw.exec(sql)
   rebuildFacts(raw)
   raw.exec('COMMIT')
@@ -170,6 +169,7 @@ function fill(path: string, users: number): void {
 const SOURCES = [
   '../../db/schema/customers.ts',
   '../../db/schema/facts.ts',
+  '../../db/schema/node-groups.ts',
   '../../db/schema/nodes.ts',
   '../../db/schema/notify.ts',
   '../../db/schema/payments.ts',
@@ -208,11 +208,20 @@ export async function keptDatabase(
   return path
 }
 
-/** Writes a seeded database with this many users to a new file. */
-export async function seededDatabase(users: number, path: string): Promise<void> {
-  await withStartLock(path, async () => fill(path, users))
+/** Makes a new file a database with what `write` writes. */
+export async function fillDatabase(path: string, write: Write): Promise<void> {
+  await withStartLock(path, async () => fill(path, write))
   rmSync(`${path}.lock`, { force: true })
 }
+
+/** Writes a seeded database with this many users to a new file. */
+export const seededDatabase = (users: number, path: string): Promise<void> =>
+  fillDatabase(path, (raw, now) => {
+    insertShared(raw, now)
+    insertUsers(raw, users, now)
+    insertSubscriptions(raw, users, now)
+    insertDevices(raw, users, now)
+  })
 
 /** A folder for one server with its own copy of a database as `panel.db`. */
 export function folderWith(folder: string, database: string): string {

@@ -48,11 +48,16 @@ async function sampleAnswer(port: number): Promise<BareAnswer> {
   return answers[SAMPLES >> 1] as BareAnswer
 }
 
-/** Lets the generator, always on Node, ask a server for the lists of `users` users. */
-export function load(options: Options, server: Server, users: number): Promise<LoadResult> {
+/** Lets the generator, always on Node, ask a server for the lists of `users` users from the first on. */
+export function load(
+  options: Options,
+  server: Server,
+  users: number,
+  firstUser = 0,
+): Promise<LoadResult> {
   const { connections, seconds } = options
   const job: LoadJob = {
-    ...{ port: server.port, host: HOST, users, connections },
+    ...{ port: server.port, host: HOST, users, firstUser, connections },
     ...{ warmupSeconds: WARMUP_SECONDS, seconds },
   }
   const [node] = findRuntimes(['node'])
@@ -74,10 +79,11 @@ async function alternate(
   return results
 }
 
-const perSecond = (results: LoadResult[]) => median(results.map((result) => result.perSecond))
+export const perSecond = (results: LoadResult[]) =>
+  median(results.map((result) => result.perSecond))
 const p99 = (results: LoadResult[]) => median(results.map((result) => result.p99Ms))
 /** The median of the ratios of two runs that followed each other. */
-const ratio = (a: LoadResult[], b: LoadResult[], of: (result: LoadResult) => number) =>
+export const ratio = (a: LoadResult[], b: LoadResult[], of: (result: LoadResult) => number) =>
   median(a.map((result, i) => of(result) / of(b[i] as LoadResult)))
 
 /** Part `sub`. */
