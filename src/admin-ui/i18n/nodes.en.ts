@@ -6,6 +6,7 @@ export const nodesEn = {
   sub: (up: number, all: number) =>
     `${up} of ${plural('en', all, { one: 'node takes', other: 'nodes take' })} part`,
   list: 'Nodes in the order in which buyers see them',
+  tabs: { servers: 'Servers', groups: 'Groups' },
   add: 'Add a node',
   addExternal: 'Add an external node instead',
   addAction: 'Add the node',
@@ -141,6 +142,47 @@ export const nodesEn = {
     noTarget: 'There is no other node that is on.',
     done: (n: number, to: string) =>
       `${plural('en', n, { one: 'subscription is', other: 'subscriptions are' })} on ${to} now`,
+  },
+  groups: {
+    sub: 'What is sold as one subscription with many servers',
+    list: 'Groups in the order in which buyers see them',
+    add: 'New group',
+    addAction: 'Create the group',
+    added: (label: string) => `${label} is there: choose it in a plan to sell it`,
+    edit: (label: string) => `Edit ${label}`,
+    actions: (label: string) => `Actions for ${label}`,
+    subscriptions: (n: number) =>
+      `${plural('en', n, { one: 'subscription gets', other: 'subscriptions get' })} this`,
+    noServers: 'no servers',
+    offOne: (label: string) => `${label} (off)`,
+    hides: 'Lists leave out what is down',
+    label: 'Name',
+    labelHint: 'What buyers see, such as All servers',
+    nodes: 'Servers',
+    hideDown: 'Leave out what is down',
+    hideDownHint: 'A member that has been down for ten minutes leaves lists until it is back.',
+    saved: (added: number, removed: number) => `Saved: ${added} clients added, ${removed} removed.`,
+    leave: (labels: string, n: number) =>
+      `${plural('en', n, { one: 'subscription works', other: 'subscriptions work' })} no more on ${labels} once you save.`,
+    join: (labels: string, n: number) =>
+      `${plural('en', n, { one: 'subscription works', other: 'subscriptions work' })} on ${labels} too once you save.`,
+    removeTitle: (label: string) => `Delete the group ${label}?`,
+    removeText:
+      'The servers stay. That is refused while a plan, a gift code, an open payment or a subscription has the group.',
+    removed: (label: string) => `The group ${label} is deleted`,
+    none: 'There are no groups yet',
+    noneHint:
+      'With a group one subscription has many servers, in one link. Put servers together here, then choose the group in a plan.',
+    together: 'Sell all servers together',
+    togetherText: (n: number) =>
+      `One step makes a group of all ${n} servers that are on, and sells plans with it.`,
+    togetherLabel: 'All servers',
+    togetherPlans: 'Sold with it',
+    togetherSold:
+      'What is sold already stays as it is until it is renewed. To give people the group at once, select them under Users.',
+    togetherAction: 'Sell together',
+    togetherDone: (label: string, n: number) =>
+      `${label}: sold with ${plural('en', n, { one: 'plan', other: 'plans' })}`,
   },
   retired: {
     title: 'Deleted servers still to be cleaned',

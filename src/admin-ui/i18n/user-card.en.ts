@@ -22,6 +22,7 @@ export const userCardEn = {
   subscriptions: 'Subscriptions',
   noSubscriptions: 'No subscriptions yet',
   noSubscriptionsHint: 'Grant access, or create a link by which the user pays.',
+  servers: 'Servers',
   payments: 'Payments',
   traffic: 'Traffic',
   from: 'From',

@@ -24,6 +24,7 @@ export const userCardRu: UserCardTexts = {
   subscriptions: 'Подписки',
   noSubscriptions: 'Подписок пока нет',
   noSubscriptionsHint: 'Выдайте доступ или создайте ссылку на оплату.',
+  servers: 'Серверы',
   payments: 'Платежи',
   traffic: 'Трафик',
   from: 'Откуда',

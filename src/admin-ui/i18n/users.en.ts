@@ -46,6 +46,9 @@ export const usersEn = {
     extendTitle: (n: number) => `Extend the access of ${users(n)}`,
     extendText:
       'All their running and held subscriptions get these days. What has ended stays ended.',
+    groupTitle: (n: number) => `Group of servers for ${users(n)}`,
+    groupText:
+      'All their running and held subscriptions work on its servers from now on, with the same link.',
     banTitle: (n: number) => `Ban ${users(n)}?`,
     banText:
       'Their links show an empty list, their devices are cut off now, and nothing is sold to them. What they have stays and works again when the ban is lifted.',

@@ -13,12 +13,14 @@ import { PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Empty } from '#src/admin-ui/kit/state.tsx'
 import type { Column } from '#src/admin-ui/kit/table.tsx'
 import { useList } from '#src/admin-ui/list.ts'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { PlaceFilters } from './access/place-filters.tsx'
 import { SubscriptionBadge } from './access/state.tsx'
-import type { Subscription } from './access/subscription.ts'
+import { placeOf, type Subscription } from './access/subscription.ts'
 import { SubscriptionMenu } from './access/subscription-actions.tsx'
+import { access } from './access/texts.ts'
 import { UserFilter } from './access/user-filter.tsx'
 
 const words = catalogue({ en: subscriptionsEn, ru: subscriptionsRu })
@@ -33,6 +35,7 @@ const DEFAULTS = {
   q: '',
   status: 'all',
   node: '',
+  node_group: '',
   plan: '',
   tg_id: '',
   ends: '',
@@ -62,7 +65,7 @@ function columnsOf(): Column<Subscription>[] {
       phone: 'state',
       cell: (row) => <SubscriptionBadge subscription={row} />,
     },
-    { key: 'node', title: common().node, cell: (row) => row.node_label },
+    { key: 'node', title: common().node, cell: placeOf },
     { key: 'plan', title: common().plan, cell: (row) => row.plan_label },
     { key: 'left', title: t.left, end: true, cell: (row) => number(daysToGo(row)) },
     {
@@ -106,6 +109,7 @@ function useSubscriptions() {
 function Tools({ list }: { list: ReturnType<typeof useSubscriptions> }) {
   const t = words()
   const { filters, change } = list
+  const { options: groups } = useNodeGroups()
   return (
     <>
       <SearchBox
@@ -120,6 +124,15 @@ function Tools({ list }: { list: ReturnType<typeof useSubscriptions> }) {
         onValue={(status) => change({ status })}
       />
       <PlaceFilters filters={filters} change={change} />
+      {groups.length > 0 && (
+        <FilterSelect
+          label={access().group}
+          all={access().allGroups}
+          value={filters.node_group}
+          options={groups}
+          onValue={(node_group) => change({ node_group })}
+        />
+      )}
       <FilterSelect
         label={t.filterEnd}
         all={t.anyEnd}

@@ -1,13 +1,26 @@
 /** What can be chosen wherever access is given: nodes and plans. */
 import { api, ok } from '#src/admin-ui/api.ts'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { useQuery } from '#src/admin-ui/query.ts'
 
 const LIST_STALE_MS = 60_000
+
+/** What is given, as forms have it. */
+interface Place {
+  node: string
+  plan: string
+}
 
 /** All nodes and plans as options: `…All` for filters, the others for what can be given now. */
 export function useChoices() {
   const nodes = useQuery('nodes', () => ok(api.nodes.$get()), { stale: LIST_STALE_MS })
   const plans = useQuery('plans', () => ok(api.plans.$get()), { stale: LIST_STALE_MS })
+  const { labelOf } = useNodeGroups()
+  /** The name of the group that comes with a plan. */
+  const groupOf = (code: string) => {
+    const group = plans.data?.find((plan) => plan.code === code)?.node_group
+    return group && labelOf(group)
+  }
   const option = ({ code, label }: { code: string; label: string }) => ({ value: code, label })
   return {
     ready: nodes.data !== undefined && plans.data !== undefined,
@@ -17,5 +30,9 @@ export function useChoices() {
     nodesAll: (nodes.data ?? []).map(option),
     plans: (plans.data ?? []).filter((plan) => !plan.archived).map(option),
     plansAll: (plans.data ?? []).map(option),
+    groupOf,
+    /** A place as the API wants it: with a group the node may be left to the service. */
+    placed: ({ node, plan }: Place): { node?: string; plan: string } =>
+      node === '' && groupOf(plan) ? { plan } : { node, plan },
   }
 }

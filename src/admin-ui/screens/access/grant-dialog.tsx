@@ -7,8 +7,9 @@ import { TextField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { common } from '#src/admin-ui/texts.ts'
+import { useChoices } from './choices.ts'
 import { PlaceFields } from './place-fields.tsx'
-import { accessChanged } from './subscription.ts'
+import { accessChanged, placeOf } from './subscription.ts'
 import { access } from './texts.ts'
 
 /** Without `tgId` it asks for whom; `done` is told. */
@@ -18,18 +19,20 @@ export function GrantDialog(p: {
   done?: (tgId: string) => void
 }) {
   const t = access()
+  const { placed } = useChoices()
   const form = useForm({
     initial: { tg_id: String(p.tgId ?? ''), node: '', plan: '' },
     once: true,
-    send: ({ tg_id, node, plan }) =>
+    send: ({ tg_id, ...place }) =>
       ok(
         api.users[':tg_id'].grant.$post({
           param: { tg_id: encodeURIComponent(tg_id.trim() || '-') },
-          json: { node, plan },
+          json: placed(place),
         }),
       ),
     done: (granted) => {
-      toast(t.granted(granted.node_label, date(granted.expires_at)))
+      const { node_group, expires_at } = granted
+      toast(t.granted(placeOf(granted), date(expires_at), node_group !== undefined))
       accessChanged()
       p.close()
       p.done?.(String(granted.tg_id))

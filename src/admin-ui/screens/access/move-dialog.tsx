@@ -15,14 +15,15 @@ import { access } from './texts.ts'
 export function MoveDialog(p: { subscription: Subscription; close: () => void }) {
   const t = access()
   const { subscription, close } = p
+  const { node_label, node_group_label } = subscription
   const others = useChoices().nodes.filter((node) => node.value !== subscription.node)
   const labelOf = (code: string) => others.find((node) => node.value === code)?.label ?? code
   const form = useForm({
     initial: { node: '' },
     send: ({ node }) =>
       ok(api.subscriptions[':uuid'].$patch({ param: { uuid: subscription.uuid }, json: { node } })),
-    done: ({ node_label }) => {
-      toast(t.moved(node_label))
+    done: (moved) => {
+      toast(t.moved(moved.node_label))
       accessChanged()
       close()
     },
@@ -38,9 +39,15 @@ export function MoveDialog(p: { subscription: Subscription; close: () => void })
       >
         <SelectField label={t.moveNode} empty={t.choose} options={others} {...form.field('node')} />
         <div class="t2 stack">
-          <p>{t.moveText(userName(subscription), subscription.node_label, to)}</p>
+          <p>
+            {node_group_label === undefined
+              ? t.moveText(userName(subscription), node_label, to)
+              : t.moveHome(node_group_label, node_label, to)}
+          </p>
           <p>{t.moveStays(date(subscription.expires_at))}</p>
-          {stateOf(subscription) === 'active' && <p>{t.moveApps}</p>}
+          {node_group_label === undefined && stateOf(subscription) === 'active' && (
+            <p>{t.moveApps}</p>
+          )}
         </div>
       </FormBox>
     </Dialog>

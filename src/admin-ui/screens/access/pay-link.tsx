@@ -12,7 +12,9 @@ import { QrCode } from '#src/admin-ui/kit/qr.tsx'
 import { invalidate, useQuery } from '#src/admin-ui/query.ts'
 import { useWorkingProviders } from '#src/admin-ui/sales.ts'
 import { common } from '#src/admin-ui/texts.ts'
+import { useChoices } from './choices.ts'
 import { PlaceFields } from './place-fields.tsx'
+import { placeOf } from './subscription.ts'
 import { access } from './texts.ts'
 
 /** The user's subscriptions that a payment can lengthen. */
@@ -30,6 +32,7 @@ const nothing = { tg_id: '', node: '', plan: '', provider: '', renews: '' }
 
 function LinkForm(p: { tgId: number | undefined; close: () => void; made: (url: string) => void }) {
   const t = access()
+  const { placed } = useChoices()
   const providers = useWorkingProviders()
   const form = useForm({
     initial: { ...nothing, tg_id: String(p.tgId ?? '') },
@@ -38,9 +41,8 @@ function LinkForm(p: { tgId: number | undefined; close: () => void; made: (url: 
         api.payments.$post({
           json: {
             tg_id: Number(tg_id),
-            plan,
             provider: provider || (providers?.[0]?.id ?? ''),
-            ...(renews ? { renews } : { node }),
+            ...(renews ? { plan, renews } : placed({ node, plan })),
           },
         }),
       ),
@@ -75,7 +77,7 @@ function LinkForm(p: { tgId: number | undefined; close: () => void; made: (url: 
           empty={t.renewsNothing}
           options={renewable.map((row) => ({
             value: row.uuid,
-            label: `${row.node_label}, ${row.plan_label} (${userName(row)})`,
+            label: `${placeOf(row)}, ${row.plan_label} (${userName(row)})`,
           }))}
           {...form.field('renews')}
         />

@@ -15,14 +15,21 @@ interface Field {
 
 /** `field` of a form with both; `withoutNode` where the node is known otherwise. */
 export function PlaceFields(p: { field: (name: Name) => Field; withoutNode?: boolean }) {
-  const { nodes, plans } = useChoices()
-  const choose = access().choose
+  const t = access()
+  const { nodes, plans, groupOf } = useChoices()
+  const group = groupOf(p.field('plan').value)
   return (
     <>
       {!p.withoutNode && (
-        <SelectField label={common().node} empty={choose} options={nodes} {...p.field('node')} />
+        <SelectField
+          label={common().node}
+          empty={group ? t.allOf(group) : t.choose}
+          options={nodes}
+          {...(group && { hint: t.homeHint })}
+          {...p.field('node')}
+        />
       )}
-      <SelectField label={common().plan} empty={choose} options={plans} {...p.field('plan')} />
+      <SelectField label={common().plan} empty={t.choose} options={plans} {...p.field('plan')} />
     </>
   )
 }

@@ -10,9 +10,11 @@ import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Menu, type MenuItem } from '#src/admin-ui/kit/menu.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { useAction } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { fieldTime, timestampOfField } from '#src/admin-ui/zone.ts'
+import { GroupDialog } from './group-dialog.tsx'
 import { MoveDialog } from './move-dialog.tsx'
 import { stateOf } from './state.tsx'
 import { accessChanged, nameOf, type Subscription } from './subscription.ts'
@@ -135,7 +137,8 @@ async function revoke(subscription: Subscription) {
 /** The button with all that can be done to a subscription in its state; nothing once it is revoked. */
 export function SubscriptionMenu({ subscription }: { subscription: Subscription }) {
   const t = access()
-  const [open, setOpen] = useState<'extend' | 'end' | 'move' | null>(null)
+  const [open, setOpen] = useState<'extend' | 'end' | 'move' | 'group' | null>(null)
+  const { groups } = useNodeGroups()
   const act = useAction((work: (s: Subscription) => Promise<void>) => work(subscription))
   const state = stateOf(subscription)
   if (state === 'revoked') return null
@@ -146,6 +149,7 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
     state === 'active' && { label: t.hold, icon: 'pause', onClick: () => act.run(hold) },
     state === 'held' && { label: t.resume, icon: 'play', onClick: () => act.run(resume) },
     { label: t.move, icon: 'nodes', onClick: () => setOpen('move') },
+    groups.length > 0 && { label: t.group, icon: 'nodes', onClick: () => setOpen('group') },
     { label: t.reset, icon: 'refresh', onClick: () => act.run(reset) },
     { label: t.revoke, icon: 'ban', danger: true, onClick: () => act.run(revoke) },
   ]
@@ -155,6 +159,7 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
       {open === 'extend' && <ExtendDialog subscription={subscription} close={close} />}
       {open === 'end' && <EndDialog subscription={subscription} close={close} />}
       {open === 'move' && <MoveDialog subscription={subscription} close={close} />}
+      {open === 'group' && <GroupDialog subscription={subscription} close={close} />}
     </>
   )
 }

@@ -7,7 +7,13 @@ import { access } from './texts.ts'
 export type Subscription = Row<typeof api.subscriptions.$get>
 
 /** What is shown of access is asked for again. */
-export const accessChanged = () => invalidate('user ', 'users', 'subscriptions', 'stats', 'traffic')
+export const accessChanged = () =>
+  invalidate('user ', 'users', 'subscriptions', 'stats', 'traffic', 'node-groups')
+
+/** Where it is: its group where it has one, else its node. */
+export const placeOf = (s: Pick<Subscription, 'node_label' | 'node_group_label'>) =>
+  s.node_group_label ?? s.node_label
 
 /** `the subscription of @anna on Amsterdam` */
-export const nameOf = (s: Subscription) => access().subscriptionOf(userName(s), s.node_label)
+export const nameOf = (s: Subscription) =>
+  access().subscriptionOf(userName(s), placeOf(s), s.node_group !== undefined)

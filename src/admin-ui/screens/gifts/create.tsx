@@ -7,6 +7,7 @@ import { NumberField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { invalidate } from '#src/admin-ui/query.ts'
+import { useChoices } from '#src/admin-ui/screens/access/choices.ts'
 import { PlaceFields } from '#src/admin-ui/screens/access/place-fields.tsx'
 import { access } from '#src/admin-ui/screens/access/texts.ts'
 import { common } from '#src/admin-ui/texts.ts'
@@ -19,6 +20,7 @@ const MOST_CODES = 1000
 
 function CreateForm(p: { close: () => void; made: (codes: Created) => void }) {
   const t = giftTexts()
+  const { placed } = useChoices()
   const form = useForm({
     initial: {
       node: '',
@@ -27,8 +29,12 @@ function CreateForm(p: { close: () => void; made: (codes: Created) => void }) {
       expires_in_days: null as number | null,
     },
     once: true,
-    send: ({ count, ...values }) =>
-      ok(api['gift-codes'].$post({ json: { ...values, count: count as number } })),
+    send: ({ count, expires_in_days, ...place }) =>
+      ok(
+        api['gift-codes'].$post({
+          json: { ...placed(place), count: count as number, expires_in_days },
+        }),
+      ),
     done: (codes) => {
       invalidate('gifts', 'stats')
       p.made([codes].flat())

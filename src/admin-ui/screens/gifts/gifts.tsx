@@ -12,6 +12,7 @@ import { Empty } from '#src/admin-ui/kit/state.tsx'
 import type { Column } from '#src/admin-ui/kit/table.tsx'
 import { messageOf, toast } from '#src/admin-ui/kit/toast.tsx'
 import { useList, useSelection } from '#src/admin-ui/list.ts'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { invalidate, useAction } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
@@ -50,10 +51,19 @@ async function revokeAll(codes: string[]): Promise<{ failed: string[]; reason: s
   return { failed, reason }
 }
 
+/** Node or group, and plan. */
+function useGives({ node_group, node_label, plan_label }: Gift): string {
+  const { labelOf } = useNodeGroups()
+  return `${node_group === undefined ? node_label : labelOf(node_group)}, ${plan_label}`
+}
+
+const Gives = ({ gift }: { gift: Gift }) => <>{useGives(gift)}</>
+
 function Revoke({ gift }: { gift: Gift }) {
   const t = giftTexts()
+  const gives = useGives(gift)
   const revoke = useAction(async () => {
-    const text = t.revokeText(`${gift.node_label}, ${gift.plan_label}`)
+    const text = t.revokeText(gives)
     const asked = { title: t.revokeTitle(gift.code), text, action: t.revoke, danger: true }
     if (!(await confirm(asked))) return
     await ok(api['gift-codes'][':code'].$delete({ param: { code: gift.code } }))
@@ -112,7 +122,7 @@ function columnsOf(asked: string): Column<Gift>[] {
         return <Badge tone={TONES[state]}>{t.states[state]}</Badge>
       },
     },
-    { key: 'gives', title: t.gives, cell: (gift) => `${gift.node_label}, ${gift.plan_label}` },
+    { key: 'gives', title: t.gives, cell: (gift) => <Gives gift={gift} /> },
     { key: 'used', title: t.usedBy, cell: (gift) => <UsedBy gift={gift} /> },
     {
       key: 'expires',

@@ -11,7 +11,7 @@ import { Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useQuery } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { type NodeRow, nodesChanged, nodeTexts } from './texts.ts'
+import { isForeign, type NodeRow, nodesChanged, nodeTexts } from './texts.ts'
 
 const STATES = ['active', 'held', 'expired'] as const
 
@@ -62,8 +62,6 @@ function MoveForm({ node, targets, counts, close }: Props & { counts: Counts }) 
   })
   const target = targets.find(({ code }) => code === form.values.to)
   const label = target?.label ?? ''
-  // With a shared client whoever has its id gets in.
-  const isForeign = target?.kind === 'external' && !target.shared_uuid
   return (
     <FormBox
       form={form}
@@ -88,7 +86,7 @@ function MoveForm({ node, targets, counts, close }: Props & { counts: Counts }) 
           <li>{t.payments(node.label)}</li>
         </ul>
       </section>
-      {isForeign && <Note tone="warn">{t.external(label)}</Note>}
+      {target && isForeign(target) && <Note tone="warn">{t.external(label)}</Note>}
     </FormBox>
   )
 }

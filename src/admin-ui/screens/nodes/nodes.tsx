@@ -5,17 +5,19 @@ import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { Card, Note, PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Reorder } from '#src/admin-ui/kit/reorder.tsx'
 import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
-import { toast, toastError } from '#src/admin-ui/kit/toast.tsx'
+import { toastError } from '#src/admin-ui/kit/toast.tsx'
 import { useAction } from '#src/admin-ui/query.ts'
-import { loadRefusals, noteInWords } from '#src/admin-ui/refusals.ts'
 import { href, type Route, setQuery } from '#src/admin-ui/router.ts'
 import { AddServer } from './add-server.tsx'
 import { NodeCard } from './card.tsx'
+import { Groups } from './groups.tsx'
 import { HostKeyDialog } from './host-key.tsx'
 import { Retired } from './retired.tsx'
 import { NodeLine } from './row.tsx'
 import { SetUpNode } from './setup.tsx'
-import { nodesChanged, nodeTexts, useNodes } from './texts.ts'
+import { tellSync } from './synced.ts'
+import { NodeTabs } from './tabs.tsx'
+import { isSoldNode, nodesChanged, nodeTexts, useNodes } from './texts.ts'
 import './nodes.css'
 
 function useSync(blocked: string) {
@@ -23,13 +25,7 @@ function useSync(blocked: string) {
   const sync = async (force: boolean) => {
     const { nodes } = await ok(api.sync.$post({ json: { force } }))
     nodesChanged()
-    // Also where it went well but for removals that were held back.
-    const failed = nodes.filter((node) => node.error !== null)
-    if (failed.length > 0) await loadRefusals()
-    for (const { code, error } of failed) toast(t.syncFailed(code, noteInWords(error ?? '')), 'bad')
-    if (failed.length > 0) return
-    const sum = (of: 'added' | 'removed') => nodes.reduce((all, node) => all + node[of], 0)
-    toast(t.synced(sum('added'), sum('removed')))
+    await tellSync(nodes, t.synced)
   }
   const now = useAction(() => sync(false))
   const force = useAction(async () => {
@@ -56,14 +52,14 @@ function BlockedNote(p: { codes: string; force: { run: () => unknown; busy: bool
 
 const saveOrder = (codes: string[]) => ok(api.nodes.reorder.$post({ json: { codes } }))
 
-function NodeList({ route }: { route: Route }) {
+function Servers({ route }: { route: Route }) {
   const t = nodeTexts()
   const nodes = useNodes()
   const all = nodes.data ?? []
   const blocked = all.filter((node) => node.sync_blocked).map((node) => node.code)
   const { now, force } = useSync(blocked.join(', '))
   const opened = all.find((node) => node.code === route.query.get('node'))
-  const up = all.filter((node) => node.enabled && node.status === 'active').length
+  const up = all.filter(isSoldNode).length
   return (
     <>
       <PageHeader title={t.title} sub={nodes.data ? t.sub(up, all.length) : ' '}>
@@ -74,6 +70,7 @@ function NodeList({ route }: { route: Route }) {
           {t.add}
         </LinkButton>
       </PageHeader>
+      <NodeTabs current="servers" />
       {blocked.length > 0 && <BlockedNote codes={blocked.join(', ')} force={force} />}
       <Card flush>
         <Loaded query={nodes} lines={5} tall>
@@ -110,14 +107,19 @@ function TrustOf({ code }: { code: string }) {
   return node ? <HostKeyDialog node={node} /> : null
 }
 
-export function Nodes({ route }: { route: Route }) {
+function Part({ route }: { route: Route }) {
   const [, part, code = ''] = route.segments
+  if (part === 'add') return <AddServer />
+  if (part === 'setup') return <SetUpNode key={code} code={code} />
+  if (part === 'groups') return <Groups />
+  return <Servers route={route} />
+}
+
+export function Nodes({ route }: { route: Route }) {
   const trust = route.query.get('trust')
   return (
     <>
-      {part === 'add' && <AddServer />}
-      {part === 'setup' && <SetUpNode key={code} code={code} />}
-      {part !== 'add' && part !== 'setup' && <NodeList route={route} />}
+      <Part route={route} />
       {trust !== null && <TrustOf key={trust} code={trust} />}
     </>
   )

@@ -10,7 +10,7 @@ import { Said } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { NodeBadge } from '#src/admin-ui/states.tsx'
 import { MoveDialog } from './move.tsx'
-import { isOwn, type NodeRow, nodesChanged, nodeTexts, setupHref } from './texts.ts'
+import { isOwn, isSoldNode, type NodeRow, nodesChanged, nodeTexts, setupHref } from './texts.ts'
 
 function useNodeActions(node: NodeRow) {
   const t = nodeTexts()
@@ -128,9 +128,7 @@ export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
       {moving && (
         <MoveDialog
           node={node}
-          targets={nodes.filter(
-            ({ code, enabled, status }) => code !== node.code && enabled && status === 'active',
-          )}
+          targets={nodes.filter((one) => one.code !== node.code && isSoldNode(one))}
           close={() => setMoving(false)}
         />
       )}

@@ -17,7 +17,17 @@ export const isOwn = ({ code }: { code: string }) => code === 'de1'
 export const useNodes = (every = 30_000) => useQuery('nodes', () => ok(api.nodes.$get()), { every })
 
 /** What is shown of nodes is asked for again. */
-export const nodesChanged = () => invalidate('nodes', 'stats')
+export const nodesChanged = () => invalidate('nodes', 'node-groups', 'stats')
+
+/** And of groups, wherever they are sold. */
+export const groupsChanged = () =>
+  invalidate('node-groups', 'nodes', 'plans', 'user ', 'subscriptions')
+
+/** Whether a node can be sold. */
+export const isSoldNode = ({ enabled, status }: NodeRow) => enabled && status === 'active'
+
+/** Whether its clients must be added elsewhere; with a shared client whoever has its id gets in. */
+export const isForeign = ({ kind, shared_uuid }: NodeRow) => kind === 'external' && !shared_uuid
 
 /** Where a server is set up, and its setup followed. */
 export const setupHref = (code: string) => href(`/nodes/setup/${encodeURIComponent(code)}`)

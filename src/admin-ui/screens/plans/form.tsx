@@ -4,9 +4,10 @@ import { api, ok } from '#src/admin-ui/api.ts'
 import { boot } from '#src/admin-ui/boot.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { NumberField, TextField } from '#src/admin-ui/kit/field.tsx'
+import { NumberField, SelectField, TextField } from '#src/admin-ui/kit/field.tsx'
 import { type Form, FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { invalidate } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { type Plan, planTexts } from './texts.ts'
@@ -16,10 +17,14 @@ interface Values {
   days: number | null
   price: number | null
   price_stars: number | null
+  /** Empty: one server. */
+  node_group: string
 }
 
 function Fields({ form, focus }: { form: Form<Values>; focus?: boolean }) {
   const t = planTexts()
+  const { groups, options } = useNodeGroups()
+  const { value: group } = form.field('node_group')
   return (
     <>
       <TextField label={t.label} required focus={focus ?? false} {...form.field('label')} />
@@ -46,6 +51,15 @@ function Fields({ form, focus }: { form: Form<Values>; focus?: boolean }) {
           {...form.field('price_stars')}
         />
       </div>
+      {(groups.length > 0 || group !== '') && (
+        <SelectField
+          label={t.servers}
+          hint={t.serversHint}
+          empty={t.oneServer}
+          options={options}
+          {...form.field('node_group')}
+        />
+      )}
     </>
   )
 }
@@ -53,11 +67,12 @@ function Fields({ form, focus }: { form: Form<Values>; focus?: boolean }) {
 const refresh = () => invalidate('plans', 'stats')
 
 /** The service says what is wrong with a field that is empty. */
-const sent = ({ label, days, price, price_stars }: Values) => ({
+const sent = ({ label, days, price, price_stars, node_group }: Values) => ({
   label,
   days: days as number,
   price: price as number,
   price_stars,
+  ...(node_group !== '' && { node_group }),
 })
 
 export function CreatePlan({ close }: { close: () => void }) {
@@ -69,6 +84,7 @@ export function CreatePlan({ close }: { close: () => void }) {
       days: 30 as number | null,
       price: null as number | null,
       price_stars: null as number | null,
+      node_group: '',
     },
     send: ({ code, ...values }) => ok(api.plans.$post({ json: { code, ...sent(values) } })),
     done: (plan) => {
@@ -101,14 +117,17 @@ export function CreatePlan({ close }: { close: () => void }) {
 
 export function EditPlan({ plan, close }: { plan: Plan; close: () => void }) {
   const t = planTexts()
-  const { label, days, price, price_stars } = plan
+  const { label, days, price, price_stars, node_group = '' } = plan
   const form: Form<Values> = useForm<Values, unknown>({
-    initial: { label, days, price, price_stars },
-    send: () =>
+    initial: { label, days, price, price_stars, node_group },
+    send: (_values, { node_group: group, ...changes }) =>
       ok(
         api.plans[':code'].$patch({
           param: { code: plan.code },
-          json: form.changes() as Partial<ReturnType<typeof sent>>,
+          json: {
+            ...(changes as Partial<ReturnType<typeof sent>>),
+            ...(group !== undefined && { node_group: group || null }),
+          },
         }),
       ),
     done: () => {

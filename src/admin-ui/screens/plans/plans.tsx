@@ -9,6 +9,7 @@ import { Card, Note, PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Reorder } from '#src/admin-ui/kit/reorder.tsx'
 import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast, toastError } from '#src/admin-ui/kit/toast.tsx'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
 import { useSales, useUnpayable } from '#src/admin-ui/sales.ts'
@@ -44,6 +45,7 @@ function usePlanActions() {
 function PlanRow({ plan, edit }: { plan: Plan; edit: (plan: Plan) => void }) {
   const t = planTexts()
   const { archive, remove } = usePlanActions()
+  const { labelOf } = useNodeGroups()
   const month = Math.round((plan.price * MONTH_DAYS) / plan.days)
   return (
     <div class="plan-row">
@@ -51,6 +53,7 @@ function PlanRow({ plan, edit }: { plan: Plan; edit: (plan: Plan) => void }) {
         <b>{plan.label}</b>
         <small class="muted">
           <span class="mono">{plan.code}</span> · {common().days(plan.days)}
+          {plan.node_group !== undefined && ` · ${labelOf(plan.node_group)}`}
         </small>
       </div>
       <div class="plan-price">

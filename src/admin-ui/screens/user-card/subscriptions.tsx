@@ -1,16 +1,19 @@
 /** What a user has, and what can be given. */
 import { useState } from 'preact/hooks'
+import { api, ok } from '#src/admin-ui/api.ts'
 import { daysToGo } from '#src/admin-ui/days-left.ts'
 import { bytes, date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Empty } from '#src/admin-ui/kit/state.tsx'
+import { useQuery } from '#src/admin-ui/query.ts'
 import { href } from '#src/admin-ui/router.ts'
 import { GrantDialog } from '#src/admin-ui/screens/access/grant-dialog.tsx'
 import { PayLinkDialog } from '#src/admin-ui/screens/access/pay-link.tsx'
 import { SubscriptionBadge, stateOf } from '#src/admin-ui/screens/access/state.tsx'
-import type { Subscription } from '#src/admin-ui/screens/access/subscription.ts'
+import { placeOf, type Subscription } from '#src/admin-ui/screens/access/subscription.ts'
 import { SubscriptionMenu } from '#src/admin-ui/screens/access/subscription-actions.tsx'
 import { access } from '#src/admin-ui/screens/access/texts.ts'
+import { NodeBadge } from '#src/admin-ui/states.tsx'
 import { type CardUser, cardTexts } from './texts.ts'
 
 /** `21 days left · until 12 Dec 2026` */
@@ -24,18 +27,35 @@ function timeLeft(subscription: Subscription): string {
   return `${t.daysLeft(daysToGo(subscription))} · ${t.until(end)}`
 }
 
+/** The servers of a group, and how each of them is. */
+function Servers({ codes }: { codes: string[] }) {
+  const nodes = useQuery('nodes', () => ok(api.nodes.$get())).data ?? []
+  return (
+    <ul class="servers" aria-label={cardTexts().servers}>
+      {nodes
+        .filter(({ code }) => codes.includes(code))
+        .map((node) => (
+          <li key={node.code}>
+            {node.label} <NodeBadge node={node} />
+          </li>
+        ))}
+    </ul>
+  )
+}
+
 function Line({ subscription }: { subscription: Subscription }) {
-  const { node_label, plan_label, up, down, source } = subscription
+  const { plan_label, up, down, source, nodes } = subscription
   return (
     <li>
       <div>
         <b>
-          {node_label} · {plan_label}
+          {placeOf(subscription)} · {plan_label}
         </b>
         <span>{timeLeft(subscription)}</span>
         <small>
           {bytes(up + down)} · {access().sources[source]}
         </small>
+        {nodes && <Servers codes={nodes} />}
       </div>
       <SubscriptionBadge subscription={subscription} />
       <SubscriptionMenu subscription={subscription} />

@@ -3,14 +3,16 @@ import { useState } from 'preact/hooks'
 import { type Answer, api, ok } from '#src/admin-ui/api.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { NumberField } from '#src/admin-ui/kit/field.tsx'
+import { NumberField, SelectField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Facts } from '#src/admin-ui/kit/page.tsx'
 import type { Selection } from '#src/admin-ui/kit/table.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { useAction } from '#src/admin-ui/query.ts'
 import { loadRefusals, noteInWords } from '#src/admin-ui/refusals.ts'
 import { common } from '#src/admin-ui/texts.ts'
+import { useChoices } from '../access/choices.ts'
 import { PlaceFields } from '../access/place-fields.tsx'
 import { accessChanged } from '../access/subscription.ts'
 import { access } from '../access/texts.ts'
@@ -36,10 +38,12 @@ const cancel = (close: () => void) => <Button onClick={close}>{common().cancel}<
 
 function GrantForm({ ids, close, finish }: FormProps) {
   const t = usersTexts().bulk
+  const { placed } = useChoices()
   const form = useForm({
     initial: { node: '', plan: '' },
     once: true,
-    send: (order) => ok(api.users.bulk.$post({ json: { action: 'grant', tg_ids: ids, ...order } })),
+    send: (place) =>
+      ok(api.users.bulk.$post({ json: { action: 'grant', tg_ids: ids, ...placed(place) } })),
     done: finish,
   })
   return (
@@ -83,6 +87,34 @@ function ExtendForm({ ids, close, finish }: FormProps) {
   )
 }
 
+function GroupForm({ ids, close, finish }: FormProps) {
+  const t = usersTexts().bulk
+  const { options } = useNodeGroups()
+  const form = useForm({
+    initial: { node_group: options[0]?.value ?? '' },
+    send: ({ node_group }) =>
+      ok(
+        api.users.bulk.$post({
+          json: { action: 'group', tg_ids: ids, node_group: node_group || null },
+        }),
+      ),
+    done: finish,
+  })
+  return (
+    <Dialog title={t.groupTitle(ids.length)} onClose={close}>
+      <FormBox form={form} action={common().save} always extra={cancel(close)}>
+        <p class="t2">{t.groupText}</p>
+        <SelectField
+          label={access().group}
+          empty={access().ownServer}
+          options={options}
+          {...form.field('node_group')}
+        />
+      </FormBox>
+    </Dialog>
+  )
+}
+
 function RefusedDialog(p: { refused: Refused; done: number; close: () => void }) {
   const t = usersTexts().bulk
   return (
@@ -106,7 +138,8 @@ function RefusedDialog(p: { refused: Refused; done: number; close: () => void })
 
 export function BulkActions(p: { ids: string[]; choose: Selection }) {
   const t = usersTexts().bulk
-  const [open, setOpen] = useState<'grant' | 'extend' | null>(null)
+  const [open, setOpen] = useState<'grant' | 'extend' | 'group' | null>(null)
+  const { groups } = useNodeGroups()
   const [result, setResult] = useState<{ refused: Refused; done: number } | null>(null)
   const ids = p.ids.map(Number)
   const close = () => setOpen(null)
@@ -140,6 +173,11 @@ export function BulkActions(p: { ids: string[]; choose: Selection }) {
       <Button small icon="calendar" onClick={() => setOpen('extend')}>
         {t.extend}
       </Button>
+      {groups.length > 0 && (
+        <Button small icon="nodes" onClick={() => setOpen('group')}>
+          {access().group}
+        </Button>
+      )}
       <Button small icon="ban" busy={ban.busy} onClick={() => ban.run('ban')}>
         {t.ban}
       </Button>
@@ -148,6 +186,7 @@ export function BulkActions(p: { ids: string[]; choose: Selection }) {
       </Button>
       {open === 'grant' && <GrantForm {...form} />}
       {open === 'extend' && <ExtendForm {...form} />}
+      {open === 'group' && <GroupForm {...form} />}
       {result && <RefusedDialog {...result} close={() => setResult(null)} />}
     </>
   )
