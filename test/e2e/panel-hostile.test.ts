@@ -15,6 +15,7 @@ import {
   ADD_NODE,
   answerMetrics,
   hostKeys,
+  NEW_GROUP,
   nodeCard,
   nodeSetup,
   type PanelScreen,
@@ -48,6 +49,7 @@ const LISTS = [
   'gifts',
   'plans',
   'nodes',
+  'node-groups',
   'admins',
   'security',
 ]
@@ -74,6 +76,8 @@ const ALL: Shown[] = [
   ...KINDS.map(ofKind(8, userCard)),
   // Whose it is, why it is in review, why it failed, its number.
   ...KINDS.map(ofKind(4, paymentCard)),
+  // The labels of all nodes.
+  { screen: NEW_GROUP, kinds: KINDS, times: 1 },
   // Label, step and reason.
   ...KINDS.map(ofKind(2, (n) => nodeCard(`failed${n}`))),
   ...KINDS.map(ofKind(2, (n) => nodeCard(`away${n}`))),
@@ -95,6 +99,10 @@ beforeAll(async () => {
     area.write('update plans set label = ? where code = ?', textOf(n), code)
     const name = 'insert into admins (username, password_hash, created_at) values (?, ?, ?)'
     area.write(name, textOf(n), 'none', '2026-01-01T00:00:00')
+  }
+  for (const n of KINDS) {
+    const made = 'insert into node_groups (code, label, sort_order, created_at) values (?, ?, ?, ?)'
+    area.write(made, `group-${n}`, textOf(n), n, '2026-01-01T00:00:00')
   }
   for (const key of ['BRAND_NAME', 'SUPPORT_CONTACT', 'LEGAL_NAME', 'RECEIPT_EMAIL']) {
     area.write('insert into settings (key, value) values (?, ?)', key, TEXTS.join(' '))

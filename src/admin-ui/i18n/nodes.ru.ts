@@ -2,6 +2,10 @@
 import { plural } from '#src/admin-ui/i18n.ts'
 import type { NodesTexts } from './nodes.en.ts'
 
+/** «затронет 1 подписку» */
+const concerned = (n: number) =>
+  plural('ru', n, { one: 'подписку', few: 'подписки', other: 'подписок' })
+
 export const nodesRu: NodesTexts = {
   title: 'Серверы',
   sub: (up, all) =>
@@ -153,7 +157,7 @@ export const nodesRu: NodesTexts = {
     edit: (label) => `Изменить «${label}»`,
     actions: (label) => `Действия: ${label}`,
     subscriptions: (n) =>
-      `Её получает ${plural('ru', n, { one: 'подписка', few: 'подписки', other: 'подписок' })}`,
+      `С ней ${plural('ru', n, { one: 'подписка', few: 'подписки', other: 'подписок' })}`,
     noServers: 'без серверов',
     offOne: (label) => `${label} (выключен)`,
     hides: 'Недоступные серверы пропадают из списков',
@@ -165,9 +169,8 @@ export const nodesRu: NodesTexts = {
       'Сервер, который не отвечает десять минут, пропадает из списков, пока не вернётся.',
     saved: (added, removed) => `Сохранено: добавлено клиентов ${added}, удалено ${removed}.`,
     leave: (labels, n) =>
-      `После сохранения на ${labels} перестанет работать ${plural('ru', n, { one: 'подписка', few: 'подписки', other: 'подписок' })}.`,
-    join: (labels, n) =>
-      `После сохранения на ${labels} тоже будет работать ${plural('ru', n, { one: 'подписка', few: 'подписки', other: 'подписок' })}.`,
+      `Убираются: ${labels}. Сразу после сохранения это затронет ${concerned(n)}.`,
+    join: (labels, n) => `Добавляются: ${labels}. После сохранения это затронет ${concerned(n)}.`,
     removeTitle: (label) => `Удалить группу «${label}»?`,
     removeText:
       'Серверы останутся. Пока группа есть у тарифа, подарочного кода, незакрытого платежа или подписки, удалить её нельзя.',

@@ -26,6 +26,7 @@ export const PLAIN_SCREENS: PanelScreen[] = [
     ({ title, path }): PanelScreen => ({ name: title, kind: 'screen', route: path }),
   ),
   { name: 'events', kind: 'screen', route: '/log/events' },
+  { name: 'node-groups', kind: 'screen', route: '/nodes/groups' },
   ...Object.keys(TABS).map(
     (tab): PanelScreen => ({
       name: `settings-${tab}`,
@@ -48,6 +49,11 @@ export const userCard = (n: number) => card(`user-${n}`, `/users?user=${tgIdOf(n
 
 /** The form for a customer who need not be on Telegram. */
 export const NEW_CUSTOMER = card('new-customer', '/users', (page) =>
+  page.locator('.page-actions button').first().click(),
+)
+
+/** The form of a group of nodes. */
+export const NEW_GROUP = card('new-group', '/nodes/groups', (page) =>
   page.locator('.page-actions button').first().click(),
 )
 

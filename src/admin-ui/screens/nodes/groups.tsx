@@ -123,7 +123,7 @@ export function Groups() {
         <Card title={t.groups.together}>
           <div class="row between">
             <span>{t.groups.togetherText(sold.length)}</span>
-            <Button onClick={() => setOpen('together')}>{t.groups.togetherAction}…</Button>
+            <Button onClick={() => setOpen('together')}>{t.groups.togetherAction}</Button>
           </div>
         </Card>
       )}
