@@ -258,6 +258,12 @@ test('a plan with a group is granted and given away without a node', async () =>
   await answer(page, 'Create codes')
   await answer(page, 'Done')
   await rows(page).getByText(`All servers, ${withGroup}`).waitFor()
+
+  panel.area.write("update payments set node_group = 'all-servers' where id = 'pay-4'")
+  await visit(page, `/payments?tg_id=${tgIdOf(4)}`)
+  await rows(page)
+    .getByText(/^All servers, /)
+    .waitFor()
   await close(page)
 })
 

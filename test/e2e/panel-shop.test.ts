@@ -332,6 +332,7 @@ describe('the shop', () => {
       'price_stars',
       'sort_order',
       'archived',
+      'node_group',
     ])
     expect(await inspect(page, 'api-fields')).toEqual([])
     await close(page)

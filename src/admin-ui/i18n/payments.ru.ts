@@ -53,7 +53,7 @@ export const paymentsRu: PaymentsTexts = {
   grant: 'Выдать вручную',
   grantTitle: (amount, user) => `Выдать по платежу ${amount} от ${user}?`,
   grantText: (plan, node) =>
-    `Пользователь сейчас получит «${plan}» на сервере «${node}», что бы ни говорил провайдер. Делайте это, если видели деньги.`,
+    `Пользователь сейчас получит «${plan}» («${node}»), что бы ни говорил провайдер. Делайте это, если видели деньги.`,
   granted: 'Выдано',
   keep: 'Оставить выданным',
   keepTitle: (amount, user) => `Оставить платёж ${amount} от ${user}?`,

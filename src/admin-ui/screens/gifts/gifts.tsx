@@ -52,9 +52,8 @@ async function revokeAll(codes: string[]): Promise<{ failed: string[]; reason: s
 }
 
 /** Node or group, and plan. */
-function useGives({ node_group, node_label, plan_label }: Gift): string {
-  const { labelOf } = useNodeGroups()
-  return `${node_group === undefined ? node_label : labelOf(node_group)}, ${plan_label}`
+function useGives(gift: Gift): string {
+  return `${useNodeGroups().placeOf(gift)}, ${gift.plan_label}`
 }
 
 const Gives = ({ gift }: { gift: Gift }) => <>{useGives(gift)}</>

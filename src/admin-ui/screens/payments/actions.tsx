@@ -5,6 +5,7 @@ import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
 import { Switch } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { messageOf, toast } from '#src/admin-ui/kit/toast.tsx'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { checkPayment } from '#src/admin-ui/payment-check.ts'
 import { invalidate, useAction } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
@@ -37,6 +38,7 @@ async function checkAll(payments: Payment[]): Promise<void> {
 
 export function usePaymentActions() {
   const t = paymentTexts()
+  const { placeOf } = useNodeGroups()
   const check = useAction(async (payment: Payment) => {
     const found = await checkPayment(payment.id)
     toast(t.checked[found], found === 'failed' || found === 'unanswered' ? 'bad' : 'ok')
@@ -44,7 +46,7 @@ export function usePaymentActions() {
   })
   const grant = useAction(async (payment: Payment) => {
     const title = t.grantTitle(...namesOf(payment))
-    const text = t.grantText(payment.plan_label, payment.node_label)
+    const text = t.grantText(payment.plan_label, placeOf(payment))
     if (!(await confirm({ title, text, action: t.grant }))) return
     await ok(one.grant.$post({ param: paramOf(payment) }))
     toast(t.granted)

@@ -1,10 +1,12 @@
 /** All that is known of one payment, and what can be done with it. */
+
 import { useState } from 'preact/hooks'
 import { dateTime, money, number, relative, userName } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { CopyLine } from '#src/admin-ui/kit/copy-line.tsx'
 import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
 import { Facts, Note } from '#src/admin-ui/kit/page.tsx'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { Said } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { PaymentBadge } from '#src/admin-ui/states.tsx'
@@ -16,6 +18,7 @@ import { namesOf, type Payment, paymentTexts } from './texts.ts'
 function PaymentFacts({ payment }: { payment: Payment }) {
   const t = paymentTexts()
   const words = common()
+  const { placeOf } = useNodeGroups()
   const { paid_at, refunded_at, failed_reason, next_check_at, external_id } = payment
   const shown = (title: string, value: string | null) => value !== null && ([title, value] as const)
   const time = (title: string, value: string | null) => shown(title, value && dateTime(value))
@@ -23,7 +26,7 @@ function PaymentFacts({ payment }: { payment: Payment }) {
     <Facts
       list={[
         [words.user, payment.deleted_user ? t.deletedUser : userName(payment)],
-        [words.node, payment.node_label],
+        [words.node, placeOf(payment)],
         [words.plan, payment.plan_label],
         [t.days, number(payment.days)],
         [t.amount, money(payment.amount, payment.currency)],

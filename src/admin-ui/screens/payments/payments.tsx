@@ -1,4 +1,5 @@
 /** The payments: found and filtered by the service, asked about again, granted, refunded, reviewed. */
+
 import { useState } from 'preact/hooks'
 import { api, paged, type QueryOf } from '#src/admin-ui/api.ts'
 import { dateTime, money, number, userName } from '#src/admin-ui/format.ts'
@@ -12,6 +13,7 @@ import { PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Empty } from '#src/admin-ui/kit/state.tsx'
 import type { Column } from '#src/admin-ui/kit/table.tsx'
 import { useList } from '#src/admin-ui/list.ts'
+import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { useProviders } from '#src/admin-ui/sales.ts'
 import { PaymentBadge } from '#src/admin-ui/states.tsx'
@@ -73,6 +75,15 @@ function RowMenu({ payment }: { payment: Payment }) {
   )
 }
 
+function Bought({ payment }: { payment: Payment }) {
+  const { placeOf } = useNodeGroups()
+  return (
+    <>
+      {placeOf(payment)}, {payment.plan_label}
+    </>
+  )
+}
+
 function columnsOf(): Column<Payment>[] {
   const t = paymentTexts()
   return [
@@ -94,7 +105,7 @@ function columnsOf(): Column<Payment>[] {
       end: true,
       cell: (row) => money(row.amount, row.currency),
     },
-    { key: 'what', title: t.what, cell: (row) => `${row.node_label}, ${row.plan_label}` },
+    { key: 'what', title: t.what, cell: (row) => <Bought payment={row} /> },
     { key: 'provider', title: t.provider, phone: 'off', cell: (row) => row.provider_label },
     {
       key: 'created',
