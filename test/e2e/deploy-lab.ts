@@ -1,11 +1,15 @@
 /** What the tests of deploy/ run: programs in the foreground, https calls, and an Xray with REALITY. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { findCore } from '#test/support/cores.ts'
+
+export const ROOT = resolve(import.meta.dirname, '../..')
+
+export const sample = (path: string) => readFileSync(join(ROOT, 'deploy', path), 'utf8')
 
 /** The path of a program. Throws with the package that has it: a missing tool fails the test. */
 export function tool(name: string, aptPackage: string): string {
