@@ -1,5 +1,5 @@
 /** Single-runner roles: a row says who runs a role until when. A power cut ends all who could hold one. */
-import { type Database, type Query, run } from './engine/database.ts'
+import { type Database, type Query, type Reading, run } from './engine/database.ts'
 import { sharedNow } from './engine/dialect.ts'
 import { and, eq, lte, or, sql } from './engine/orm.ts'
 import { leases } from './schema/index.ts'
@@ -40,6 +40,14 @@ export async function acquireLease(
     )
     return row?.fence ?? null
   })
+}
+
+/** Who had the lease last. */
+export async function leaseOwner(db: Database, name: string): Promise<string | undefined> {
+  const rows = await db.scan((q: Reading) =>
+    run(q.select({ owner: leases.owner }).from(leases).where(eq(leases.name, name))),
+  )
+  return rows[0]?.owner
 }
 
 /** Gives the lease up, if it is still this owner's. */

@@ -1,6 +1,6 @@
 /** The job runner: single-runner roles held by leases, jobs that never overlap, an end that waits for the job under way. */
 
-import { acquireLease, releaseLease } from '#db/leases.ts'
+import { acquireLease, leaseOwner, releaseLease } from '#db/leases.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { keepSnapshots } from '#src/domain/installation/snapshots.ts'
 import { cleanRetiredNodes } from '#src/domain/nodes/retired.ts'
@@ -15,7 +15,7 @@ import type { Services } from './services.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'log' | 'fatal'>
 
-/** A dead owner is followed at most TTL + RENEW later. */
+/** A dead owner is followed at most TTL + RENEW later: within 13 s (docs/scaling.md). */
 const LEASE_TTL_MS = 10_000
 const LEASE_RENEW_MS = 3000
 /** Wall and monotonic clock may differ by this much between two looks before it counts as a jump. */
@@ -115,6 +115,7 @@ export function holdRole(
 ): Runner {
   let running: Runner | null = null
   let held = 0
+  let standsBy = false
   const since = instant(s)
   let renewed = since
   const isValid = () => {
@@ -139,11 +140,17 @@ export function holdRole(
         s.log.warn('another process took the role over', { role, fence: held })
         await end(true)
       }
-      if (fence === null) return
+      if (fence === null) {
+        if (standsBy) return
+        standsBy = true
+        s.log.info('standing by', { role, owner: await leaseOwner(s.db, role) })
+        return
+      }
       renewed = asked
       held = fence
       if (running) return
-      s.log.debug('role taken', { role, fence })
+      s.log[standsBy ? 'info' : 'debug']('role taken', { role, fence })
+      standsBy = false
       running = await begin({ fence, isValid, since })
     },
   })

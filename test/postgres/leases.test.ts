@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { storeAt } from '#db/engine/open.ts'
 import type { PostgresDatabase } from '#db/engine/postgres/handle.ts'
-import { acquireLease, releaseLease } from '#db/leases.ts'
+import { acquireLease, leaseOwner, releaseLease } from '#db/leases.ts'
 import {
   createDatabase,
   dropDatabase,
@@ -26,6 +26,7 @@ test('a clock that is an hour ahead or behind takes no role away, and keeps none
   const now = Date.now()
   expect(await acquireLease(db, 'r', 'a', now - HOUR_MS, TTL_MS)).toBe(1)
   expect(await acquireLease(db, 'r', 'b', now + HOUR_MS, TTL_MS)).toBe(null)
+  expect(await leaseOwner(db, 'r')).toBe('a')
   expect(await acquireLease(db, 'r', 'a', now - HOUR_MS, TTL_MS)).toBe(1)
   await onDatabase(url, (client) =>
     client.query(`update leases set expires_at = expires_at - ${TTL_MS + 1}`),

@@ -4,7 +4,7 @@ import type { Database } from '#db/engine/database.ts'
 import { openDatabase } from '#db/engine/sqlite/open.ts'
 import { acquireLease } from '#db/leases.ts'
 import { type Hold, holdRole, startJobs } from '#src/jobs.ts'
-import { silentLog } from '#src/lib/log.ts'
+import { createLog, silentLog } from '#src/lib/log.ts'
 import { createHandClock } from '#test/support/worlds/world.ts'
 
 const TTL_MS = 10_000
@@ -30,7 +30,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 /** A role held in this process; what began and ended with it. */
-async function hold(s: { db: Database }) {
+async function hold(s: { db: Database }, log = silentLog) {
   const holds: Hold[] = []
   let ended = 0
   const begin = async (own: Hold) => {
@@ -41,7 +41,7 @@ async function hold(s: { db: Database }) {
       },
     }
   }
-  const role = holdRole({ db: s.db, clock, log: silentLog, fatal }, 'test', 'a', begin)
+  const role = holdRole({ db: s.db, clock, log, fatal }, 'test', 'a', begin)
   await pass(0)
   return { role, holds, ended: () => ended }
 }
@@ -89,6 +89,33 @@ test('a lease that can not be renewed stops no runner; one that another has does
   await role.stop()
   expect(ended()).toBe(2)
   expect(await acquireLease(db, 'test', 'b', clock.now().getTime(), TTL_MS)).toBe(4)
+})
+
+test('who stands by says so once, with whom it waits for, and who takes over, too', async () => {
+  const lines: string[] = []
+  const log = createLog('info', clock.now, (line) => lines.push(line.replace(/^\S+ /, '')))
+  const take = () => acquireLease(db, 'test', 'web1:7:ab', clock.now().getTime(), TTL_MS)
+  await take()
+  const { role } = await hold({ db }, log)
+  await pass(6000)
+  expect(lines).toEqual(['info standing by role=test owner=web1:7:ab'])
+  await pass(6000)
+  expect(lines.slice(1)).toEqual(['info role taken role=test fence=2'])
+  clock.advance(TTL_MS)
+  await take()
+  await pass(3000)
+  expect(lines.slice(2)).toEqual([
+    'warn another process took the role over role=test fence=2',
+    'info standing by role=test owner=web1:7:ab',
+  ])
+  await role.stop()
+})
+
+test('a role that is free is taken without a word', async () => {
+  const log = { ...silentLog, info: vi.fn() }
+  const { role } = await hold({ db }, log)
+  expect(log.info).not.toHaveBeenCalled()
+  await role.stop()
 })
 
 test('of two that see a clock set back by a year only one gets the role', async () => {
