@@ -12,8 +12,8 @@ const USAGE = `usage: npm run move -- TO [--dry-run]
   TO         where the shop goes: file:<path>, or postgres://user@server/database, a new one; - reads it from stdin, with a password that
              nobody else on this machine is to see
   --dry-run  do all of it, compare, and keep nothing
-Copies the database that the service has (DATABASE_URL) and compares each row. Stop the service first; the source stays as it is. Then put
-DATABASE_URL=TO into the env file and start. Backups restore into either.
+Copies the database that the service has (DATABASE_URL) and compares each row. Stop the service first. The source keeps its rows; a file gets another
+name, so that nothing goes on with it. Then put DATABASE_URL=TO into the env file and start. Backups restore into either.
 `
 
 /** Whether an argument is an address with one. */
@@ -33,13 +33,17 @@ function placeOf(to: string): StorePlace {
   return { databasePath, databaseUrl }
 }
 
-async function move(from: StorePlace, to: StorePlace, moving: Moving): Promise<void> {
+/** What is to be told of it when it is done. */
+async function move(from: StorePlace, to: StorePlace, moving: Moving): Promise<string> {
   const { moveToFile, moveToServer } = await import('#db/engine/postgres/move.ts')
+  const now = systemClock.now()
   if (from.databaseUrl === null && to.databaseUrl !== null) {
-    return moveToServer(from.databasePath, to.databaseUrl, moving)
+    const left = await moveToServer(from.databasePath, to.databaseUrl, now, moving)
+    return `The file is ${left} now.`
   }
   if (from.databaseUrl !== null && to.databaseUrl === null) {
-    return moveToFile(from.databaseUrl, to.databasePath, systemClock.now(), moving)
+    await moveToFile(from.databaseUrl, to.databasePath, now, moving)
+    return 'The server has its rows still: see that no process is started with its address.'
   }
   throw new ConfigError(
     from.databaseUrl === null
@@ -69,7 +73,7 @@ await runCommand(async () => {
   const isTrial = given.has('--dry-run')
   let all = 0
   const began = systemClock.monotonicMs()
-  await move(config, to, {
+  const done = await move(config, to, {
     isTrial,
     told(table, rows) {
       all += rows
@@ -81,7 +85,7 @@ await runCommand(async () => {
   process.stdout.write(
     isTrial
       ? `${all} rows would go from ${store.name} to ${name}, each the same on both sides; ${seconds} s. Nothing was kept.\n`
-      : `${all} rows went from ${store.name} to ${name}, each the same on both sides; ${seconds} s. Now set DATABASE_URL in ${config.envFile} and start.\n`,
+      : `${all} rows went from ${store.name} to ${name}, each the same on both sides; ${seconds} s. ${done} Set DATABASE_URL in ${config.envFile} and start.\n`,
   )
   return 0
 })

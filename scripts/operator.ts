@@ -2,7 +2,7 @@
 import { storeAt } from '#db/engine/open.ts'
 import type { Store, StorePlace } from '#db/engine/store.ts'
 import { ConfigError } from '#src/config.ts'
-import { explainFailure } from '#src/instance.ts'
+import { explainFailure, movedFrom } from '#src/instance.ts'
 import { ApiError } from '#src/lib/errors.ts'
 
 /** A command line that the command does not understand; the message is its usage. */
@@ -29,7 +29,9 @@ export async function runCommand(work: () => Promise<number>): Promise<void> {
 /** The database of the service. Throws ConfigError where there is none yet. */
 export async function requireStore(place: StorePlace): Promise<Store> {
   const store = await storeAt(place)
-  if ((await store.state()) !== 'there')
+  const state = await store.state()
+  if (state === 'moved') throw new ConfigError(movedFrom(store))
+  if (state !== 'there')
     throw new ConfigError(`no database at ${store.name}: run this where the service runs`)
   return store
 }

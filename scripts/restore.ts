@@ -108,7 +108,8 @@ await runCommand(async () => {
   makeFolders(config)
   const store = await storeAt(config)
   const state = await store.state()
-  const isNew = state === 'missing' || (state === 'empty' && config.databaseUrl !== null)
+  const hasNone = state === 'empty' || state === "nobody's"
+  const isNew = state === 'missing' || (hasNone && config.databaseUrl !== null)
   const env = presentEnv(config.envFile, undefined)
   if (await completeRestore(config)) config = loadConfig(process.env, process.cwd(), GATEWAYS)
   let isRestored = false

@@ -57,11 +57,18 @@ export function makeFolders(config: Config): void {
   }
 }
 
+/** What to do where the shop has gone from this file. */
+export const movedFrom = ({ name }: Store): string =>
+  `the shop went from ${name} to a server (npm run move): set DATABASE_URL to it. What the file had then is in ${name}.moved-…`
+
 /** Refuses a database that the env file does not belong to, before anything in it is touched. */
 function checkOwner(config: Config, { name }: Store, known: string | undefined): void {
   const { envInstanceId } = config
   if (envInstanceId === '' || known === envInstanceId) return
-  refuse(config, known === undefined ? `${name} is empty` : `${name} belongs to instance ${known}`)
+  refuse(
+    config,
+    known === undefined ? `${name} has no INSTANCE_ID` : `${name} belongs to instance ${known}`,
+  )
 }
 
 /**
@@ -92,11 +99,13 @@ export async function openInstance(
   options: { init: boolean; now: Date },
 ): Promise<{ db: Database; rebuiltEnvFile: boolean }> {
   const { envInstanceId } = config
+  const state = await store.state()
+  if (state === 'moved' && !options.init) throw new ConfigError(movedFrom(store))
   if (envInstanceId !== '' && !options.init) {
-    const state = await store.state()
     if (state === 'missing') refuse(config, `${store.name} does not exist`)
     // Even opening a file would throw away a write-ahead log that lies beside it.
     if (state === 'empty') refuse(config, `${store.name} is empty`)
+    if (state === "nobody's") checkOwner(config, store, undefined)
   }
   const db = await store.open({
     now: options.now,

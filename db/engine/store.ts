@@ -17,11 +17,16 @@ export interface Opening {
   accept?: (instanceId: string | undefined) => void
 }
 
+/**
+ * `missing`: nothing is there; `moved`: what was there has gone to a server; `empty`: nothing is in it; `nobody's`: it has our tables, and no
+ * INSTANCE_ID.
+ */
+export type StoreState = 'missing' | 'moved' | 'empty' | "nobody's" | 'there'
+
 export interface Store {
   /** As operators are told of it: never with a password. */
   name: string
-  /** `missing`: nothing is there; `empty`: nothing is in it. */
-  state(): Promise<'missing' | 'empty' | 'there'>
+  state(): Promise<StoreState>
   /** Runs `work` while no other process does the same with this database: first starts and migrations. */
   withStartLock<T>(work: () => Promise<T>): Promise<T>
   /**

@@ -118,6 +118,14 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const moved = await script(a, 'move', url)
     expect([moved.code, moved.output]).toEqual([0, expect.stringContaining('each the same')])
     expect(moved.output).not.toContain('postgres://')
+    // What would sell on from the file that was left behind.
+    const forgotten = await a.run({ runtime })
+    expect([forgotten.code, forgotten.output]).toEqual([
+      1,
+      `subpanel: the shop went from ${a.database} to a server (npm run move): set DATABASE_URL to it. What the file had then is in ${a.database}.moved-…\n`,
+    ])
+    for (const command of ['verify', 'backup', 'reset-admin'])
+      expect((await script(a, command)).output).toMatch(/^the shop went from .+: set DATABASE_URL/)
     writeFileSync(a.envFile, `${readFileSync(a.envFile, 'utf8')}DATABASE_URL=${url}\n`)
     const after = await a.startServer({ runtime })
     expect(await listOf(after, link)).toEqual(list)
@@ -135,12 +143,11 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const login = await after.call('/admin/api/login', { body: { username: 'admin', password } })
     expect(login.status).toBe(200)
     await after.stop()
-    const back = join(a.dir, 'back.db')
-    expect((await script(a, 'move', `file:${back}`)).code).toBe(0)
-    const again = await a.startServer({ runtime, env: { DATABASE_URL: `file:${back}` } })
+    expect((await script(a, 'move', `file:${a.database}`)).code).toBe(0)
+    const env = { DATABASE_URL: `file:${a.database}` }
+    const again = await a.startServer({ runtime, env })
     expect(await listOf(again, link)).toEqual(list)
     expect((await again.stop()).code).toBe(0)
-    const env = { DATABASE_URL: `file:${back}` }
     expect((await a.run({ runtime, entry: '../scripts/verify.ts', env })).output).toBe(
       'all is well\n',
     )

@@ -2,6 +2,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { DatabaseRefused, isAway } from '#db/engine/failures.ts'
 import { storeAt } from '#db/engine/open.ts'
+import type { Store } from '#db/engine/store.ts'
+import type { Config } from '#src/config.ts'
+import { openInstance } from '#src/instance.ts'
 import { type PostgresServer, startPostgres } from '#test/support/labs/postgres-server.ts'
 import {
   createDatabase,
@@ -60,6 +63,24 @@ test('whose it is is asked before anything is touched', async () => {
   })
   expect(await refusalOf(own, accept)).toBe('not mine')
   expect(accept).toHaveBeenCalledWith('other')
+  await dropDatabase(own)
+})
+
+test('nothing, our tables without an INSTANCE_ID, and a shop are told apart', async () => {
+  const store = await at(url)
+  expect(await store.state()).toBe('empty')
+  const own = await createDatabase()
+  const there = await at(own)
+  expect(await there.state()).toBe("nobody's")
+  await onDatabase(own, (client) => client.query("update instance set instance_id = 'mine'"))
+  expect(await there.state()).toBe('there')
+  await onDatabase(own, (client) => client.query('delete from instance'))
+  expect(await there.state()).toBe("nobody's")
+  const config = { envFile: '.env', envInstanceId: 'mine' } as Config
+  const start = (of: Store) => openInstance(config, of, { init: false, now: NOW })
+  await expect(start(there)).rejects.toThrow(/ has no INSTANCE_ID\. /)
+  await expect(start(store)).rejects.toThrow(/ is empty\. /)
+  expect(await tablesThere()).toEqual([])
   await dropDatabase(own)
 })
 

@@ -3,8 +3,10 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { syncFile, syncFolder } from '#src/lib/atomic-file.ts'
+import { errorMessage } from '#src/lib/errors.ts'
 import { DatabaseRefused, isBusy } from '../failures.ts'
 import { neutral } from '../sqlite/failures.ts'
+import { putAway } from '../sqlite/moved.ts'
 import { withConnection } from '../sqlite/snapshot.ts'
 import { readAddress } from './address.ts'
 import { compareRows } from './compare.ts'
@@ -52,8 +54,28 @@ function openAlone(path: string): Sqlite.Database {
   }
 }
 
-/** From the file at `path`, which keeps its rows. Throws DatabaseRefused, and then the server has nothing of it. */
-export async function moveToServer(path: string, url: string, moving: Moving): Promise<void> {
+/** The name that the file has from now on. */
+function leave(raw: Sqlite.Database, path: string, now: Date): string {
+  raw.exec('ROLLBACK')
+  try {
+    return putAway(raw, path, now)
+  } catch (error) {
+    throw new DatabaseRefused(
+      `the server has the whole shop, but its file can not be renamed (${errorMessage(error)}): move ${path} away yourself before you start, with its -wal and -shm`,
+    )
+  }
+}
+
+/**
+ * From the file at `path`, which keeps its rows and has another name afterwards: that is given, or null for a trial. Throws DatabaseRefused, and then
+ * the server has nothing of it, unless that is what the message says.
+ */
+export async function moveToServer(
+  path: string,
+  url: string,
+  now: Date,
+  moving: Moving,
+): Promise<string | null> {
   const raw = openAlone(path)
   try {
     const address = readAddress(url)
@@ -70,6 +92,7 @@ export async function moveToServer(path: string, url: string, moving: Moving): P
       await client.query('commit')
       await countRows(client).catch(() => {})
     })
+    return moving.isTrial ? null : leave(raw, path, now)
   } finally {
     raw.close()
   }

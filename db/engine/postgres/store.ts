@@ -87,16 +87,22 @@ export function postgresStore(text: string): Store {
         await client.query('commit').catch(() => {})
       }
     })
+  const hasTables = async (client: Asking): Promise<boolean> => {
+    const { rows } = await client.query("select to_regclass('instance') is not null as present")
+    return rows[0].present
+  }
   const read = (fact: OwnFact) =>
     on(async (client) => {
-      const table = await client.query("select to_regclass('instance') is not null as present")
-      if (!table.rows[0].present) return undefined
+      if (!(await hasTables(client))) return undefined
       const { rows } = await client.query(`select ${fact} as value from instance`)
       return (rows[0]?.value ?? undefined) as string | undefined
     })
   return {
     name: address.name,
-    state: async () => ((await read('instance_id')) === undefined ? 'empty' : 'there'),
+    async state() {
+      if ((await read('instance_id')) !== undefined) return 'there'
+      return (await on(hasTables)) ? "nobody's" : 'empty'
+    },
     withStartLock: (work) => withLock(START_LOCK, () => work()),
     open: (opening) => openPostgres(address, opening),
     connect: () => joinPostgres(address),

@@ -5,6 +5,7 @@ import type { Store } from '../store.ts'
 import { rebuildFacts } from './facts.ts'
 import { guarded } from './failures.ts'
 import { isPresentForm } from './migrate.ts'
+import { hasMoved } from './moved.ts'
 import { joinDatabase, openDatabase, withStartLock } from './open.ts'
 import { forgetInstance, peekInstance } from './peek.ts'
 import { snapshotInto, withConnection } from './snapshot.ts'
@@ -30,7 +31,7 @@ export function sqliteStore(path: string): Store {
   return {
     name: path,
     async state() {
-      if (!existsSync(path)) return 'missing'
+      if (!existsSync(path)) return hasMoved(path) ? 'moved' : 'missing'
       return isThere() ? 'there' : 'empty'
     },
     withStartLock: (work) => withStartLock(path, work),

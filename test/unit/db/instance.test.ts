@@ -7,10 +7,11 @@ import { findAddOnlyNodes, releaseAddOnlyNodes } from '#db/add-only-nodes.ts'
 import { migrate, migrationNumbers } from '#db/engine/sqlite/migrate.ts'
 import { peekInstance } from '#db/engine/sqlite/peek.ts'
 import { snapshotInto } from '#db/engine/sqlite/snapshot.ts'
+import { sqliteStore } from '#db/engine/sqlite/store.ts'
 import { addFormerCredentials } from '#db/former-credentials.ts'
 import { getInstance, notePaymentsAsked, updateInstance } from '#db/instance.ts'
 import { readSettings } from '#src/domain/settings.ts'
-import { completeRestore } from '#src/instance.ts'
+import { completeRestore, openInstance } from '#src/instance.ts'
 import { changedDatabase, gnuTar, gnuUntar } from '#test/support/archives/archives.ts'
 import { archiveOf, restoreInto } from '#test/support/calls/restores.ts'
 import {
@@ -170,6 +171,19 @@ describe('an installation', () => {
     raw.close()
     return file
   }
+
+  test.each(['update instance set instance_id = null', 'delete from instance'])(
+    'is not called empty for lack of its id: %s',
+    async (sql) => {
+      w.change(sql)
+      const config = { ...w.s.config, envFile: w.envFile, envInstanceId: INSTANCE_ID }
+      const database = path('panel.db')
+      const opening = { init: false, now: w.s.clock.now() }
+      await expect(openInstance(config, sqliteStore(database), opening)).rejects.toThrow(
+        `${w.envFile} belongs to instance ${INSTANCE_ID}, but ${database} has no INSTANCE_ID. `,
+      )
+    },
+  )
 
   test('believes no row of settings', async () => {
     const before = [getInstance(w.s.db), readSettings(w.s).text('BRAND_NAME')]
