@@ -12,8 +12,11 @@ type Instance = Pick<typeof instance.$inferSelect, keyof typeof KEPT>
 
 const only = kept<Instance[]>((q) => q.select(KEPT).from(instance))
 
+/** Of a row that somebody has deleted. */
+const NOTHING: Instance = { instanceId: null, generation: null, pendingEnv: null, backupKey: null }
+
 /** From memory. */
-export const getInstance = (db: Database): Readonly<Instance> => db.kept(only)[0] as Instance
+export const getInstance = (db: Database): Readonly<Instance> => db.kept(only)[0] ?? NOTHING
 
 /** The same inside a transaction. */
 export function* readInstance(q: Reading) {
@@ -30,6 +33,12 @@ export function currentInstanceId(db: Database): string {
 
 export function* updateInstance(tx: Query, values: Partial<typeof instance.$inferSelect>) {
   yield* run(tx.update(instance).set(values))
+}
+
+/** Gives the database its INSTANCE_ID. */
+export function* nameInstance(tx: Query, instanceId: string) {
+  const row = tx.insert(instance).values({ id: 1, instanceId })
+  yield* run(row.onConflictDoUpdate({ target: instance.id, set: { instanceId } }))
 }
 
 /** Notes that pending payments are asked about after the last restore; false where that was noted, or there was no restore. */

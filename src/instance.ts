@@ -5,7 +5,7 @@ import type { Database } from '#db/engine/database.ts'
 import { isBusy, isDamage, isFull, isOfDatabase } from '#db/engine/failures.ts'
 import { storeAt } from '#db/engine/open.ts'
 import type { Store, StorePlace } from '#db/engine/store.ts'
-import { getInstance, updateInstance } from '#db/instance.ts'
+import { getInstance, nameInstance } from '#db/instance.ts'
 import { type Config, ConfigError } from './config.ts'
 import { writeFileAtomic } from './lib/atomic-file.ts'
 import { parseEnvFile, setEnvLine } from './lib/env-file.ts'
@@ -116,7 +116,7 @@ export async function openInstance(
   try {
     const known = getInstance(db).instanceId
     const instanceId = known ?? randomUuid()
-    if (known === null) await db.tx((tx) => updateInstance(tx, { instanceId }))
+    if (known === null) await db.tx((tx) => nameInstance(tx, instanceId))
     const rebuiltEnvFile = known !== null && !existsSync(config.envFile)
     if (envInstanceId !== instanceId) writeEnvFile(config, instanceId)
     return { db, rebuiltEnvFile }

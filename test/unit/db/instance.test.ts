@@ -173,15 +173,19 @@ describe('an installation', () => {
   }
 
   test.each(['update instance set instance_id = null', 'delete from instance'])(
-    'is not called empty for lack of its id: %s',
+    'is not called empty for lack of its id, and gets one by --init: %s',
     async (sql) => {
       w.change(sql)
       const config = { ...w.s.config, envFile: w.envFile, envInstanceId: INSTANCE_ID }
       const database = path('panel.db')
-      const opening = { init: false, now: w.s.clock.now() }
-      await expect(openInstance(config, sqliteStore(database), opening)).rejects.toThrow(
+      const start = (init: boolean) =>
+        openInstance(config, sqliteStore(database), { init, now: w.s.clock.now() })
+      await expect(start(false)).rejects.toThrow(
         `${w.envFile} belongs to instance ${INSTANCE_ID}, but ${database} has no INSTANCE_ID. `,
       )
+      const { db } = await start(true)
+      expect(w.env()).toContain(`INSTANCE_ID=${getInstance(db).instanceId}\n`)
+      db.close()
     },
   )
 
