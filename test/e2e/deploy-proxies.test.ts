@@ -279,6 +279,23 @@ describe('deploy/caddy', () => {
     await leave(second)
   })
 
+  test('leaves out neither of two that are slow', async () => {
+    const replicas = ['a', 'b'].map((name) =>
+      createServer(async (incoming, response) => {
+        if (incoming.url === '/healthz') await pause(3000)
+        response.end(name)
+      }),
+    )
+    for (const one of replicas) await listenAt(one)
+    const { port } = await startCaddy(...replicas.map(portOf))
+    await pause(6000)
+    const answers = []
+    for (let i = 0; i < 20; i++)
+      answers.push(await ask({ port, name: 'sub.example.com', path: '/sub/x' }))
+    expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(['a', 'b']))
+    for (const one of replicas) await leave(one)
+  })
+
   test('asks one alone whatever it says of itself, and waits while it starts', async () => {
     const paths: (string | undefined)[] = []
     const only = createServer((incoming, response) => {
