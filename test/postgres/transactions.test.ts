@@ -114,6 +114,25 @@ test('who comes too late again and again is busy after two seconds', async () =>
 
 const rest = written<Nothing, unknown>('select pg_sleep(0.5)')
 
+test('a row that another one has written since it was looked for is seen the next time; one that is there stays a fault', async () => {
+  const add = (q: Query) =>
+    run(q.insert(settings).values({ key: 'double', value: 'a' }).returning())
+  await db.tx(add)
+  let runs = 0
+  const seen = await db.tx(function* (q) {
+    if (++runs === 1) yield* add(q)
+    return 'seen'
+  })
+  expect([seen, runs]).toEqual(['seen', 2])
+  await expect(
+    db.tx(function* (q) {
+      runs++
+      return yield* add(q)
+    }),
+  ).rejects.toMatchObject({ kind: 'unique' })
+  expect(runs).toBe(4)
+})
+
 test('what is committed is told as such and not run again, whatever fails afterwards', async () => {
   const afterwards = vi.fn(async () => {
     throw new DatabaseFailure('busy', 'of somebody else', { code: '40001' })

@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { pause } from '#src/lib/pause.ts'
 import type { Database, TxBody } from '../database.ts'
-import { DatabaseFailure, isAway } from '../failures.ts'
+import { DatabaseFailure, isAway, isUniqueViolation } from '../failures.ts'
 import { crowded, guarded, isConflict } from './failures.ts'
 import { STATEMENT_MS } from './pool.ts'
 import type { Note, Steps } from './steps.ts'
@@ -90,6 +90,7 @@ export function createTransactions(
 
   async function transact<T>(begin: string, body: TxBody<T>, whose?: string): Promise<T> {
     const began = performance.now()
+    let isDoubled = false
     /** Null where others came between. */
     const attempt = async (): Promise<{ value: T } | null> => {
       const tables = new Set<string>()
@@ -98,7 +99,10 @@ export function createTransactions(
         value = await within(pool, steps, begin, body, (table) => tables.add(table))
       } catch (error) {
         if (isConflict(error)) return null
-        throw error
+        // So the server may say of a row that another one has written since the body looked for it; the next time it is seen.
+        if (!isUniqueViolation(error) || isDoubled) throw error
+        isDoubled = true
+        return null
       }
       // It is committed, whatever becomes of this: nothing may run it again.
       await committed(tables).catch(() => {})

@@ -1,6 +1,6 @@
 /** What a login asks the database: the same of a name that is an admin's and of one that is nobody's, so that no time tells them apart. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Steps, TxBody } from '#db/engine/database.ts'
+import type { ReadBody, Steps, TxBody } from '#db/engine/database.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { addAdmin } from '#test/support/calls/admins.ts'
 import { nowOf } from '#test/support/rows/records.ts'
@@ -20,7 +20,7 @@ type Step = { toSQL(): { sql: string } } | { question: object }
 /** The text of each statement of the work, those that are built once by themselves. */
 async function statementsOf(work: () => Promise<unknown>): Promise<unknown[]> {
   const asked: unknown[] = []
-  const { tx } = w.s.db
+  const { tx, read } = w.s.db
   function* noted<T>(steps: Steps<T>): Steps<T> {
     let next = steps.next()
     while (!next.done) {
@@ -37,8 +37,15 @@ async function statementsOf(work: () => Promise<unknown>): Promise<unknown[]> {
   const spy = vi
     .spyOn(w.s.db, 'tx')
     .mockImplementation(<T>(body: TxBody<T>) => tx((q) => noted(body(q))))
+  const spies = [
+    spy,
+    vi
+      .spyOn(w.s.db, 'read')
+      .mockImplementation(<T>(body: ReadBody<T>) => read((q) => noted(body(q)))),
+    vi.spyOn(w.s.db, 'onBehalfOf').mockImplementation(() => w.s.db),
+  ]
   await work()
-  spy.mockRestore()
+  for (const one of spies) one.mockRestore()
   return asked
 }
 
