@@ -330,9 +330,10 @@ describe('deploy/caddy', () => {
     await listenAt(only)
     const { port } = await startCaddy(portOf(only))
     const list = () => ask({ port, name: 'sub.example.com', path: '/sub/x' })
+    const site = { host: '127.0.0.1', servername: 'site.example.com' }
     const send = (path: string, body: string) =>
       new Promise<void>((resolve) => {
-        const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }, () =>
+        const socket = connectTls({ port, ...site, rejectUnauthorized: false }, () =>
           socket.write(
             `POST ${path} HTTP/1.1\r\nHost: site.example.com\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
           ),
