@@ -2,7 +2,7 @@
 
 import { type Database, type Query, type Reading, run } from './engine/database.ts'
 import { indexed, leastOf } from './engine/dialect.ts'
-import { and, asc, eq, inArray, ne, type SQL, sql } from './engine/orm.ts'
+import { and, asc, eq, inArray, isNotNull, ne, type SQL, sql } from './engine/orm.ts'
 import { kept } from './engine/question.ts'
 import { isRedeemable } from './gifts.ts'
 import { readNode } from './nodes.ts'
@@ -18,7 +18,8 @@ import {
   type Subscription,
   subscriptions,
 } from './schema/index.ts'
-import { isHeld, where, whereActive } from './states.ts'
+import { isHeld, isOpen, where, whereActive } from './states.ts'
+import { moveHomes } from './subscriptions.ts'
 import { MAX_SORT_ORDER } from './values.ts'
 
 const ordered = kept<NodeGroup[]>((q) =>
@@ -189,19 +190,13 @@ export function* isGroupUsed(tx: Query, code: string, now: string) {
   return found.some((rows) => rows.length > 0) || (yield* hasUnexpiredOfGroup(tx, code, now))
 }
 
-/** How many subscriptions are sold with each group and not revoked. */
+/** How many open subscriptions each group has. */
 export function* countOfGroups(q: Reading) {
   const rows = yield* run(
     q
       .select({ code: subscriptions.nodeGroup, n: sql<number>`count(*)` })
       .from(subscriptions)
-      .where(
-        and(
-          eq(subscriptions.active, true),
-          sql`${subscriptions.heldAt} is null`,
-          sql`${subscriptions.nodeGroup} is not null`,
-        ),
-      )
+      .where(and(where(isOpen), isNotNull(subscriptions.nodeGroup)))
       .groupBy(subscriptions.nodeGroup),
   )
   return new Map(rows.map(({ code, n }) => [code as string, n]))
@@ -227,13 +222,7 @@ export function* rehomeSome(
   )
   if (rows.length === 0) return 0
   const uuids = rows.map(({ uuid }) => uuid)
-  yield* run(tx.update(subscriptions).set({ node: to }).where(inArray(subscriptions.uuid, uuids)))
-  yield* run(
-    tx
-      .update(payments)
-      .set({ node: to })
-      .where(and(inArray(payments.renewsUuid, uuids), eq(payments.status, 'pending'))),
-  )
+  yield* moveHomes(tx, uuids, to)
   return rows.length
 }
 

@@ -289,14 +289,14 @@ export function* moveExpiry(tx: Query, uuid: string, expiresAt: string, reminded
   return moved as Subscription | undefined
 }
 
-/** Puts a subscription on another node; pending payments for its renewal follow. */
-export function* moveSubscription(tx: Query, uuid: string, to: string) {
-  yield* run(tx.update(subscriptions).set({ node: to }).where(eq(subscriptions.uuid, uuid)))
+/** Puts subscriptions on another node; pending payments for their renewal follow. */
+export function* moveHomes(tx: Query, uuids: string[], to: string) {
+  yield* run(tx.update(subscriptions).set({ node: to }).where(inArray(subscriptions.uuid, uuids)))
   yield* run(
     tx
       .update(payments)
       .set({ node: to })
-      .where(and(eq(payments.renewsUuid, uuid), eq(payments.status, 'pending'))),
+      .where(and(inArray(payments.renewsUuid, uuids), eq(payments.status, 'pending'))),
   )
 }
 

@@ -60,7 +60,7 @@ export interface Services {
   hashing: Limiter
   /** The same for logins of whom nobody knows, who wait in a line of their own. */
   strangersHashing: Limiter
-  /** Transactions that anybody may ask for, few at a time and by turns of addresses: those who are known wait for no crowd. */
+  /** Transactions that anybody may ask for, few at a time and by turns of networks: those who are known wait for no crowd. */
   strangersTurn: FairLimiter
   /** Ids of known devices that fetched a list, written together after the answers. */
   seenDevices: Batch<number>

@@ -67,7 +67,7 @@ export interface Database {
    */
   txVolatile<T>(body: TxBody<T>): Promise<T>
   /**
-   * The same database for what somebody asks for, named by a key (an address): where reads and transactions wait in line, each key takes its
+   * The same database for what somebody asks for, named by a key (a network): where reads and transactions wait in line, each key takes its
    * turns with all others, so that a crowd keeps itself waiting.
    */
   onBehalfOf(whose: string): Database

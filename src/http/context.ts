@@ -3,7 +3,7 @@ import type { Context as HonoContext } from 'hono'
 import type { Principal } from '#src/domain/accounts/principals.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import type { ByteBudget } from '#src/lib/byte-budget.ts'
-import { attemptKey } from '#src/lib/ip.ts'
+import { networkKey } from '#src/lib/ip.ts'
 import type { Turns } from '#src/lib/turns.ts'
 import type { Services } from '#src/services.ts'
 import type { PageScripts } from '#src/web/page-scripts.ts'
@@ -71,8 +71,11 @@ export const whileHeard = (s: Http, c: Context): Http => ({
   reads: s.reads.for(c.req.raw.signal),
 })
 
-/** The same for a request of somebody whom nobody knows yet: the database answers it in the turns of its address. */
+/**
+ * The same for a request of somebody whom nobody knows yet: the database answers it in the turns of its network, for whoever has one
+ * has thousands of addresses.
+ */
 export function inTurnOf(s: Http, c: Context): Http {
-  const db = s.db.onBehalfOf(attemptKey(ipOf(s, c)))
+  const db = s.db.onBehalfOf(networkKey(ipOf(s, c)))
   return db === s.db ? s : { ...s, db }
 }

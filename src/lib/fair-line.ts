@@ -4,7 +4,7 @@ import { tooBusy } from './errors.ts'
 export interface FairLine<T> {
   /**
    * Adds an item behind those of its key. Where the line is full, gives the one that has no place in it: the newest of the key that has
-   * most, or the item itself.
+   * most, or the item itself. `own` has half of the line whatever others have, and loses nothing to them within it.
    */
   add(key: string, item: T): T | undefined
   /** Takes the next one, of each key in turn; every second one is of `own`. */
@@ -31,17 +31,24 @@ export function createFairLine<T>(most: number, own?: string): FairLine<T> {
     if (item !== undefined) size--
     return item
   }
-  const longest = () => [...lines.values()].reduce((a, b) => (b.length > a.length ? b : a))
+  const lengthOf = (key: string) => lines.get(key)?.length ?? 0
+  const isInOwnHalf = (key: string) => key === own && lengthOf(key) <= most / 2
+  /** Takes the newest of whoever has most, to make room for one more of a key; nothing where nobody has more than that would have. */
+  const makeRoom = (key: string): T | undefined => {
+    const others = [...lines.keys()].filter((other) => other !== key && !isInOwnHalf(other))
+    const crowd = others.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a), others[0] ?? key)
+    const least = key === own && lengthOf(key) < most / 2 ? 0 : lengthOf(key) + 1
+    if (crowd === key || lengthOf(crowd) <= least) return undefined
+    const left = lines.get(crowd)?.pop()
+    if (lengthOf(crowd) === 0) lines.delete(crowd)
+    size--
+    return left
+  }
   return {
     add(key, item) {
+      const left = size < most ? undefined : makeRoom(key)
+      if (size >= most) return item
       const line = lines.get(key) ?? []
-      let left: T | undefined
-      if (size >= most) {
-        const crowd = longest()
-        if (crowd.length <= line.length + 1) return item
-        left = crowd.pop()
-        size--
-      }
       line.push(item)
       lines.set(key, line)
       size++

@@ -1,6 +1,6 @@
 /**
  * Who waits for a connection: in lines of their own, each of so many at once, so that what strangers ask for keeps nobody's changes waiting,
- * nor what changes keep lists. In a line, whoever is asked for (an address) takes turns with all others, and what the service asks for of
+ * nor what changes keep lists. In a line, whoever is asked for (a network) takes turns with all others, and what the service asks for of
  * itself or an admin every second one: a crowd keeps itself waiting.
  */
 

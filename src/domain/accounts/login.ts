@@ -15,7 +15,7 @@ import type { Admin, PendingLogin } from '#db/schema/index.ts'
 import { audit } from '#src/domain/audit.ts'
 import { sha256Hex, verifyPassword } from '#src/lib/crypto.ts'
 import { type ApiError, tooMany } from '#src/lib/errors.ts'
-import { attemptKey } from '#src/lib/ip.ts'
+import { attemptKey, networkKey } from '#src/lib/ip.ts'
 import { randomToken } from '#src/lib/random.ts'
 import { formatTimestamp, MINUTE_MS } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -84,7 +84,7 @@ export async function login(
   })
   const { admin, known, guess } = isKnown
     ? await s.db.tx(reserve)
-    : await s.strangersTurn(ip, () => s.db.tx(reserve))
+    : await s.strangersTurn(networkKey(client.ip), () => s.db.tx(reserve))
   const stored = admin?.passwordHash ?? UNKNOWN_HASH
   const hashing = known === undefined ? s.strangersHashing : s.hashing
   const correct = await hashing(() => verifyPassword(credentials.password, stored))
@@ -167,7 +167,7 @@ export async function completeLogin(
   })
   const result = isPending
     ? await s.db.tx(complete)
-    : await s.strangersTurn(ip, () => s.db.tx(complete))
+    : await s.strangersTurn(networkKey(client.ip), () => s.db.tx(complete))
   if ('refusal' in result) throw result.refusal
   return result
 }

@@ -8,7 +8,7 @@ import type { Payment, Subscription, User } from '#db/schema/index.ts'
 import {
   type ListedSubscription,
   moveExpiry,
-  moveSubscription,
+  moveHomes,
   readSubscription,
   setGroup,
 } from '#db/subscriptions.ts'
@@ -70,7 +70,7 @@ function* growInto(tx: Query, row: Subscription, wanted: string | null): Steps<G
   if (!own) return {}
   const { home, group } = yield* settledHome(tx, own, wanted)
   if (!group) return {}
-  if (home.code !== row.node) yield* moveSubscription(tx, row.uuid, home.code)
+  if (home.code !== row.node) yield* moveHomes(tx, [row.uuid], home.code)
   yield* setGroup(tx, row.uuid, group.code)
   return {
     row: { node: home.code, nodeGroup: group.code },

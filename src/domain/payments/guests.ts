@@ -94,7 +94,7 @@ export async function createGuest(
     const { tgId } = yield* insertCustomer(tx, token, now)
     yield* updateUser(tx, tgId, { guestAt: now, lang })
   }
-  await s.strangersTurn(attemptKey(ip), () => s.db.tx(make))
+  await s.strangersTurn(networkKey(ip), () => s.db.tx(make))
   return token
 }
 

@@ -7,7 +7,7 @@ import type { Subscription } from '#db/schema/index.ts'
 import {
   type ListedSubscription,
   moveExpiry,
-  moveSubscription,
+  moveHomes,
   readSubscription,
   setGroup,
 } from '#db/subscriptions.ts'
@@ -108,7 +108,7 @@ function* changesOf(tx: Query, row: Subscription, edition: Edition) {
 function* editIn(tx: Query, actor: Actor, at: Date, found: ListedSubscription, edition: Edition) {
   const { uuid, tgId } = found.row
   const { expiresAt, node, nodeGroup } = yield* changesOf(tx, found.row, edition)
-  if (node !== undefined) yield* moveSubscription(tx, uuid, node)
+  if (node !== undefined) yield* moveHomes(tx, [uuid], node)
   if (nodeGroup !== undefined) yield* setGroup(tx, uuid, nodeGroup)
   if (expiresAt !== undefined) yield* moveExpiry(tx, uuid, expiresAt)
   const details = [

@@ -33,6 +33,15 @@ describe('a fair line', () => {
     expect(rest(line)).toBe('a1 b1 c1')
   })
 
+  test('has room for its own in half of it, whoever crowds the rest', () => {
+    const { line, left } = fill(4, ['a1', 'b1', 'c1', 'd1', 'o1', 'o2', 'o3', 'e1'], 'o')
+    // Others make room for its half, the newest of whoever has most first.
+    expect(left).toBe('- - - - a1 b1 o3 e1')
+    expect([line.size(), rest(line)]).toEqual([4, 'o1 c1 o2 d1'])
+    // Beyond its half it is one of many.
+    expect(fill(4, ['o1', 'o2', 'o3', 'o4', 'a1', 'b1', 'c1'], 'o').left).toBe('- - - - o4 o3 c1')
+  })
+
   test('lets those leave that are over', () => {
     const { line } = fill(9, ['a1', 'a3', 'b2', 'b4', 'c1'])
     expect(line.leave((item) => Number(item.slice(1)) < 3)).toEqual(['a1', 'b2', 'c1'])
