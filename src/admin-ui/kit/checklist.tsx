@@ -1,6 +1,6 @@
 /** Some of a few, ticked. */
 import { useId } from 'preact/hooks'
-import type { FieldProps, Option } from './field.tsx'
+import { describedBy, type FieldProps, type Option, Remarks } from './field.tsx'
 import './checklist.css'
 
 /** What is ticked is told in the order of the options. */
@@ -12,9 +12,8 @@ export function Checklist(p: FieldProps<string[]> & { options: readonly Option<s
         .map(({ value }) => value)
         .filter((value) => (value === code ? on : p.value.includes(value))),
     )
-  const described = [p.hint && `${id}-hint`, p.error && `${id}-error`].filter(Boolean).join(' ')
   return (
-    <fieldset class="fld" aria-describedby={described || undefined}>
+    <fieldset class="fld" aria-describedby={describedBy(id, p)}>
       <legend>{p.label}</legend>
       {p.options.map(({ value, label }) => (
         <label key={value} class="tick">
@@ -28,16 +27,7 @@ export function Checklist(p: FieldProps<string[]> & { options: readonly Option<s
           <span>{label}</span>
         </label>
       ))}
-      {p.hint && (
-        <small id={`${id}-hint`} class="hint">
-          {p.hint}
-        </small>
-      )}
-      {p.error && (
-        <small id={`${id}-error`} class="fault" role="alert">
-          {p.error}
-        </small>
-      )}
+      <Remarks id={id} hint={p.hint} error={p.error} />
     </fieldset>
   )
 }

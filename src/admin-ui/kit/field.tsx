@@ -15,6 +15,29 @@ export interface FieldProps<T> {
   required?: boolean
 }
 
+/** Hint and fault of the control with this id, which `describedBy` names. */
+export function Remarks(p: { id: string; hint?: ComponentChildren; error?: string | undefined }) {
+  return (
+    <>
+      {p.hint && (
+        <small id={`${p.id}-hint`} class="hint">
+          {p.hint}
+        </small>
+      )}
+      {p.error && (
+        <small id={`${p.id}-error`} class="fault" role="alert">
+          {p.error}
+        </small>
+      )}
+    </>
+  )
+}
+
+export const describedBy = (
+  id: string,
+  p: { hint?: ComponentChildren; error?: string | undefined },
+) => [p.hint && `${id}-hint`, p.error && `${id}-error`].filter(Boolean).join(' ') || undefined
+
 /** Label, control, hint and fault, tied together. */
 function Frame(p: {
   id: string
@@ -27,30 +50,20 @@ function Frame(p: {
     <div class={p.error ? 'fld bad' : 'fld'}>
       <label for={p.id}>{p.label}</label>
       {p.children}
-      {p.hint && (
-        <small id={`${p.id}-hint`} class="hint">
-          {p.hint}
-        </small>
-      )}
-      {p.error && (
-        <small id={`${p.id}-error`} class="fault" role="alert">
-          {p.error}
-        </small>
-      )}
+      <Remarks id={p.id} hint={p.hint} error={p.error} />
     </div>
   )
 }
 
 /** What every native control of a field has. */
 function controlOf(id: string, p: Omit<FieldProps<unknown>, 'value' | 'onValue' | 'label'>) {
-  const described = [p.hint && `${id}-hint`, p.error && `${id}-error`].filter(Boolean).join(' ')
   return {
     id,
     name: p.name,
     disabled: p.disabled,
     required: p.required,
     'aria-invalid': p.error ? true : undefined,
-    'aria-describedby': described || undefined,
+    'aria-describedby': describedBy(id, p),
   }
 }
 
@@ -246,16 +259,7 @@ export function Switch(p: FieldProps<boolean>) {
         />
         <span>{p.label}</span>
       </label>
-      {p.hint && (
-        <small id={`${id}-hint`} class="hint">
-          {p.hint}
-        </small>
-      )}
-      {p.error && (
-        <small id={`${id}-error`} class="fault" role="alert">
-          {p.error}
-        </small>
-      )}
+      <Remarks id={id} hint={p.hint} error={p.error} />
     </div>
   )
 }
