@@ -146,7 +146,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   stored(schema.plans, {
     code: is.planCode,
     label: is.planLabel,
-    days: is.planDays,
+    days: is.termDays,
     price: is.price,
     priceStars: is.priceStars,
     sortOrder: is.place,
@@ -166,7 +166,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     // What its plan cost then.
     amount: is.price,
     currency: is.currency,
-    days: is.planDays,
+    days: is.soldDays,
     shopId: plainText(4096),
     payUrl: webLink,
     payUrlExpiresAt: timestamp,

@@ -131,7 +131,11 @@ export const planCode = v.pipe(
   ),
 )
 export const planLabel = requiredLine(128)
-export const planDays = integer(1, 3650)
+export const MAX_DAYS = 3650
+/** How long what is given lasts; 0: without end. */
+export const termDays = integer(0, MAX_DAYS)
+/** Of what is sold. */
+export const soldDays = integer(1, MAX_DAYS)
 export const MAX_PRICE = 1_000_000_000
 export const price = integer(0, MAX_PRICE)
 export const priceStars = integer(1, 1_000_000)

@@ -1,6 +1,9 @@
 /** The days of a subscription as people count them. */
 
 const DAY_MS = 86_400_000
+/** When something ends that has no end. */
+export const ENDLESS = '9999-12-31T23:59:59'
+
 const moment = (timestamp: string) => Date.parse(`${timestamp}Z`)
 
 /** The days to the end of what runs, a begun one counted. */

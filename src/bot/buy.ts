@@ -4,7 +4,7 @@ import { placeAndPlan } from '#src/domain/labels.ts'
 import type { Place, Shop } from '#src/domain/payments/offer.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { findShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
-import { formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { ENDLESS, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { findByShort, shortOf, tapData } from './callback-data.ts'
 import { column, MOST_LISTED, single } from './keyboards.ts'
 import { showStale, supportLines } from './menu.ts'
@@ -109,8 +109,8 @@ export const buy: Work = async (v, [place, plan, provider]) => {
 /** A button of a renewal. */
 export const renew: Work = async (v, [id = '', plan, provider]) => {
   const found = await findShownOfUser(v.s, v.user, id, formatTimestamp(v.s.clock.now()))
-  // Of a node that is gone nothing can be renewed.
-  if (!found || found.nodeLabel === null) return showStale(v)
+  // Of a node that is gone nothing can be renewed, nor what has no end.
+  if (!found || found.nodeLabel === null || found.row.expiresAt === ENDLESS) return showStale(v)
   const { node: code, node_label: label } = placeAndPlan(found)
   const { nodeGroup } = found.row
   const until = formatDay(v.s.config.timezone, parseTimestamp(found.row.expiresAt))

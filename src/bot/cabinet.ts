@@ -5,6 +5,7 @@ import { deviceLimit } from '#src/domain/customers/devices.ts'
 import { resetOwnLink } from '#src/domain/customers/links.ts'
 import { fittingApps } from '#src/domain/lists/apps.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
+import { ENDLESS } from '#src/lib/time.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { shortOf, tapData } from './callback-data.ts'
 import { addLinkRow, column } from './keyboards.ts'
@@ -21,7 +22,7 @@ async function showList(v: BotRequest): Promise<void> {
     return show(v, text, column([[t.buy, tapData('buy')], back]))
   }
   const rows = own.map(({ row, shown }): [string, string] => [
-    `${shown.node} · ${shown.until}`,
+    `${shown.node} · ${shown.term ?? shown.until}`,
     tapData('s', ownIdOf(v.s, row.uuid)),
   ])
   const text = [t.list, ...own.map(({ shown }) => t.line(shown))].join('\n\n')
@@ -44,7 +45,9 @@ async function showCard(v: BotRequest, { row, shown, nodeLabel }: OwnSubscriptio
   const { t } = v
   const keyboard = addLinkRow(v, new InlineKeyboard())
   const imports = addImports(v, keyboard)
-  if (nodeLabel !== null) keyboard.text(t.renew, tapData('r', ownIdOf(v.s, row.uuid))).row()
+  if (nodeLabel !== null && row.expiresAt !== ENDLESS) {
+    keyboard.text(t.renew, tapData('r', ownIdOf(v.s, row.uuid))).row()
+  }
   keyboard
     .text(t.devices, tapData('dev'))
     .text(t.reset, tapData('reset'))

@@ -93,7 +93,8 @@ async function showPaid(v: BotRequest, payment: Payment): Promise<void> {
   const { subscriptionUuid: uuid } = payment
   const found = uuid === null ? null : await findOwn(v, uuid)
   const keyboard = addLinkRow(v, new InlineKeyboard()).text(v.t.my, tapData('s'))
-  await show(v, found ? v.t.paidDone(found.shown) : v.t.paidBefore, keyboard)
+  const text = found && found.shown.term === undefined ? v.t.paidDone(found.shown) : v.t.paidBefore
+  await show(v, text, keyboard)
 }
 
 /** In place of the bill, which is not to be paid now. */

@@ -7,7 +7,7 @@ import {
   type ShownSubscription as Shown,
 } from '#src/domain/subscriptions/subscriptions.ts'
 import { cut } from '#src/lib/format.ts'
-import { daysToGo, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { daysToGo, ENDLESS, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import type { BotRequest } from './request.ts'
 import type { ShownSubscription } from './texts.ts'
@@ -23,6 +23,7 @@ export interface OwnSubscription extends ListedSubscription {
 function withTexts({ s, lang }: BotRequest, { state, ...found }: Shown): OwnSubscription {
   const { expiresAt, heldAt } = found.row
   const labels = placeAndPlan(found)
+  const t = stringsOf(lang)
   const days = daysToGo(expiresAt, heldAt === null ? s.clock.now() : parseTimestamp(heldAt))
   return {
     ...found,
@@ -31,7 +32,8 @@ function withTexts({ s, lang }: BotRequest, { state, ...found }: Shown): OwnSubs
       plan: cut(labels.plan_label, LABEL_LENGTH),
       state,
       until: formatDay(s.config.timezone, parseTimestamp(expiresAt)),
-      left: stringsOf(lang).subDays(days),
+      left: t.subDays(days),
+      ...(expiresAt === ENDLESS ? { term: t.terms.endless } : undefined),
     },
   }
 }

@@ -14,6 +14,8 @@ export interface ShownSubscription {
   until: string
   /** `30 days left` */
   left: string
+  /** What is said in place of both: `without end` */
+  term?: string
 }
 
 export interface ShownSale {
@@ -111,9 +113,9 @@ Your link is under “My subscriptions”.`,
   list: '🔑 <b>My subscriptions</b>',
   listEmpty: 'You have no subscription yet.',
   state: { active: '✅ active', held: '⏸ paused', expired: '⌛ ended' },
-  line: ({ node, plan, state, until, left }: ShownSubscription): string =>
+  line: ({ node, plan, state, until, left, term }: ShownSubscription): string =>
     html`<b>${node}</b>, ${plan}
-${en.state[state]}, until ${until}${state === 'expired' ? '' : `, ${left}`}`,
+${en.state[state]}, ${term ?? `until ${until}${state === 'expired' ? '' : `, ${left}`}`}`,
   link: (link: string) => html`Your link, for all your subscriptions and devices:
 <code>${link}</code>
 
@@ -270,8 +272,8 @@ const ru: Texts = {
   list: '🔑 <b>Мои подписки</b>',
   listEmpty: 'Подписок у вас пока нет.',
   state: { active: '✅ активна', held: '⏸ на паузе', expired: '⌛ закончилась' },
-  line: ({ node, plan, state, until, left }): string => html`<b>${node}</b>, ${plan}
-${ru.state[state]}, до ${until}${state === 'expired' ? '' : `, ${left}`}`,
+  line: ({ node, plan, state, until, left, term }): string => html`<b>${node}</b>, ${plan}
+${ru.state[state]}, ${term ?? `до ${until}${state === 'expired' ? '' : `, ${left}`}`}`,
   link: (link) => html`Ваша ссылка, одна для всех подписок и устройств:
 <code>${link}</code>
 

@@ -5,6 +5,7 @@ import type { Device, Payment, Plan } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
 import type { Place } from '#src/domain/payments/offer.ts'
+import { endlessOf } from '#src/lib/time.ts'
 import { deviceView, groupOf, ownerName, planView } from './views.ts'
 
 type LabelOf = (provider: string) => string
@@ -78,6 +79,7 @@ export function ownSubscriptionView(
     node_label: nodeLabel ?? row.node,
     plan_label: planLabel ?? row.plan,
     expires_at: row.expiresAt,
+    ...endlessOf(row.expiresAt),
     held_at: row.heldAt,
     state,
     ...group,

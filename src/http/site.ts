@@ -10,7 +10,7 @@ import { groupLabels } from '#src/domain/labels.ts'
 import { sellsToGuests } from '#src/domain/payments/guests.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
 import { subLink } from '#src/lib/sub-link.ts'
-import { daysLeft, formatTimestamp } from '#src/lib/time.ts'
+import { daysLeft, endlessOf, formatTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { landingPage } from '#src/web/landing-page.ts'
@@ -72,6 +72,7 @@ async function cabinetView(s: Http, token: string): Promise<CabinetAnswer> {
       plan_label: catalogue.plans.get(row.plan)?.label ?? row.plan,
       expires_at: row.expiresAt,
       days_left: daysLeft(row.expiresAt, now),
+      ...endlessOf(row.expiresAt),
       ...groupOf(row),
     })),
     sub_link: subLink(s.config, user.token),

@@ -9,7 +9,7 @@ import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
 import { listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
 import { subLink } from '#src/lib/sub-link.ts'
-import { daysToGo, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { daysToGo, ENDLESS, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { dayInWords } from '#src/web/day.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
@@ -66,6 +66,10 @@ function botOf(s: Http, catalogue: Catalogue, user: User | undefined, token: str
 const dayOf = (s: Http, lang: Lang, timestamp: string): string =>
   dayInWords(lang, s.config.timezone, parseTimestamp(timestamp))
 
+/** What is said of a subscription in place of an end that it has not. */
+const termOf = ({ expiresAt }: { expiresAt: string }) =>
+  expiresAt === ENDLESS ? { term: 'endless' as const } : {}
+
 /** The owner of a link, with what they are shown beside what is active. */
 const readShown = (s: Http, { tgId }: ListOwner, now: Date) =>
   s.db.read(function* (q) {
@@ -118,6 +122,7 @@ export async function userPage(
       ...labelsOf(catalogue, row),
       expiresOn: dayOf(s, base.lang, row.expiresAt),
       daysToGo: daysToGo(row.expiresAt, now),
+      ...termOf(row),
       planDays: catalogue.plans.get(row.plan)?.days ?? null,
     }))
     const paused = shown.flatMap(({ row }) =>
@@ -127,6 +132,7 @@ export async function userPage(
             {
               ...labelsOf(catalogue, row),
               daysToGo: daysToGo(row.expiresAt, parseTimestamp(row.heldAt)),
+              ...termOf(row),
             },
           ],
     )

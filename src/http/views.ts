@@ -20,7 +20,7 @@ import type { activeStats, currentStats } from '#src/domain/installation/stats.t
 import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
 import { outdatedProgram } from '#src/domain/nodes/sync/programs.ts'
 import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'
-import { daysLeft, parseTimestamp } from '#src/lib/time.ts'
+import { daysLeft, endlessOf, parseTimestamp } from '#src/lib/time.ts'
 import { VERSION } from '#src/lib/version.ts'
 
 /** The name of an owner where they have no username. */
@@ -37,6 +37,7 @@ export function subscriptionView(found: ListedSubscription, now: Date, group: Gr
     ...nodeAndPlan(found),
     expires_at: row.expiresAt,
     days_left: daysLeft(row.expiresAt, reference),
+    ...endlessOf(row.expiresAt),
     active: row.active,
     held_at: row.heldAt,
     source: row.source,

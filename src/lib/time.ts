@@ -10,6 +10,13 @@ const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})$/
 /** The last moment that a timestamp can say: beyond it the year has five digits. */
 export const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
 
+/** When something ends that has no end: the last moment that a timestamp can say. */
+export const ENDLESS = '9999-12-31T23:59:59'
+
+/** What is said of an end beside it where it is none. */
+export const endlessOf = (expiresAt: string): { endless?: true } =>
+  expiresAt === ENDLESS ? { endless: true } : {}
+
 /** A date as a timestamp; fractions of a second are cut. Throws outside the years 0 to 9999. */
 export function formatTimestamp(date: Date): string {
   const text = date.toISOString()

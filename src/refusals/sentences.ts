@@ -23,6 +23,7 @@ export const OF_THE_PANEL = {
     'subscription-expired': 'expired',
     'subscription-not-held': 'subscription is not held',
     'subscription-revoked': 'subscription is revoked',
+    'has-no-end': 'has no end',
     'unknown-node': 'unknown node',
     'unknown-plan': 'unknown plan',
     'unknown-node-group': 'unknown node group',
@@ -40,6 +41,7 @@ export const OF_THE_PANEL = {
     'node-not-for-sale': 'node is not for sale',
     'plan-not-for-sale': 'plan is not for sale',
     'plan-code-taken': 'plan code is taken',
+    'plan-without-end-priced': 'a plan without end has no price',
     'node-code-taken': 'node code is taken',
     'node-group-code-taken': 'node group code is taken',
     'node-group-used':

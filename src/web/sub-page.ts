@@ -13,6 +13,9 @@ import type { PageBase } from './page-base.ts'
 import { qrSvg } from './qr.ts'
 import { type Strings, stringsOf } from './strings.ts'
 
+/** What is said in place of an end: that there is none. */
+type Term = 'endless'
+
 export interface SubPageSubscription {
   nodeLabel: string
   planLabel: string
@@ -20,6 +23,7 @@ export interface SubPageSubscription {
   expiresOn: string
   /** A begun one counted. */
   daysToGo: number
+  term?: Term
   /** How long the plan lasts, where it is known: the whole of the ring. */
   planDays: number | null
 }
@@ -29,6 +33,7 @@ export interface PausedSubscription {
   planLabel: string
   /** Those that are kept for it. */
   daysToGo: number
+  term?: Term
 }
 
 export interface SubPageInput extends PageBase {
@@ -151,15 +156,29 @@ function manual(t: Strings, subUrl: string): Markup {
 function statusCard(t: Strings, { subscriptions }: SubPageInput): Markup {
   const [first] = subscriptions
   if (!first) return html``
-  return html`<section class="card status status-card">${ring(t, first)}<div><h1>${t.subTitle}</h1><p class="muted">${t.subUntil} ${first.expiresOn}</p></div></section>`
+  return html`<section class="card status status-card">${ring(t, first)}<div><h1>${t.subTitle}</h1><p class="muted">${untilOf(t, first)}</p></div></section>`
 }
 
+const untilOf = (t: Strings, { term, expiresOn }: SubPageSubscription): string =>
+  term ? t.terms[term] : `${t.subUntil} ${expiresOn}`
+
+const daysOf = (t: Strings, { term, daysToGo }: PausedSubscription): string =>
+  term ? t.terms[term] : t.subDays(daysToGo)
+
 /** The days that are left, as a part of the plan's. */
-function ring(t: Strings, { daysToGo, planDays }: SubPageSubscription): Markup {
+function ring(t: Strings, { daysToGo, planDays, term }: SubPageSubscription): Markup {
+  if (term) {
+    return html`<svg class="ring" viewBox="0 0 92 92" role="img" aria-label="${t.terms[term]}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40"/><text x="46" y="54">∞</text></svg>`
+  }
   const whole = Math.max(planDays ?? 30, 1)
   const part = Math.round(Math.min(1, daysToGo / whole) * 100)
   const digits = String(daysToGo).length > 3 ? html` textLength="60"` : null
   return html`<svg class="${daysToGo <= SOON_DAYS ? 'ring soon' : 'ring'}" viewBox="0 0 92 92" role="img" aria-label="${t.subDays(daysToGo)}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40" pathLength="100" stroke-dasharray="${part} 100" transform="rotate(-90 46 46)"/><text x="46" y="50"${digits}>${t.number(daysToGo)}</text><text x="46" y="65">${t.dayWord(daysToGo)}</text></svg>`
+}
+
+function daysPill(t: Strings, { term, daysToGo }: SubPageSubscription): Markup {
+  if (term) return html`<span class="pill ok">∞</span>`
+  return html`<span class="${daysToGo <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(daysToGo)}</span>`
 }
 
 function factsCard(t: Strings, input: SubPageInput): Markup {
@@ -168,11 +187,11 @@ function factsCard(t: Strings, input: SubPageInput): Markup {
   const renewUrl = input.renewUrl && inAskedLang(input, input.renewUrl)
   const rows = subscriptions.map(
     (subscription) =>
-      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted"><bdi>${subscription.planLabel}</bdi> · <span>${t.subUntil} ${subscription.expiresOn}</span></span></span><span class="${subscription.daysToGo <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(subscription.daysToGo)}</span></li>`,
+      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted"><bdi>${subscription.planLabel}</bdi> · <span>${untilOf(t, subscription)}</span></span></span>${daysPill(t, subscription)}</li>`,
   )
   const pausedRows = paused.map(
     (one) =>
-      html`<li class="paused"><span><strong>${nodeLabel(one.nodeLabel)}</strong><span class="muted"><bdi>${one.planLabel}</bdi> · <span>${t.subDays(one.daysToGo)}</span></span></span><span class="pill">${t.subPaused}</span></li>`,
+      html`<li class="paused"><span><strong>${nodeLabel(one.nodeLabel)}</strong><span class="muted"><bdi>${one.planLabel}</bdi> · <span>${daysOf(t, one)}</span></span></span><span class="pill">${t.subPaused}</span></li>`,
   )
   const full = devices && devices.count >= devices.limit
   const deviceRow =

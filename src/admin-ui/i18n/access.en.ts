@@ -26,6 +26,9 @@ export const accessEn = {
   choose: 'Choose…',
   grant: 'Grant access',
   granted: (place: string, date: string, _isGroup: boolean) => `Access to ${place} until ${date}`,
+  grantedEndless: (place: string, _isGroup: boolean) => `Access to ${place} without end`,
+  endless: 'Without end',
+  endlessHint: 'In place of the days of the plan.',
   allOf: (group: string) => `All of ${group}`,
   homeHint: 'All servers of the group come with this plan. A node chosen here is added to them.',
   daysLeft: (n: number) => `${days(n)} left`,
@@ -41,6 +44,7 @@ export const accessEn = {
   holdText: 'It stops working now. The days that are left are kept until it is resumed.',
   resume: 'Resume',
   resumed: (date: string) => `Runs again, until ${date}`,
+  resumedEndless: 'Runs again, without end',
   extend: 'Extend',
   extendTitle: (what: string) => `Extend ${what}`,
   extended: (date: string) => `Extended until ${date}`,
@@ -54,6 +58,7 @@ export const accessEn = {
   endPast: 'This moment has passed: access ends as soon as you save.',
   endNow: 'End access now',
   endChanged: (date: string) => `Ends ${date}`,
+  endRemoved: 'Has no end now',
   move: 'Move to another server',
   moveTitle: (what: string) => `Move ${what}`,
   moveNode: 'New server',
@@ -65,6 +70,7 @@ export const accessEn = {
     `Its own server is ${to} in place of ${from}. The servers of ${group} stay.`,
   moveStays: (date: string) =>
     `The link stays the same, and so does the end: ${date}. The traffic so far is kept.`,
+  moveKeeps: 'The link stays the same. The traffic so far is kept.',
   moveApps:
     'Apps connect again once they refresh the list: by themselves within 12 hours, at once when the user does it. Until then they have no connection through this subscription.',
   moved: (node: string) => `Moved to ${node}`,

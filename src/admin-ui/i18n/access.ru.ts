@@ -31,6 +31,10 @@ export const accessRu: AccessTexts = {
   grant: 'Выдать доступ',
   granted: (place, date, isGroup) =>
     `Доступ к ${isGroup ? 'группе' : 'серверу'} «${place}» до ${date}`,
+  grantedEndless: (place, isGroup) =>
+    `Доступ к ${isGroup ? 'группе' : 'серверу'} «${place}» без срока`,
+  endless: 'Без срока',
+  endlessHint: 'Вместо дней тарифа.',
   allOf: (group) => `Вся группа «${group}»`,
   homeHint: 'С этим тарифом даются все серверы группы. Выбранный здесь добавится к ним.',
   daysLeft: left,
@@ -46,6 +50,7 @@ export const accessRu: AccessTexts = {
   holdText: 'Она перестанет работать сейчас. Оставшиеся дни сохранятся до возобновления.',
   resume: 'Возобновить',
   resumed: (date) => `Снова работает, до ${date}`,
+  resumedEndless: 'Снова работает, без срока',
   extend: 'Продлить',
   extendTitle: (what) => `Продлить: ${what}`,
   extended: (date) => `Продлена до ${date}`,
@@ -59,6 +64,7 @@ export const accessRu: AccessTexts = {
   endPast: 'Этот момент уже прошёл: доступ закончится сразу.',
   endNow: 'Закончить доступ',
   endChanged: (date) => `Закончится ${date}`,
+  endRemoved: 'Теперь без срока',
   move: 'Перенести на другой сервер',
   moveTitle: (what) => `Перенести: ${what}`,
   moveNode: 'Новый сервер',
@@ -69,6 +75,7 @@ export const accessRu: AccessTexts = {
   moveHome: (group, from, to) =>
     `Собственный сервер: «${to}» вместо «${from}». Серверы группы «${group}» остаются.`,
   moveStays: (date) => `Ссылка и срок (до ${date}) останутся прежними, учтённый трафик сохранится.`,
+  moveKeeps: 'Ссылка останется прежней, учтённый трафик сохранится.',
   moveApps:
     'Приложения подключатся снова, когда обновят список: сами в течение 12 часов, сразу — если обновит пользователь. До этого соединения по этой подписке не будет.',
   moved: (node) => `Перенесена на «${node}»`,

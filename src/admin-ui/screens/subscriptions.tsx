@@ -18,7 +18,7 @@ import { setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { PlaceFilters } from './access/place-filters.tsx'
 import { SubscriptionBadge } from './access/state.tsx'
-import { placeOf, type Subscription } from './access/subscription.ts'
+import { endText, placeOf, type Subscription } from './access/subscription.ts'
 import { SubscriptionMenu } from './access/subscription-actions.tsx'
 import { access } from './access/texts.ts'
 import { UserFilter } from './access/user-filter.tsx'
@@ -67,7 +67,12 @@ function columnsOf(): Column<Subscription>[] {
     },
     { key: 'node', title: common().node, cell: placeOf },
     { key: 'plan', title: common().plan, cell: (row) => row.plan_label },
-    { key: 'left', title: t.left, end: true, cell: (row) => number(daysToGo(row)) },
+    {
+      key: 'left',
+      title: t.left,
+      end: true,
+      cell: (row) => (row.endless ? '∞' : number(daysToGo(row))),
+    },
     {
       key: 'traffic',
       title: t.traffic,
@@ -79,7 +84,7 @@ function columnsOf(): Column<Subscription>[] {
       title: t.end,
       end: true,
       sort: 'expires_at',
-      cell: (row) => date(row.expires_at),
+      cell: (row) => endText(row.expires_at),
     },
     {
       key: 'created',

@@ -2,7 +2,14 @@
 import type { ActiveOfUser, ListOwner } from '#db/users.ts'
 import { soundUuid } from '#src/domain/nodes/sound.ts'
 import { subLink } from '#src/lib/sub-link.ts'
-import { addDays, formatDay, formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
+import {
+  addDays,
+  ENDLESS,
+  formatDay,
+  formatTimestamp,
+  parseTimestamp,
+  SECOND_MS,
+} from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type ListSource, listEntries } from './entries.ts'
@@ -72,7 +79,8 @@ export function createUserLists(s: Deps) {
   ): RenderedList => {
     const { subscriptions } = owner
     const { upload, download, nearest, latest } = totals(subscriptions)
-    const expire = latest === '' ? 0 : parseTimestamp(latest).getTime() / SECOND_MS
+    const expire =
+      latest === '' || latest === ENDLESS ? 0 : parseTimestamp(latest).getTime() / SECOND_MS
     const announced = nearest !== '' && nearest <= formatTimestamp(addDays(now, ANNOUNCE_DAYS))
     const own = ownListHeaders({
       userinfo: { upload, download, total: 0, expire },

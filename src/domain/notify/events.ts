@@ -8,6 +8,7 @@ import type { Actor } from '#src/domain/audit.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { randomUuid } from '#src/lib/random.ts'
+import { endlessOf } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import {
   OPTIONAL_EVENTS,
@@ -77,6 +78,7 @@ export function subscriptionData(found: ListedSubscription) {
     ...nodeAndPlan(found),
     subscription_uuid: row.uuid,
     expires_at: row.expiresAt,
+    ...endlessOf(row.expiresAt),
   }
 }
 

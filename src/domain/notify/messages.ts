@@ -5,7 +5,7 @@ import { ownIdOf } from '#src/domain/secret.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { escapeHtml } from '#src/lib/html.ts'
 import { subLink } from '#src/lib/sub-link.ts'
-import { formatDay, parseTimestamp } from '#src/lib/time.ts'
+import { ENDLESS, formatDay, parseTimestamp } from '#src/lib/time.ts'
 import type { LinkButton } from '#src/ports/messenger.ts'
 import type { Services } from '#src/services.ts'
 import { type Alert, alertText } from './alert-texts.ts'
@@ -62,26 +62,33 @@ interface SubscriptionFields {
   node: string
   plan: string
   until: string
+  /** `until` and the day, or what is said in place of it. */
+  term: string
   link: string
 }
 
 const GRANTED: Record<Lang, (fields: SubscriptionFields) => string> = {
-  en: ({ node, plan, until, link }) =>
+  en: ({ node, plan, term, link }) =>
     `✅ <b>Your access is ready</b>
 
 Server: <b>${node}</b>
-Plan: <b>${plan}</b>, until <b>${until}</b>
+Plan: <b>${plan}</b>, ${term}
 
 Your subscription link. Open it in a browser and follow the steps, or paste it into your app:
 ${link}`,
-  ru: ({ node, plan, until, link }) =>
+  ru: ({ node, plan, term, link }) =>
     `✅ <b>Доступ готов</b>
 
 Сервер: <b>${node}</b>
-Тариф: <b>${plan}</b>, до <b>${until}</b>
+Тариф: <b>${plan}</b>, ${term}
 
 Ваша ссылка подписки. Откройте её в браузере и следуйте инструкции или вставьте в приложение:
 ${link}`,
+}
+
+const TERMS: Record<Lang, { until: (day: string) => string; endless: string }> = {
+  en: { until: (day) => `until <b>${day}</b>`, endless: 'without end' },
+  ru: { until: (day) => `до <b>${day}</b>`, endless: 'без срока' },
 }
 
 interface ReminderTexts {
@@ -141,10 +148,13 @@ export function messageHtml(
   const lang = messageLang(recipient?.lang, config.defaultLang)
   if (kind === 'alert') return alertText(lang, payload) ?? null
   if ((kind !== 'granted' && kind !== 'reminder') || !recipient) return null
+  const until = formatDay(config.timezone, parseTimestamp(payload.expires_at))
+  const terms = TERMS[lang]
   const fields: SubscriptionFields = {
     node: escapeHtml(payload.node_label),
     plan: escapeHtml(payload.plan_label),
-    until: formatDay(config.timezone, parseTimestamp(payload.expires_at)),
+    until,
+    term: payload.expires_at === ENDLESS ? terms.endless : terms.until(until),
     link: escapeHtml(subLink(config, recipient.token)),
   }
   return kind === 'granted' ? GRANTED[lang](fields) : reminderHtml(lang, payload, fields)

@@ -25,7 +25,7 @@ import {
   type Offer,
 } from '#src/domain/subscriptions/subscriptions.ts'
 import { randomToken } from '#src/lib/random.ts'
-import { formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { ENDLESS, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { REVIEW } from './rules.ts'
 import { paymentStep } from './steps.ts'
@@ -35,11 +35,12 @@ export type ConfirmDeps = Pick<
   'db' | 'config' | 'clock' | 'log' | 'background' | 'nodeSync' | 'nudge'
 >
 
-/** The subscription that a payment lengthens, unless it is to create one. */
+/** The subscription that a payment lengthens, unless it is to create one: what has no end by now can't be lengthened. */
 function* readRenewed(tx: Query, payment: Payment) {
   if (payment.renewsUuid === null) return undefined
   const found = yield* readSubscription(tx, payment.renewsUuid)
   if (!found?.row.active || found.row.tgId !== payment.tgId) return undefined
+  if (found.row.expiresAt === ENDLESS) return undefined
   return (yield* readNode(tx, found.row.node)) ? found : undefined
 }
 
@@ -55,7 +56,8 @@ function* readGrant(tx: Query, payment: Payment) {
   const renews = yield* readRenewed(tx, payment)
   if (renews) return { renews, planLabel: plan.label } as Renewal
   const node = yield* readNode(tx, payment.node)
-  return node ? ({ node, plan, nodeGroup: payment.nodeGroup } as Offer) : REVIEW.node
+  const { nodeGroup, days } = payment
+  return node ? ({ node, plan, nodeGroup, days } as Offer) : REVIEW.node
 }
 
 interface Grown {
@@ -91,8 +93,8 @@ function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, 
   return { ...renews, row: renewed, planLabel, ...grown.labels }
 }
 
-function* create(tx: Query, { id, days }: Payment, user: User, offer: Offer, at: Date) {
-  return yield* giveSubscription(tx, at, user, offer, { source: 'payment', paymentId: id, days })
+function* create(tx: Query, { id }: Payment, user: User, offer: Offer, at: Date) {
+  return yield* giveSubscription(tx, at, user, offer, { source: 'payment', paymentId: id })
 }
 
 export interface GrantContext {

@@ -7,7 +7,7 @@ import { moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { revokeIn } from '#src/domain/subscriptions/subscriptions.ts'
-import { addDays, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { addDays, ENDLESS, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { type ConfirmDeps, followGrant, grantPayment } from './grant.ts'
 import { REVIEW } from './rules.ts'
@@ -67,7 +67,7 @@ function* takeBackDays(
   if (!created && renewsUuid !== uuid) return undefined
   // One end of the link between the two is enough for the books; without the other nothing is taken a second time.
   yield* updatePayment(tx, id, created ? { subscriptionUuid: null } : { renewsUuid: null })
-  if (!active) return undefined
+  if (!active || expiresAt === ENDLESS) return undefined
   const shortened = formatTimestamp(addDays(parseTimestamp(expiresAt), -days))
   const earliest = heldAt ?? createdAt
   yield* audit(tx, actor, now, {

@@ -7,6 +7,7 @@ import type { Payment, Plan, Subscription, User } from '#db/schema/index.ts'
 import { readSubscription } from '#db/subscriptions.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { chooseHome } from '#src/domain/subscriptions/homes.ts'
+import { ENDLESS } from '#src/lib/time.ts'
 import type { Order } from '#src/ports/payment-gateway.ts'
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
@@ -53,6 +54,7 @@ function requireProvider(settings: Settings, wanted: string): Provider {
 function* readRenewable(tx: Query, tgId: number, uuid: string) {
   const found = yield* readSubscription(tx, uuid)
   if (found?.row.tgId !== tgId || !found.row.active) throw refusal('unknown-subscription')
+  if (found.row.expiresAt === ENDLESS) throw refusal('has-no-end')
   return found.row
 }
 

@@ -14,7 +14,7 @@ import {
 import { type Actor, audit } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
-import { addDays, formatTimestamp, LAST_MS, parseTimestamp } from '#src/lib/time.ts'
+import { addDays, ENDLESS, formatTimestamp, LAST_MS, parseTimestamp } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { requireGroup, requireOneLocal } from './homes.ts'
@@ -27,6 +27,7 @@ type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
 export function extendedExpiry(row: Subscription, at: Date, days: number): string {
   const state = subscriptionState(row, formatTimestamp(at))
   if (state === 'revoked') throw refusal('subscription-revoked')
+  if (row.expiresAt === ENDLESS) throw refusal('has-no-end')
   const end = addDays(state === 'expired' ? at : parseTimestamp(row.expiresAt), days)
   if (end.getTime() > LAST_MS) throw fieldRefusal('expires_at', 'too-late')
   return formatTimestamp(end)
@@ -45,7 +46,7 @@ export function* extendIn(tx: Query, actor: Actor, at: Date, row: Subscription, 
 
 /**
  * Lengthens a subscription: an active one and a held one (which stays held) from their expiry on, an expired one from now on, so
- * that its client returns to the node. Throws 404, or 400 when it is revoked.
+ * that its client returns to the node. Throws 404, or 400 when it is revoked or has no end.
  */
 export async function extend(
   s: Deps,

@@ -78,7 +78,8 @@ function* readGiftOffer(tx: Reading, code: string, now: string) {
   if (gift.expiresAt !== null && gift.expiresAt <= now) return 'expired'
   const node = yield* readNode(tx, gift.node)
   const plan = yield* readPlan(tx, gift.plan)
-  return node && plan ? ({ node, plan, nodeGroup: gift.nodeGroup } as Offer) : 'gone'
+  if (!node || !plan) return 'gone'
+  return { node, plan, nodeGroup: gift.nodeGroup, days: plan.days } as Offer
 }
 
 /** A code as people type it. */

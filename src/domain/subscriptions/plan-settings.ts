@@ -6,6 +6,7 @@ import { type Actor, audit } from '#src/domain/audit.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
+import { requireUnpriced } from './plans.ts'
 
 export interface PlanSettings {
   paymentsEnabled?: boolean
@@ -13,7 +14,7 @@ export interface PlanSettings {
   prices?: Record<string, number>
 }
 
-/** Saves all of it or, where a plan is unknown (400), nothing. */
+/** Saves all of it or, where a plan is unknown or one without end would be priced (400), nothing. */
 export async function savePlanSettings(
   s: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
@@ -30,8 +31,9 @@ export async function savePlanSettings(
       changed.push('PAYMENTS_ENABLED')
     }
     for (const [code, price] of Object.entries(prices)) {
-      if (!(yield* updatePlan(tx, code, { price })))
-        throw fieldRefusal('prices', 'prices-of-unknown-plan')
+      const plan = yield* updatePlan(tx, code, { price })
+      if (!plan) throw fieldRefusal('prices', 'prices-of-unknown-plan')
+      requireUnpriced(plan)
       changed.push(`price:${code}`)
     }
     yield* audit(tx, actor, at, { action: 'settings.change', object: changed.join(' ') })

@@ -26,7 +26,16 @@ type Deps = Pick<Services, 'db' | 'clock'>
 type PlanFields = Omit<Plan, 'code'>
 type PlanChanges = { [K in keyof PlanFields]?: PlanFields[K] | undefined }
 
-/** Creates a plan, at the end of the display order unless it names its place. Throws 400 when the code is taken. */
+/** Throws 400 for a price of what is not sold. */
+export function requireUnpriced({
+  days,
+  price,
+  priceStars,
+}: Pick<Plan, 'days' | 'price' | 'priceStars'>) {
+  if (days === 0 && (price > 0 || priceStars !== null)) throw refusal('plan-without-end-priced')
+}
+
+/** Creates a plan, at the end of the display order unless it names its place. Throws 400 when the code is taken, or a plan without end has a price. */
 export async function createPlan(
   s: Deps,
   actor: Actor,
@@ -36,6 +45,7 @@ export async function createPlan(
   }: Omit<Plan, 'sortOrder' | 'archived'> & { sortOrder?: number | undefined },
 ): Promise<Plan> {
   const now = formatTimestamp(s.clock.now())
+  requireUnpriced(fields)
   try {
     return await s.db.tx(function* (tx) {
       yield* requireRoom(tx, 'plans')
@@ -54,7 +64,7 @@ export async function createPlan(
   }
 }
 
-/** Changes fields of a plan; without any it stays as it is. What was sold before keeps its days. Throws 404. */
+/** Changes fields of a plan; without any it stays as it is. What was sold before keeps its days. Throws 404, or 400 where it would be without end and priced. */
 export async function editPlan(
   s: Deps,
   actor: Actor,
@@ -69,9 +79,10 @@ export async function editPlan(
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
     yield* requireSoldGroup(tx, fields.nodeGroup ?? null)
-    const updated = yield* updatePlan(tx, code, fields)
+    const updated = (yield* updatePlan(tx, code, fields)) as Plan
+    requireUnpriced(updated)
     yield* audit(tx, actor, now, { action: 'plan.edit', object: code, detail: keys.join(' ') })
-    return updated as Plan
+    return updated
   })
 }
 

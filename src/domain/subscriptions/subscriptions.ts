@@ -22,7 +22,7 @@ import { ownIdOf } from '#src/domain/secret.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { LOCAL_CORE, managedCoreName } from '#src/lib/core-name.ts'
 import { randomUuid } from '#src/lib/random.ts'
-import { DAY_MS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
+import { DAY_MS, ENDLESS, formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { chooseHome, settledHome } from './homes.ts'
@@ -73,12 +73,15 @@ export interface Offer {
   node: Node
   plan: Plan
   nodeGroup: string | null
+  /** How long it lasts; 0: without end. */
+  days: number
 }
 
-/** A grant as it is asked for: without a node where the plan has a group. */
+/** A grant as it is asked for: without a node where the plan has a group, for the plan's days unless it names others. */
 export interface GrantOrder {
   node?: string | undefined
   plan: string
+  days?: number | undefined
 }
 
 /** What may be granted: a node that exists and a plan that is not archived. Throws 400. */
@@ -90,27 +93,22 @@ export function* readOffer(tx: Reading, order: GrantOrder) {
   if (!plan) throw refusal('unknown-plan')
   if (plan.archived) throw refusal('plan-archived')
   const { nodeGroup } = plan
-  return { node: yield* chooseHome(tx, nodeGroup, asked), plan, nodeGroup } as Offer
+  const node = yield* chooseHome(tx, nodeGroup, asked)
+  return { node, plan, nodeGroup, days: order.days ?? plan.days } as Offer
 }
 
-/** The timestamp `days` after a moment; what is granted never fails for its date. */
+/** The timestamp `days` after a moment, 0 being without end; what is granted never fails for its date. */
 export const expiryAfter = (from: Date, days: number): string =>
-  formatTimestamp(later(from, days * DAY_MS))
+  days === 0 ? ENDLESS : formatTimestamp(later(from, days * DAY_MS))
 
-/** Gives a user a subscription that begins now, with its labels. `days`: the plan's, unless they were frozen before. */
+/** Gives a user a subscription that begins now, with its labels. */
 export function* giveSubscription(
   tx: Query,
   at: Date,
   { tgId, username, name }: Pick<User, 'tgId' | 'username' | 'name'>,
-  { node, plan, nodeGroup: wanted }: Offer,
-  from: {
-    source: Subscription['source']
-    days?: number
-    paymentId?: string
-    giftCode?: string
-  },
+  { node, plan, nodeGroup: wanted, days }: Offer,
+  origin: { source: Subscription['source']; paymentId?: string; giftCode?: string },
 ) {
-  const { days = plan.days, ...origin } = from
   const { home, group } = yield* settledHome(tx, node, wanted)
   const row = yield* insertSubscription(tx, {
     uuid: randomUuid(),
@@ -133,11 +131,13 @@ export function* giveSubscription(
 export function* grantIn(tx: Query, actor: Actor, at: Date, number: number, offer: Offer) {
   const now = formatTimestamp(at)
   const user = yield* ensureCustomer(tx, number, now)
+  const { node, plan, days } = offer
   const listed = yield* giveSubscription(tx, at, user, offer, { source: 'admin' })
+  const term = days === plan.days ? '' : ` days=${days}`
   yield* audit(tx, actor, now, {
     action: 'subscription.grant',
     object: listed.row.uuid,
-    detail: `tg_id=${user.tgId} node=${offer.node.code} plan=${offer.plan.code}`,
+    detail: `tg_id=${user.tgId} node=${node.code} plan=${plan.code}${term}`,
   })
   return listed
 }

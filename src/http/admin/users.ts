@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import { USER_SORTS, USER_STATES, userCursor } from '#db/user-listing.ts'
-import { customerName, email, note, tag, tags, telegramId, tgId } from '#db/values.ts'
+import { customerName, email, note, tag, tags, telegramId, termDays, tgId } from '#db/values.ts'
 import { createCustomer } from '#src/domain/customers/users.ts'
 import { actOnUsers } from '#src/domain/subscriptions/bulk.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
@@ -31,7 +31,10 @@ const listing = v.object({
   format: v.optional(v.picklist(['json', 'csv'], 'must be json or csv'), 'json'),
 })
 
-export const order = placed({})
+/** How long what is granted lasts, in place of its plan's days. */
+const term = { days: v.optional(termDays) }
+
+export const order = placed(term)
 
 /** What an admin writes of a customer. */
 export const profile = v.object({
@@ -61,7 +64,7 @@ const tgIds = v.pipe(
 const bulk = v.variant(
   'action',
   [
-    placed({ action: v.literal('grant'), tg_ids: tgIds }),
+    placed({ action: v.literal('grant'), tg_ids: tgIds, ...term }),
     v.object({ action: v.literal('extend'), tg_ids: tgIds, days: integer(1, 3650) }),
     v.object({ action: v.picklist(['ban', 'unban']), tg_ids: tgIds }),
     v.object({

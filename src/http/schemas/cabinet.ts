@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import { count } from '#db/values.ts'
 import { timestamp, url } from './fields.ts'
-import { groupEntries } from './subscription.ts'
+import { endlessEntry, groupEntries } from './subscription.ts'
 
 export const cabinet = v.strictObject({
   username: v.nullable(v.string()),
@@ -14,6 +14,7 @@ export const cabinet = v.strictObject({
       plan_label: v.string(),
       expires_at: timestamp,
       days_left: count,
+      ...endlessEntry,
       ...groupEntries,
     }),
   ),

@@ -12,7 +12,7 @@ import type {
 import { describes, timestamp, url, uuid } from './fields.ts'
 import { plan } from './plan.ts'
 import { qrCode } from './qr.ts'
-import { groupEntries } from './subscription.ts'
+import { endlessEntry, groupEntries } from './subscription.ts'
 import { device } from './user.ts'
 
 /** A payment provider; the description of the API has their list (openapi.ts). */
@@ -88,6 +88,7 @@ const ownSubscription = describes<ReturnType<typeof ownSubscriptionView>>()(
     node_label: v.string(),
     plan_label: v.string(),
     expires_at: timestamp,
+    ...endlessEntry,
     held_at: v.nullable(timestamp),
     state: v.picklist(['active', 'held', 'expired']),
     ...groupEntries,

@@ -1,13 +1,13 @@
 /** Plans and gift codes as the API shows them. */
 import * as v from 'valibot'
-import { count, giftCode, planDays, tgId } from '#db/values.ts'
+import { count, giftCode, termDays, tgId } from '#db/values.ts'
 import type { adminPlanView, giftView, planView } from '../views.ts'
 import { code, describes, timestamp, url } from './fields.ts'
 
 const entries = {
   code,
   label: v.string(),
-  days: planDays,
+  days: termDays,
   price: count,
   currency: v.string(),
 }

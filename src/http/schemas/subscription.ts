@@ -11,6 +11,9 @@ export const groupEntries = {
   nodes: v.exactOptional(v.array(v.string())),
 }
 
+/** Of one that has no end. */
+export const endlessEntry = { endless: v.exactOptional(v.literal(true)) }
+
 export const subscription = describes<ReturnType<typeof subscriptionView>>()(
   v.strictObject({
     uuid,
@@ -22,6 +25,7 @@ export const subscription = describes<ReturnType<typeof subscriptionView>>()(
     plan_label: v.string(),
     expires_at: timestamp,
     days_left: count,
+    ...endlessEntry,
     active: v.boolean(),
     held_at: v.nullable(timestamp),
     source: v.picklist(['payment', 'admin', 'gift']),

@@ -21,6 +21,7 @@ export const en = {
 
   subTitle: 'Subscription active',
   subUntil: 'until',
+  terms: { endless: 'without end' },
   number: days.number,
   dayWord: days.word,
   subDays: (count: number) => (count <= 1 ? 'last day' : `${days.phrase(count)} left`),
@@ -186,6 +187,7 @@ export const en = {
   refusedProvider:
     'This way to pay does not work right now. Choose another one, or try again later.',
   refusedNoAnswer: 'The payment service does not answer. Try again in a minute.',
+  refusedEndless: 'This subscription has no end: there is nothing to renew.',
   refusedSubscription: 'This subscription can’t be renewed any more. Buy a new one.',
   tryLater: 'Too many attempts. Try again in {minutes} min.',
   guestsLater:

@@ -22,6 +22,7 @@ export const ru: Strings = {
 
   subTitle: 'Подписка активна',
   subUntil: 'до',
+  terms: { endless: 'без срока' },
   number: days.number,
   dayWord: days.word,
   subDays: (count) => (count <= 1 ? 'последний день' : `ещё ${days.phrase(count)}`),
@@ -194,6 +195,7 @@ export const ru: Strings = {
   refusedPlan: 'Этот тариф больше не продаётся. Выберите другой.',
   refusedProvider: 'Этот способ оплаты сейчас не работает. Выберите другой или попробуйте позже.',
   refusedNoAnswer: 'Платёжный сервис не отвечает. Попробуйте ещё раз через минуту.',
+  refusedEndless: 'У этой подписки нет срока: продлевать её не нужно.',
   refusedSubscription: 'Эту подписку больше нельзя продлить. Купите новую.',
   tryLater: 'Слишком много попыток. Повторите через {minutes} мин.',
   guestsLater:

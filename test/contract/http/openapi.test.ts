@@ -227,7 +227,7 @@ describe('what holds answers against the document', () => {
     expectDescribed(w.config, { ...request, body }, answerOf(200, plan))
     expectFault(/would not take the request\/days/, answerOf(200, plan), {
       ...request,
-      body: { ...body, days: 0 },
+      body: { ...body, days: -1 },
     })
   })
 })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
 import { plainOfHtml } from '#src/lib/html.ts'
+import { stringsOf } from '#src/web/strings.ts'
 import { modulesOf, readPng } from '#test/support/png.ts'
 import { decode } from '#test/support/qr-decoder.ts'
 import { addNode, addUser, auditOf, nowOf, putSettings } from '#test/support/rows/records.ts'
@@ -44,6 +45,22 @@ describe.each(['en', 'ru'] as const)('in %s', (lang) => {
     expect(again.text).toContain(t.giftAgain)
     expect(again.text).toContain(link)
     expect(gifts()).toHaveLength(1)
+  })
+
+  test('one without end says so, and so does the list', async () => {
+    shop.w.change("update plans set days = 0, price = 0 where code = '1m'")
+    const ada = shop.user({ id: 1, language_code: lang })
+    await ada.say(`/start gift_${code}`)
+    await ada.tap(t.giftTake)
+    const endless = stringsOf(lang).terms.endless
+    expect(ada.messages()[0]?.text).toContain(`<b>30 days</b>, ${endless}\n`)
+    const list = await ada.say('/my')
+    expect(list.text).toContain(`${t.state.active}, ${endless}`)
+    const [button] = ada.buttons()
+    expect(button).toBe(`<NL> & "1" 🇳🇱 · ${endless}`)
+    await ada.tap(button as string)
+    expect(ada.buttons()).not.toContain(t.renew)
+    expect(ada.buttons()).toContain(t.devices)
   })
 
   test.each<[keyof typeof t.giftRefusal, () => void]>([

@@ -3,7 +3,7 @@ import { api, ok } from '#src/admin-ui/api.ts'
 import { date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { TextField } from '#src/admin-ui/kit/field.tsx'
+import { Switch, TextField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { common } from '#src/admin-ui/texts.ts'
@@ -21,18 +21,22 @@ export function GrantDialog(p: {
   const t = access()
   const { placed } = useChoices()
   const form = useForm({
-    initial: { tg_id: String(p.tgId ?? ''), node: '', plan: '' },
+    initial: { tg_id: String(p.tgId ?? ''), node: '', plan: '', endless: false },
     once: true,
-    send: ({ tg_id, ...place }) =>
+    send: ({ tg_id, endless, ...place }) =>
       ok(
         api.users[':tg_id'].grant.$post({
           param: { tg_id: encodeURIComponent(tg_id.trim() || '-') },
-          json: placed(place),
+          json: { ...placed(place), ...(endless && { days: 0 }) },
         }),
       ),
     done: (granted) => {
-      const { node_group, expires_at } = granted
-      toast(t.granted(placeOf(granted), date(expires_at), node_group !== undefined))
+      const { node_group, expires_at, endless } = granted
+      const place = placeOf(granted)
+      const isGroup = node_group !== undefined
+      toast(
+        endless ? t.grantedEndless(place, isGroup) : t.granted(place, date(expires_at), isGroup),
+      )
       accessChanged()
       p.close()
       p.done?.(String(granted.tg_id))
@@ -52,6 +56,7 @@ export function GrantDialog(p: {
         <div class="cols">
           <PlaceFields field={form.field} />
         </div>
+        <Switch label={t.endless} hint={t.endlessHint} {...form.field('endless')} />
       </FormBox>
     </Dialog>
   )

@@ -44,7 +44,7 @@ export function MoveDialog(p: { subscription: Subscription; close: () => void })
               ? t.moveText(userName(subscription), node_label, to)
               : t.moveHome(node_group_label, node_label, to)}
           </p>
-          <p>{t.moveStays(date(subscription.expires_at))}</p>
+          <p>{subscription.endless ? t.moveKeeps : t.moveStays(date(subscription.expires_at))}</p>
           {node_group_label === undefined && stateOf(subscription) === 'active' && (
             <p>{t.moveApps}</p>
           )}

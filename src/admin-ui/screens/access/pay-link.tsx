@@ -25,7 +25,8 @@ function useRenewable(tgId: string) {
       ? (await paged(api.subscriptions.$get({ query: { tg_id: tgId, limit: '100' } }))).rows
       : [],
   )
-  return known ? (data ?? []).filter((row) => row.active && String(row.tg_id) === tgId) : []
+  if (!known) return []
+  return (data ?? []).filter((row) => row.active && !row.endless && String(row.tg_id) === tgId)
 }
 
 const nothing = { tg_id: '', node: '', plan: '', provider: '', renews: '' }

@@ -2,10 +2,11 @@
 import { useState } from 'preact/hooks'
 import { api, ok } from '#src/admin-ui/api.ts'
 import { boot } from '#src/admin-ui/boot.ts'
+import { ENDLESS } from '#src/admin-ui/days-left.ts'
 import { bytes, date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { NumberField, Segments, TextField } from '#src/admin-ui/kit/field.tsx'
+import { NumberField, Segments, Switch, TextField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Menu, type MenuItem } from '#src/admin-ui/kit/menu.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
@@ -65,21 +66,25 @@ function ExtendDialog({ subscription, close }: DialogProps) {
 function EndDialog({ subscription, close }: DialogProps) {
   const t = access()
   const form = useForm({
-    initial: { expires_at: fieldTime(subscription.expires_at) },
-    send: ({ expires_at }) =>
+    initial: {
+      endless: subscription.endless === true,
+      expires_at: subscription.endless ? '' : fieldTime(subscription.expires_at),
+    },
+    send: ({ endless, expires_at }) =>
       ok(
         one.$patch({
           param: { uuid: subscription.uuid },
-          json: { expires_at: timestampOfField(expires_at) },
+          json: { expires_at: endless ? ENDLESS : timestampOfField(expires_at) },
         }),
       ),
-    done: ({ expires_at }) => {
-      toast(t.endChanged(date(expires_at)))
+    done: ({ expires_at, endless }) => {
+      toast(endless ? t.endRemoved : t.endChanged(date(expires_at)))
       accessChanged()
       close()
     },
   })
-  const isPast = Date.parse(`${timestampOfField(form.values.expires_at)}Z`) <= Date.now()
+  const { endless, expires_at: end } = form.values
+  const isPast = !endless && Date.parse(`${timestampOfField(end)}Z`) <= Date.now()
   return (
     <Dialog title={t.editTitle(nameOf(subscription))} onClose={close}>
       <FormBox
@@ -87,13 +92,16 @@ function EndDialog({ subscription, close }: DialogProps) {
         {...(isPast && { danger: true, action: t.endNow })}
         extra={<Button onClick={close}>{common().cancel}</Button>}
       >
-        <TextField
-          label={t.endsAt}
-          hint={t.endsHint(boot.timezone)}
-          type="datetime-local"
-          focus
-          {...form.field('expires_at')}
-        />
+        {!endless && (
+          <TextField
+            label={t.endsAt}
+            hint={t.endsHint(boot.timezone)}
+            type="datetime-local"
+            focus
+            {...form.field('expires_at')}
+          />
+        )}
+        <Switch label={t.endless} {...form.field('endless')} />
         {isPast && <Note tone="warn">{t.endPast}</Note>}
       </FormBox>
     </Dialog>
@@ -110,8 +118,9 @@ async function hold(subscription: Subscription) {
 }
 
 async function resume({ uuid }: Subscription) {
+  const t = access()
   const { expires_at } = await ok(one.resume.$post({ param: { uuid } }))
-  toast(access().resumed(date(expires_at)))
+  toast(expires_at === ENDLESS ? t.resumedEndless : t.resumed(date(expires_at)))
   accessChanged()
 }
 
@@ -144,7 +153,11 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
   if (state === 'revoked') return null
   const close = () => setOpen(null)
   const items: (MenuItem | false)[] = [
-    { label: t.extend, icon: 'plus', onClick: () => setOpen('extend') },
+    !subscription.endless && {
+      label: t.extend,
+      icon: 'plus',
+      onClick: () => setOpen('extend'),
+    },
     { label: t.edit, icon: 'calendar', onClick: () => setOpen('end') },
     state === 'active' && { label: t.hold, icon: 'pause', onClick: () => act.run(hold) },
     state === 'held' && { label: t.resume, icon: 'play', onClick: () => act.run(resume) },

@@ -1,6 +1,7 @@
 /** One subscription, wherever something is done to it. */
 import type { api, Row } from '#src/admin-ui/api.ts'
-import { userName } from '#src/admin-ui/format.ts'
+import { ENDLESS } from '#src/admin-ui/days-left.ts'
+import { date, userName } from '#src/admin-ui/format.ts'
 import { invalidate } from '#src/admin-ui/query.ts'
 import { access } from './texts.ts'
 
@@ -13,6 +14,9 @@ export const accessChanged = () =>
 /** Where it is: its group where it has one, else its node. */
 export const placeOf = (s: Pick<Subscription, 'node_label' | 'node_group_label'>) =>
   s.node_group_label ?? s.node_label
+
+/** The day on which something ends, or that it has no end. */
+export const endText = (end: string) => (end === ENDLESS ? access().endless : date(end))
 
 /** `the subscription of @anna on Amsterdam` */
 export const nameOf = (s: Subscription) =>

@@ -31,8 +31,9 @@ function Fields({ form, focus }: { form: Form<Values>; focus?: boolean }) {
       <div class="cols">
         <NumberField
           label={t.days}
+          hint={t.daysHint}
           unit={t.daysUnit}
-          min={1}
+          min={0}
           max={3650}
           required
           {...form.field('days')}

@@ -46,19 +46,22 @@ function PlanRow({ plan, edit }: { plan: Plan; edit: (plan: Plan) => void }) {
   const t = planTexts()
   const { archive, remove } = usePlanActions()
   const { labelOf } = useNodeGroups()
+  const isEndless = plan.days === 0
   const month = Math.round((plan.price * MONTH_DAYS) / plan.days)
   return (
     <div class="plan-row">
       <div class="plan-name">
         <b>{plan.label}</b>
         <small class="muted">
-          <span class="mono">{plan.code}</span> · {common().days(plan.days)}
+          <span class="mono">{plan.code}</span> · {isEndless ? t.endless : common().days(plan.days)}
           {plan.node_group !== undefined && ` · ${labelOf(plan.node_group)}`}
         </small>
       </div>
       <div class="plan-price">
         <b class="num">{money(plan.price, plan.currency)}</b>
-        <small class="muted">{t.perMonth(money(month, plan.currency))}</small>
+        <small class="muted">
+          {isEndless ? t.notSold : t.perMonth(money(month, plan.currency))}
+        </small>
       </div>
       <small class="plan-stars muted">
         {plan.price_stars === null ? t.noStars : t.stars(number(plan.price_stars))}

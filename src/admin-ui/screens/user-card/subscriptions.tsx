@@ -22,6 +22,7 @@ function timeLeft(subscription: Subscription): string {
   const state = stateOf(subscription)
   const end = date(subscription.expires_at)
   if (state === 'expired') return t.ended(end)
+  if (subscription.endless) return t.endless
   if (state === 'held') return t.daysOnHold(daysToGo(subscription))
   if (state === 'revoked') return t.until(end)
   return `${t.daysLeft(daysToGo(subscription))} · ${t.until(end)}`

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { type Answer, api, ok } from '#src/admin-ui/api.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { NumberField, SelectField } from '#src/admin-ui/kit/field.tsx'
+import { NumberField, SelectField, Switch } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Facts } from '#src/admin-ui/kit/page.tsx'
 import type { Selection } from '#src/admin-ui/kit/table.tsx'
@@ -40,10 +40,14 @@ function GrantForm({ ids, close, finish }: FormProps) {
   const t = usersTexts().bulk
   const { placed } = useChoices()
   const form = useForm({
-    initial: { node: '', plan: '' },
+    initial: { node: '', plan: '', endless: false },
     once: true,
-    send: (place) =>
-      ok(api.users.bulk.$post({ json: { action: 'grant', tg_ids: ids, ...placed(place) } })),
+    send: ({ endless, ...place }) =>
+      ok(
+        api.users.bulk.$post({
+          json: { action: 'grant', tg_ids: ids, ...placed(place), ...(endless && { days: 0 }) },
+        }),
+      ),
     done: finish,
   })
   return (
@@ -53,6 +57,7 @@ function GrantForm({ ids, close, finish }: FormProps) {
         <div class="cols">
           <PlaceFields field={form.field} />
         </div>
+        <Switch label={access().endless} hint={access().endlessHint} {...form.field('endless')} />
       </FormBox>
     </Dialog>
   )

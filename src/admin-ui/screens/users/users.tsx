@@ -1,7 +1,7 @@
 /** The users: found, filtered and sorted by the service, a page at a time; actions on many. */
 import { useState } from 'preact/hooks'
 import { api, type Page, paged, type QueryOf, type Row } from '#src/admin-ui/api.ts'
-import { daysUntil } from '#src/admin-ui/days-left.ts'
+import { daysUntil, ENDLESS } from '#src/admin-ui/days-left.ts'
 import { date, number, userName } from '#src/admin-ui/format.ts'
 import { Person } from '#src/admin-ui/kit/badge.tsx'
 import { Button, LinkButton } from '#src/admin-ui/kit/button.tsx'
@@ -60,8 +60,11 @@ function columnsOf(tagged: boolean): Column<User>[] {
       key: 'next',
       title: t.nextEnd,
       end: true,
-      cell: ({ next_expiry }) =>
-        next_expiry && <time title={date(next_expiry)}>{words.days(daysUntil(next_expiry))}</time>,
+      cell: ({ next_expiry: next }) => {
+        if (next === null) return null
+        if (next === ENDLESS) return access().endless
+        return <time title={date(next)}>{words.days(daysUntil(next))}</time>
+      },
     },
     { key: 'devices', title: t.devices, end: true, cell: (user) => number(user.devices) },
     {

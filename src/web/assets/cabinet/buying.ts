@@ -91,7 +91,8 @@ export function showPrice(): void {
 const option = (value: string, label: string) => new Option(label, value)
 
 export function showShop(): void {
-  const { payments_enabled, providers, plans, nodes, places, subscriptions } = own.shop
+  const { payments_enabled, providers, plans, nodes, places } = own.shop
+  const subscriptions = own.shop.subscriptions.filter(({ endless }) => !endless)
   const open = payments_enabled && providers.length > 0 && plans.length > 0
   byId('buy-form').hidden = !open
   byId('closed').hidden = open

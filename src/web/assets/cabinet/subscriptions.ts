@@ -8,9 +8,10 @@ import { day, fill, texts, timeOf } from './words.ts'
 const DAY_MS = 86_400_000
 
 /** How a subscription stands: in words, and in what colour. */
-function standing({ state, expires_at }: Subscription): [words: string, colour: string] {
+function standing({ state, expires_at, endless }: Subscription): [words: string, colour: string] {
   if (state === 'held') return [texts.held, 'pill warn']
   if (state === 'expired') return [texts.expired, 'pill']
+  if (endless) return ['∞', 'pill ok']
   const days = Math.ceil((timeOf(expires_at) - Date.now()) / DAY_MS)
   const words = days <= 1 ? texts.lastDay : fill(texts.days, { days })
   return [words, days <= 3 ? 'pill warn' : 'pill ok']
@@ -18,15 +19,16 @@ function standing({ state, expires_at }: Subscription): [words: string, colour: 
 
 function subscriptionRow(subscription: Subscription): HTMLElement {
   const { node_label: home, node_group_label: node_label = home } = subscription
-  const { plan_label, expires_at, state, uuid } = subscription
+  const { plan_label, expires_at, state, uuid, endless } = subscription
   const name = plain(node_label)
   const [words, colour] = standing(subscription)
-  const when = fill(state === 'expired' ? texts.ended : texts.until, { date: day(expires_at) })
+  const until = fill(state === 'expired' ? texts.ended : texts.until, { date: day(expires_at) })
+  const when = endless ? texts.endless : until
   const row = made('subscription-row', { name, detail: `${plan_label}, ${when}`, state: words })
   within(row, '[data-state]').className = colour
   within(row, '[data-name]').prepend(...signOf(node_label))
   const button = within(row, '[data-renew]')
-  button.hidden = !own.shop.payments_enabled || own.shop.providers.length === 0
+  button.hidden = endless || !own.shop.payments_enabled || own.shop.providers.length === 0
   button.setAttribute('aria-label', fill(texts.renewLabel, { name }))
   button.addEventListener('click', () => {
     byId('renews').value = uuid

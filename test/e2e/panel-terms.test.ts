@@ -1,0 +1,77 @@
+/** What the panel shows and does of subscriptions that have no end. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  act,
+  answer,
+  choose,
+  close,
+  inspect,
+  openPanel,
+  type PanelBrowser,
+  rows,
+  soon,
+  toast,
+} from '#test/support/browser/panel-browser.ts'
+import { tgIdOf } from '#test/support/browser/panel-seed.ts'
+
+let panel: PanelBrowser
+beforeAll(async () => {
+  panel = await openPanel({ runtime: 'node', seed: { users: 12 } })
+})
+afterAll(() => panel.close())
+
+interface Card {
+  subscriptions: { uuid: string; expires_at: string; endless?: true }[]
+}
+
+const cardOf = (tgId: number) => panel.admin(`/users/${tgId}`) as Promise<Card>
+
+test('access without end is given, shown, and given an end again', async () => {
+  const user = tgIdOf(2)
+  const [plan] = (await panel.admin('/plans')) as { label: string }[]
+  const page = await panel.open({ hash: `#/users?user=${user}` })
+  const card = page.getByRole('dialog', { name: '@d_volkov' })
+  await card.getByRole('button', { name: 'Grant access' }).click()
+  await choose(page, 'Node', 'Helsinki')
+  await choose(page, 'Plan', plan?.label ?? '')
+  await page.getByRole('dialog').last().getByLabel('Without end').check()
+  expect(await inspect(page, 'grant-without-end')).toEqual([])
+  await answer(page, 'Grant access')
+  await toast(page, 'Access to Helsinki without end')
+  const [given] = (await cardOf(user)).subscriptions
+  expect(given).toMatchObject({ endless: true, expires_at: '9999-12-31T23:59:59' })
+  await card.getByText('Without end', { exact: true }).waitFor()
+  await close(page)
+
+  const list = await panel.open({ hash: `#/subscriptions?tg_id=${user}&node=fi1` })
+  await rows(list).getByText('Without end').waitFor()
+  const name = 'the subscription of @d_volkov on Helsinki'
+  await list.getByRole('button', { name: `Actions for ${name}` }).click()
+  expect(await list.getByRole('menuitem', { name: 'Extend' }).count()).toBe(0)
+  await list.keyboard.press('Escape')
+  await act(list, name, 'Change the end')
+  const dialog = list.getByRole('dialog', { name: `Change the end of ${name}` })
+  await dialog.getByLabel('Without end').uncheck()
+  await dialog.getByLabel('Ends at').fill('2031-05-06T10:00')
+  await answer(list, 'Save')
+  await toast(list, 'Ends 6 May 2031')
+  expect((await cardOf(user)).subscriptions[0]).not.toHaveProperty('endless')
+  await close(list)
+})
+
+test('a plan without end is made without a price, and not priced', async () => {
+  const page = await panel.open({ hash: '#/plans', lang: 'ru' })
+  await page.getByRole('button', { name: 'Добавить тариф' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Код').fill('ever')
+  await dialog.getByLabel('Название').fill('Навсегда')
+  await dialog.getByLabel('Срок').fill('0')
+  await dialog.getByLabel('Цена', { exact: true }).fill('5')
+  await dialog.getByRole('button', { name: 'Добавить', exact: false }).last().click()
+  await dialog.getByText('У тарифа без срока не бывает цены').waitFor()
+  await dialog.getByLabel('Цена', { exact: true }).fill('0')
+  await dialog.getByRole('button', { name: 'Добавить', exact: false }).last().click()
+  await soon(async () => page.getByText('не продаётся').count()).toBe(1)
+  await page.getByText('без срока').waitFor()
+  await close(page)
+})
