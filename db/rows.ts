@@ -146,7 +146,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
   stored(schema.plans, {
     code: is.planCode,
     label: is.planLabel,
-    days: is.termDays,
+    days: is.planDays,
     price: is.price,
     priceStars: is.priceStars,
     sortOrder: is.place,

@@ -134,6 +134,8 @@ export const planLabel = requiredLine(128)
 export const MAX_DAYS = 3650
 /** How long what is given lasts; 0: without end. */
 export const termDays = integer(0, MAX_DAYS)
+/** The same of a plan, which has a price as a rule: one with a price ends. */
+export const planDays = integer(0, MAX_DAYS, 1)
 /** Of what is sold. */
 export const soldDays = integer(1, MAX_DAYS)
 export const MAX_PRICE = 1_000_000_000

@@ -41,13 +41,13 @@ export const secretText = (max: number) =>
 
 const integerFault = (min: number, max: number) => `must be a whole number from ${min} to ${max}`
 
-/** An integer in a range; strings and fractions are refused. */
-export const integer = (min: number, max: number) =>
+/** An integer in a range; strings and fractions are refused. `least`: from where on it is said to go. */
+export const integer = (min: number, max: number, least = min) =>
   v.pipe(
-    v.number(integerFault(min, max)),
-    v.safeInteger(integerFault(min, max)),
-    v.minValue(min, integerFault(min, max)),
-    v.maxValue(max, integerFault(min, max)),
+    v.number(integerFault(least, max)),
+    v.safeInteger(integerFault(least, max)),
+    v.minValue(min, integerFault(least, max)),
+    v.maxValue(max, integerFault(least, max)),
   )
 
 /** The same from a query's text. */

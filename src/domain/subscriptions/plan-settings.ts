@@ -6,7 +6,7 @@ import { type Actor, audit } from '#src/domain/audit.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
-import { requireUnpriced } from './plans.ts'
+import { requireEnd } from './plans.ts'
 
 export interface PlanSettings {
   paymentsEnabled?: boolean
@@ -33,7 +33,7 @@ export async function savePlanSettings(
     for (const [code, price] of Object.entries(prices)) {
       const plan = yield* updatePlan(tx, code, { price })
       if (!plan) throw fieldRefusal('prices', 'prices-of-unknown-plan')
-      requireUnpriced(plan)
+      requireEnd(plan, false)
       changed.push(`price:${code}`)
     }
     yield* audit(tx, actor, at, { action: 'settings.change', object: changed.join(' ') })

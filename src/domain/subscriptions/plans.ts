@@ -12,12 +12,13 @@ import {
   updatePlan,
 } from '#db/plans.ts'
 import type { Plan } from '#db/schema/index.ts'
+import { MAX_DAYS } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { checkOrder } from '#src/domain/ordering.ts'
 import { requireRoom } from '#src/domain/room.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { refusal } from '#src/refusals/index.ts'
+import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { requireSoldGroup } from './homes.ts'
 
@@ -26,13 +27,14 @@ type Deps = Pick<Services, 'db' | 'clock'>
 type PlanFields = Omit<Plan, 'code'>
 type PlanChanges = { [K in keyof PlanFields]?: PlanFields[K] | undefined }
 
-/** Throws 400 for a price of what is not sold. */
-export function requireUnpriced({
-  days,
-  price,
-  priceStars,
-}: Pick<Plan, 'days' | 'price' | 'priceStars'>) {
-  if (days === 0 && (price > 0 || priceStars !== null)) throw refusal('plan-without-end-priced')
+/** Throws 400 for a plan without end that has a price. `asked`: it is this request that takes its end away. */
+export function requireEnd(
+  { days, price, priceStars }: Pick<Plan, 'days' | 'price' | 'priceStars'>,
+  asked: boolean,
+): void {
+  if (days > 0 || (price === 0 && priceStars === null)) return
+  if (asked) throw fieldRefusal('days', 'not-in-range', { least: 1, most: MAX_DAYS })
+  throw refusal('plan-without-end-priced')
 }
 
 /** Creates a plan, at the end of the display order unless it names its place. Throws 400 when the code is taken, or a plan without end has a price. */
@@ -45,7 +47,7 @@ export async function createPlan(
   }: Omit<Plan, 'sortOrder' | 'archived'> & { sortOrder?: number | undefined },
 ): Promise<Plan> {
   const now = formatTimestamp(s.clock.now())
-  requireUnpriced(fields)
+  requireEnd(fields, true)
   try {
     return await s.db.tx(function* (tx) {
       yield* requireRoom(tx, 'plans')
@@ -80,7 +82,7 @@ export async function editPlan(
     if (keys.length === 0) return present
     yield* requireSoldGroup(tx, fields.nodeGroup ?? null)
     const updated = (yield* updatePlan(tx, code, fields)) as Plan
-    requireUnpriced(updated)
+    requireEnd(updated, fields.days !== undefined)
     yield* audit(tx, actor, now, { action: 'plan.edit', object: code, detail: keys.join(' ') })
     return updated
   })

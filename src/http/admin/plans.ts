@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import { findPlan, listPlans } from '#db/plans.ts'
-import { planCode, planLabel, price, priceStars, sortOrder, termDays } from '#db/values.ts'
+import { planCode, planDays, planLabel, price, priceStars, sortOrder } from '#db/values.ts'
 import { createPlan, editPlan, orderPlans, removePlan } from '#src/domain/subscriptions/plans.ts'
 import { flag } from '#src/lib/values.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -15,7 +15,7 @@ import { adminPlanView } from '../views.ts'
 const creation = v.object({
   code: planCode,
   label: planLabel,
-  days: termDays,
+  days: planDays,
   price,
   price_stars: v.optional(v.nullable(priceStars), null),
   sort_order: v.optional(sortOrder),
@@ -24,7 +24,7 @@ const creation = v.object({
 
 const edition = v.object({
   label: v.optional(planLabel),
-  days: v.optional(termDays),
+  days: v.optional(planDays),
   price: v.optional(price),
   price_stars: v.optional(v.nullable(priceStars)),
   sort_order: v.optional(sortOrder),

@@ -16,9 +16,9 @@ const BAD: [body: Record<string, unknown>, error: string][] = [
   [{ label: 'x'.repeat(129) }, 'label must have at most 128 characters'],
   [{ label: 7 }, 'label must be a string'],
   [{ label: 'a\nb' }, 'label must be one line without control characters'],
-  ...[-1, 1.5, '30', 3651, null].map((days): [Record<string, unknown>, string] => [
+  ...[0, -1, 1.5, '30', 3651, null].map((days): [Record<string, unknown>, string] => [
     { days },
-    'days must be a whole number from 0 to 3650',
+    'days must be a whole number from 1 to 3650',
   ]),
   ...[-1, 1.5, '59', 1e10, null].map((price): [Record<string, unknown>, string] => [
     { price },
