@@ -305,6 +305,11 @@ export function* setGroup(tx: Query, uuid: string, nodeGroup: string | null) {
   yield* run(tx.update(subscriptions).set({ nodeGroup }).where(eq(subscriptions.uuid, uuid)))
 }
 
+/** The same of a plan. */
+export function* setPlan(tx: Query, uuid: string, plan: string) {
+  yield* run(tx.update(subscriptions).set({ plan }).where(eq(subscriptions.uuid, uuid)))
+}
+
 /** Where a walk over the subscriptions of a node has got to. */
 export type Place = Pick<Subscription, 'createdAt' | 'seq'>
 

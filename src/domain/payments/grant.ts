@@ -11,6 +11,7 @@ import {
   moveHomes,
   readSubscription,
   setGroup,
+  setPlan,
 } from '#db/subscriptions.ts'
 import { ensureUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
@@ -27,6 +28,7 @@ import {
 import { randomToken } from '#src/lib/random.ts'
 import { ENDLESS, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { renewsBy } from './offer.ts'
 import { REVIEW } from './rules.ts'
 import { paymentStep } from './steps.ts'
 
@@ -35,12 +37,17 @@ export type ConfirmDeps = Pick<
   'db' | 'config' | 'clock' | 'log' | 'background' | 'nodeSync' | 'nudge'
 >
 
-/** The subscription that a payment lengthens, unless it is to create one: what has no end by now can't be lengthened. */
+/**
+ * The subscription that a payment lengthens, unless it is to create one: what has no end by now can't be lengthened, and what has got a
+ * group since the order was not paid for.
+ */
 function* readRenewed(tx: Query, payment: Payment) {
-  if (payment.renewsUuid === null) return undefined
-  const found = yield* readSubscription(tx, payment.renewsUuid)
-  if (!found?.row.active || found.row.tgId !== payment.tgId) return undefined
+  const { renewsUuid, tgId, plan: code, nodeGroup } = payment
+  if (renewsUuid === null) return undefined
+  const found = yield* readSubscription(tx, renewsUuid)
+  if (!found?.row.active || found.row.tgId !== tgId) return undefined
   if (found.row.expiresAt === ENDLESS) return undefined
+  if (!renewsBy({ code, nodeGroup }, found.row)) return undefined
   return (yield* readNode(tx, found.row.node)) ? found : undefined
 }
 
@@ -61,12 +68,19 @@ function* readGrant(tx: Query, payment: Payment) {
 }
 
 interface Grown {
-  row?: Pick<Subscription, 'node' | 'nodeGroup'>
+  row?: Pick<Subscription, 'node' | 'nodeGroup' | 'plan'>
   labels?: Pick<ListedSubscription, 'nodeLabel' | 'groupLabel'>
 }
 
-/** A renewal by a plan with a group brings the group to who has none. */
-function* growInto(tx: Query, row: Subscription, wanted: string | null): Steps<Grown> {
+/**
+ * A renewal by a plan with a group brings the group to who has none, and is what they have from now on: by the plan of one server, which
+ * would stay theirs, they would renew all of them.
+ */
+function* growInto(
+  tx: Query,
+  row: Subscription,
+  { plan, nodeGroup: wanted }: Pick<Payment, 'plan' | 'nodeGroup'>,
+): Steps<Grown> {
   if (wanted === null || row.nodeGroup !== null) return {}
   const own = yield* readNode(tx, row.node)
   if (!own) return {}
@@ -74,8 +88,9 @@ function* growInto(tx: Query, row: Subscription, wanted: string | null): Steps<G
   if (!group) return {}
   if (home.code !== row.node) yield* moveHomes(tx, [row.uuid], home.code)
   yield* setGroup(tx, row.uuid, group.code)
+  yield* setPlan(tx, row.uuid, plan)
   return {
-    row: { node: home.code, nodeGroup: group.code },
+    row: { node: home.code, nodeGroup: group.code, plan },
     labels: { nodeLabel: home.label, groupLabel: group.label },
   }
 }
@@ -88,7 +103,7 @@ function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, 
   const until = expiryAfter(from, payment.days)
   // The message of this grant says it.
   const moved = yield* moveExpiry(tx, row.uuid, until, countPastReminders(until, at))
-  const grown = yield* growInto(tx, row, payment.nodeGroup)
+  const grown = yield* growInto(tx, row, payment)
   const renewed = { ...(moved as Subscription), ...grown.row }
   return { ...renews, row: renewed, planLabel, ...grown.labels }
 }

@@ -141,8 +141,27 @@ describe('what is sold and given away', () => {
     await shop.noticeA(json.id, { externalId })
     await w.s.background.idle()
     expect(own(single)).toEqual({ expires_at: inSeconds(w, 120 * DAY), node_group: 'all' })
-    expect(shop.rowOf(single)).toMatchObject({ node: 'nl1' })
+    // Its plan too: by that of one server all of them could be renewed.
+    expect(shop.rowOf(single)).toMatchObject({ node: 'nl1', plan: '3m' })
     expect(shop.holders(single)).toEqual(['de1', 'nl1', 'us1'])
+    expect(await order(single, '1m')).toMatchObject({ status: 400 })
+  })
+
+  test('a bill at the price of one server is no renewal of what has got a group since', async () => {
+    const pay = async ({ id, externalId }: { id: string; externalId: string }) => {
+      shop.a.pay(externalId)
+      await shop.noticeA(id, { externalId })
+      await w.s.background.idle()
+    }
+    const uuid = addSubscription(w, 1, { node: 'nl1' })
+    const cheap = await shop.buy({ renews: uuid, plan: '1m' })
+    await pay(await shop.buy({ renews: uuid, plan: '3m' }))
+    await pay(cheap)
+    const rows = w.rows('select node, node_group, plan, expires_at from subscriptions order by seq')
+    expect(rows).toEqual([
+      { node: 'nl1', node_group: 'all', plan: '3m', expires_at: inSeconds(w, 120 * DAY) },
+      { node: 'nl1', node_group: null, plan: '1m', expires_at: inSeconds(w, 30 * DAY) },
+    ])
   })
 
   test('an order of the same plan with another group is another order', async () => {
