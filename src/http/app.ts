@@ -5,6 +5,8 @@ import { cors } from 'hono/cors'
 import { getPath } from 'hono/utils/url'
 import { createCatalogue } from '#src/domain/lists/catalogue.ts'
 import type { ApiError } from '#src/lib/errors.ts'
+import { networkKey } from '#src/lib/ip.ts'
+import { createLoopLine } from '#src/lib/loop-line.ts'
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
@@ -166,7 +168,7 @@ export function createApp(
   const hosts = new Map(Array.from(roles, ([name, kinds]) => [name, createHost(kinds)]))
   const siteHost = createHost(new Set(['site']))
   const known = new Map<string, Host>()
-  return (request: Request, env: Connection): Response | Promise<Response> => {
+  const answer = (request: Request, env: Connection): Response | Promise<Response> => {
     const name = request.headers.get('host') ?? ''
     let host = known.get(name)
     if (!host) {
@@ -178,4 +180,10 @@ export function createApp(
     if (list instanceof Promise) return list.then((found) => found ?? app.fetch(request, env))
     return list ?? app.fetch(request, env)
   }
+  const inTurn = createLoopLine()
+  return (request: Request, env: Connection): Response | Promise<Response> =>
+    inTurn(
+      () => networkKey(s.clientIp(request.headers.get('x-real-ip'), env.peer)),
+      () => answer(request, env),
+    )
 }
