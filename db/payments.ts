@@ -167,8 +167,8 @@ export function* adoptExternalId(tx: Query, { id, provider }: Payment, externalI
   )
 }
 
-/** Whether another payment, paid and not refunded, gave this subscription too. */
-export function* isPaidForAgain(tx: Query, uuid: string, id: string) {
+/** Whether another payment, paid and not refunded, gave this subscription too; with a group: one that was sold with it. */
+export function* isPaidForAgain(tx: Query, uuid: string, id: string, nodeGroup?: string) {
   const found = yield* run(
     tx
       .select({ id: payments.id })
@@ -179,6 +179,7 @@ export function* isPaidForAgain(tx: Query, uuid: string, id: string) {
           ne(payments.id, id),
           eq(payments.status, 'paid'),
           isNull(payments.refundedAt),
+          nodeGroup === undefined ? undefined : eq(payments.nodeGroup, nodeGroup),
         ),
       )
       .limit(1),

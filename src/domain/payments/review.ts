@@ -1,11 +1,14 @@
 /** What an admin does by hand: grants a payment that waits for them, notes a refund. */
 
 import type { Query } from '#db/engine/database.ts'
+import { readGift } from '#db/gifts.ts'
 import { isPaidForAgain, readPayment, updatePayment } from '#db/payments.ts'
 import type { Payment, Subscription } from '#db/schema/index.ts'
 import { moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
-import { readSettings } from '#src/domain/settings.ts'
+import type { NodeClient } from '#src/domain/customers/users.ts'
+import { readSettings, type Settings } from '#src/domain/settings.ts'
+import { regroupIn } from '#src/domain/subscriptions/expiry.ts'
 import { revokeIn } from '#src/domain/subscriptions/subscriptions.ts'
 import { addDays, ENDLESS, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -53,21 +56,31 @@ export async function grantByHand(
   return 'paid'
 }
 
-/** Takes back the days that a payment gave to a subscription, once; undefined when there is nothing to take. */
-function* takeBackDays(
+/** Whether a payment alone brought the group that a subscription has. What an admin gave may have had it: that stays for them to end. */
+function* isGroupOf(tx: Query, { id, nodeGroup }: Payment, given: Subscription) {
+  if (nodeGroup === null || given.nodeGroup !== nodeGroup || given.source === 'admin') return false
+  const gift = given.giftCode === null ? undefined : yield* readGift(tx, given.giftCode)
+  return gift?.nodeGroup !== nodeGroup && !(yield* isPaidForAgain(tx, given.uuid, id, nodeGroup))
+}
+
+/**
+ * Takes back the days that a payment gave to a subscription, and the group that it alone brought, once: the clients whose nodes must be
+ * told.
+ */
+function* takeBack(
   tx: Query,
-  actor: Actor,
-  now: string,
+  { actor, at }: { actor: Actor; at: Date },
   payment: Payment,
   given: Subscription,
-) {
+): Generator<unknown, NodeClient[], unknown> {
+  const now = formatTimestamp(at)
   const { id, tgId, days, renewsUuid } = payment
   const { uuid, active, expiresAt, heldAt, createdAt, paymentId } = given
   const created = paymentId === id
-  if (!created && renewsUuid !== uuid) return undefined
+  if (!created && renewsUuid !== uuid) return []
   // One end of the link between the two is enough for the books; without the other nothing is taken a second time.
   yield* updatePayment(tx, id, created ? { subscriptionUuid: null } : { renewsUuid: null })
-  if (!active || expiresAt === ENDLESS) return undefined
+  if (!active || expiresAt === ENDLESS) return []
   const shortened = formatTimestamp(addDays(parseTimestamp(expiresAt), -days))
   const earliest = heldAt ?? createdAt
   yield* audit(tx, actor, now, {
@@ -75,13 +88,31 @@ function* takeBackDays(
     object: uuid,
     detail: `tg_id=${tgId} days=${days}`,
   })
-  return yield* moveExpiry(tx, uuid, shortened > earliest ? shortened : earliest)
+  const losesGroup = yield* isGroupOf(tx, payment, given)
+  yield* moveExpiry(tx, uuid, shortened > earliest ? shortened : earliest)
+  return losesGroup ? yield* regroupIn(tx, actor, at, given, null) : [given]
+}
+
+/** Takes away what a payment gave, once: the clients whose nodes must be told. */
+function* takeAway(
+  tx: Query,
+  by: { settings: Settings; actor: Actor; at: Date },
+  payment: Payment,
+): Generator<unknown, NodeClient[], unknown> {
+  const { id, subscriptionUuid } = payment
+  const given = subscriptionUuid && (yield* readSubscription(tx, subscriptionUuid))?.row
+  if (!given) return []
+  const shared = yield* isPaidForAgain(tx, given.uuid, id)
+  if (given.paymentId !== id || shared) return yield* takeBack(tx, by, payment, given)
+  // In this transaction: a renewal that is paid at the same moment would be revoked with it.
+  const revoked = yield* revokeIn(tx, by, given.uuid)
+  return revoked ? [revoked] : []
 }
 
 /**
  * Notes that the money of a payment went back, and ends its review. With `revoke` what it gave is taken away: the subscription; of a
- * renewal, and of a subscription that another payment paid for too, its days. Throws 404, or 400 for a payment that is neither paid
- * nor in review.
+ * renewal, and of a subscription that another payment paid for too, its days and the group that it alone brought. Throws 404, or 400
+ * for a payment that is neither paid nor in review.
  */
 export async function markRefunded(
   s: ConfirmDeps,
@@ -92,9 +123,9 @@ export async function markRefunded(
   const at = s.clock.now()
   const now = formatTimestamp(at)
   const settings = readSettings(s)
-  const changed = await s.db.tx(function* (tx) {
+  const changed = await s.db.tx(function* (tx): Generator<unknown, NodeClient[], unknown> {
     const payment = yield* readKnown(tx, id)
-    const { status, reviewReason, subscriptionUuid } = payment
+    const { status, reviewReason } = payment
     const refundedAt = payment.refundedAt ?? now
     if (status !== 'paid' && reviewReason === null && payment.refundedAt === null) {
       throw refusal('payment-not-paid')
@@ -105,15 +136,9 @@ export async function markRefunded(
       object: id,
       detail: options.revoke ? 'revoke' : '',
     })
-    if (!options.revoke || subscriptionUuid === null) return undefined
-    const given = (yield* readSubscription(tx, subscriptionUuid))?.row
-    if (!given) return undefined
-    const shared = yield* isPaidForAgain(tx, given.uuid, id)
-    if (given.paymentId !== id || shared) return yield* takeBackDays(tx, actor, now, payment, given)
-    // In this transaction: a renewal that is paid at the same moment would be revoked with it.
-    return yield* revokeIn(tx, { settings, actor, at }, given.uuid)
+    return options.revoke ? yield* takeAway(tx, { settings, actor, at }, payment) : []
   })
-  if (!changed) return
+  if (changed.length === 0) return
   s.nudge('events')
-  await s.nodeSync.touch([changed])
+  await s.nodeSync.touch(changed)
 }

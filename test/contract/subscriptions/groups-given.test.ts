@@ -16,6 +16,13 @@ afterEach(() => shop.close())
 
 const grant = (body: object, tgId = 7) => shop.api(`users/${tgId}/grant`, body)
 
+async function pay({ id, externalId }: { id: string; externalId: string }): Promise<string> {
+  shop.a.pay(externalId)
+  await shop.noticeA(id, { externalId })
+  await w.s.background.idle()
+  return id
+}
+
 describe('a grant', () => {
   test('without a node has its home on the first enabled member, and its client on all', async () => {
     w.change("update nodes set sort_order = 0 where code = 'us1'")
@@ -148,11 +155,6 @@ describe('what is sold and given away', () => {
   })
 
   test('a bill at the price of one server is no renewal of what has got a group since', async () => {
-    const pay = async ({ id, externalId }: { id: string; externalId: string }) => {
-      shop.a.pay(externalId)
-      await shop.noticeA(id, { externalId })
-      await w.s.background.idle()
-    }
     const uuid = addSubscription(w, 1, { node: 'nl1' })
     const cheap = await shop.buy({ renews: uuid, plan: '1m' })
     await pay(await shop.buy({ renews: uuid, plan: '3m' }))
@@ -170,6 +172,36 @@ describe('what is sold and given away', () => {
     expect((await shop.buy({ node: 'de1', plan: '3m' })).id).toBe(first.id)
     w.change("update plans set node_group = 'two' where code = '3m'")
     expect((await shop.buy({ node: 'de1', plan: '3m' })).id).not.toBe(first.id)
+  })
+})
+
+describe('money that goes back', () => {
+  const refund = (id: string) => shop.api(`payments/${id}/refunded`, { revoke: true })
+
+  test('takes back the group that a renewal alone brought, with its days', async () => {
+    await pay(await shop.buy({ node: 'nl1', plan: '1m' }))
+    const [{ uuid, expires_at }] = w.rows('select uuid, expires_at from subscriptions')
+    const first = await pay(await shop.buy({ renews: uuid, plan: '3m' }))
+    w.clock.advance(61_000)
+    const second = await pay(await shop.buy({ renews: uuid, plan: '3m' }))
+    await refund(first)
+    expect(shop.holders(uuid)).toEqual(['de1', 'nl1', 'us1'])
+    await refund(second)
+    await refund(second)
+    expect(shop.rowOf(uuid)).toMatchObject({ node: 'nl1', node_group: null })
+    expect(w.rows('select expires_at from subscriptions')).toEqual([{ expires_at }])
+    expect(shop.holders(uuid)).toEqual(['nl1'])
+  })
+
+  test.each([['admin'], ['gift']])('leaves that of what came as %s with it', async (source) => {
+    const { json: gift } = await shop.api('gift-codes', { plan: '3m' })
+    if (source === 'gift') await redeemGift(w.s, 1, gift.code)
+    const uuid =
+      source === 'gift'
+        ? w.rows('select uuid from subscriptions')[0].uuid
+        : addSubscription(w, 1, { node_group: 'all', plan: '3m' })
+    await refund(await pay(await shop.buy({ renews: uuid, plan: '3m' })))
+    expect(shop.rowOf(uuid)).toMatchObject({ node_group: 'all' })
   })
 })
 
