@@ -83,11 +83,15 @@ export function* listGifts(
   return { rows, total }
 }
 
-type NewGifts = Pick<GiftCode, 'node' | 'plan' | 'nodeGroup' | 'createdAt' | 'expiresAt'>
+type NewGifts = Pick<
+  GiftCode,
+  'node' | 'plan' | 'nodeGroup' | 'quotaBytes' | 'quotaPeriod' | 'createdAt' | 'expiresAt'
+>
 
 const add = written<NewGifts & { codes: string }, unknown>(
-  `insert into gift_codes (code, node, plan, node_group, created_at, expires_at)
-   select value, ${param('node')}, ${param('plan')}, ${param('nodeGroup')}, ${param('createdAt')}, ${param('expiresAt')}
+  `insert into gift_codes (code, node, plan, node_group, quota_bytes, quota_period, created_at, expires_at)
+   select value, ${param('node')}, ${param('plan')}, ${param('nodeGroup')}, ${param('quotaBytes')}, ${param('quotaPeriod')},
+     ${param('createdAt')}, ${param('expiresAt')}
    from (${textsOf('codes')}) as codes returning code`,
 )
 

@@ -206,6 +206,8 @@ export type SameOrder = Pick<
   | 'node'
   | 'plan'
   | 'nodeGroup'
+  | 'quotaBytes'
+  | 'quotaPeriod'
   | 'provider'
   | 'amount'
   | 'currency'
@@ -224,7 +226,7 @@ export function* readReusable(
   linkUntil: string,
   begunSince: string | null,
 ) {
-  const { shopId, renewsUuid } = order
+  const { shopId, renewsUuid, nodeGroup, quotaBytes } = order
   const begun: SQL | undefined =
     begunSince === null
       ? undefined
@@ -242,9 +244,9 @@ export function* readReusable(
           eq(payments.tgId, order.tgId),
           eq(payments.node, order.node),
           eq(payments.plan, order.plan),
-          order.nodeGroup === null
-            ? isNull(payments.nodeGroup)
-            : eq(payments.nodeGroup, order.nodeGroup),
+          nodeGroup === null ? isNull(payments.nodeGroup) : eq(payments.nodeGroup, nodeGroup),
+          quotaBytes === null ? isNull(payments.quotaBytes) : eq(payments.quotaBytes, quotaBytes),
+          eq(payments.quotaPeriod, order.quotaPeriod),
           eq(payments.provider, order.provider),
           eq(payments.amount, order.amount),
           eq(payments.currency, order.currency),

@@ -49,6 +49,12 @@ const core = v.pipe(v.string(), v.regex(/^(?:managed\/)?[\w-]{1,32}$/))
 /** Hysteria beside a core counts for itself. */
 const counting = v.pipe(v.string(), v.regex(/^(?:managed\/)?[\w-]{1,32}(?:\/hysteria)?$/))
 
+/** What a sale was made with. */
+const soldQuota = {
+  quotaBytes: is.count,
+  quotaPeriod: among(schema.subscriptions.quotaPeriod),
+}
+
 /** When something was done that is counted. */
 const moments = v.pipe(v.array(timestamp), v.maxLength(100))
 
@@ -98,6 +104,14 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     downBytes: is.count,
     createdAt: timestamp,
     reminded: integer(0, Math.max(...REMINDED)),
+    ...soldQuota,
+    quotaAnchor: timestamp,
+    usedBytes: is.count,
+    usedRest: integer(0, 99),
+    extraBytes: is.count,
+    resetsAt: timestamp,
+    limitedAt: timestamp,
+    quotaNotice: integer(0, 100),
   }),
   stored(schema.nodes, {
     code,
@@ -133,6 +147,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     upOnce: flag,
     syncBlocked: flag,
     behind: is.steps,
+    trafficRatio: is.trafficRatio,
     createdAt: timestamp,
   }),
   stored(schema.nodeGroups, {
@@ -152,6 +167,9 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     sortOrder: is.place,
     archived: flag,
     nodeGroup: is.groupCode,
+    quotaGb: is.quotaGb,
+    quotaPeriod: among(schema.plans.quotaPeriod),
+    hwidLimit: is.planHwidLimit,
   }),
   stored(schema.payments, {
     seq: is.seq,
@@ -160,6 +178,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     node: code,
     plan: is.planCode,
     nodeGroup: is.groupCode,
+    ...soldQuota,
     provider: is.providerId,
     externalId: is.externalId,
     status: among(schema.payments.status),
@@ -189,6 +208,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     node: code,
     plan: is.planCode,
     nodeGroup: is.groupCode,
+    ...soldQuota,
     createdBy: is.count,
     createdAt: timestamp,
     expiresAt: timestamp,

@@ -24,3 +24,11 @@ export const nodeAmong = (codes: string, row: '' | `${string}.` = '') =>
   `case when ${row}node in (${codes}) then ${row}node
    when ${row}node_group is not null then (select min(m.node) from node_group_nodes m
      where m.group_code = ${row}node_group and m.node in (${codes})) end`
+
+/** Whether nothing of a node's traffic counts: who has used up a quota stays there. */
+export const isFree = (node: string) =>
+  `exists (select 1 from nodes where code = ${node} and traffic_ratio = 0)`
+
+/** Those of `codes`, a query of one column, of which that is so. */
+export const freeOf = (codes: string) =>
+  `select code from nodes where code in (${codes}) and traffic_ratio = 0`

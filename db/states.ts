@@ -15,6 +15,16 @@ export const isHeld = (row: Row = '') => `${row}active = 1 and ${row}held_at is 
 /** Neither revoked nor held: active, or expired. */
 export const isOpen = (row: Row = '') => `${row}active = 1 and ${row}held_at is null`
 
+/** Open, with all its traffic used up. */
+export const isLimited = (row: Row = '') => `${isOpen(row)} and ${row}limited_at is not null`
+
+/** Those whose traffic counts from 0 again at a time. */
+export const RESETS = 'active = 1 and resets_at is not null'
+
+/** Those whose owners were told how little is left, and who have not used up all. */
+export const isNearLimit = (row: Row = '') =>
+  `${isOpen(row)} and ${row}quota_notice > 0 and ${row}limited_at is null`
+
 /** `now` is a parameter of the statement. */
 export const isActive = (now: string, row: Row = '') =>
   `${isOpen(row)} and ${row}expires_at > ${now}`

@@ -4,11 +4,12 @@ import { ask, type Reading, type Steps } from './engine/database.ts'
 import { byIndex, cappedSum, least, param } from './engine/dialect.ts'
 import { written, writtenValues } from './engine/question.ts'
 import { REMINDED } from './reminders.ts'
-import { isOpen } from './states.ts'
+import { isLimited, isOpen } from './states.ts'
 
-/** Every subscription is in one of the four. */
+/** Every subscription is in one of the five. */
 export interface SubscriptionCounts {
   active: number
+  limited: number
   held: number
   expired: number
   revoked: number
@@ -23,6 +24,7 @@ type CountRow = Record<
   | 'held'
   | 'revoked'
   | 'running'
+  | 'limited'
   | 'expiring'
   | 'pending'
   | 'inReview'
@@ -60,6 +62,8 @@ const counts = written<{ now: string; soon: string }, CountRow>(
        ${tallied('subscriptions', 'revoked')} as revoked,
        (select coalesce(sum(n), 0) from ending_counts where day > substr(${NOW}, 1, 10))
          + ${ending(NOW, endOfDay(NOW))} as running,
+       (select count(*) from subscriptions ${byIndex('subscriptions_limited')}
+          where ${isLimited()} and expires_at > ${NOW}) as limited,
        ${ending(NOW, param('soon'))} as expiring,
        (select count(*) from payments where status = 'pending') as pending,
        (select count(*) from payments where review_reason is not null) as "inReview",
@@ -88,9 +92,10 @@ export interface CountInput {
 export function* countAll(_q: Reading, { now, soon, today, month, currency }: CountInput) {
   const [row] = yield* ask(counts, { now, soon })
   if (!row) throw new Error('a count without a row')
-  const { up, down, open, held, revoked, running, inReview, ...rest } = row
+  const { up, down, open, held, revoked, running, limited, inReview, ...rest } = row
   const subscriptions: SubscriptionCounts = {
-    active: running,
+    active: running - limited,
+    limited,
     held,
     expired: open - running,
     revoked,

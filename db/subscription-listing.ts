@@ -2,8 +2,9 @@
 
 import { type Reading, run, type Steps } from './engine/database.ts'
 import { BARE, indexed, inOrder, unindexed } from './engine/dialect.ts'
-import { and, eq, exists, gt, inArray, lt, lte, type SQL, sql } from './engine/orm.ts'
+import { and, eq, exists, gt, inArray, isNull, lt, lte, type SQL, sql } from './engine/orm.ts'
 import {
+  countUpTo,
   fewOf,
   findRows,
   inOrderOf,
@@ -14,11 +15,12 @@ import {
 } from './listing.ts'
 import type { PageRequest } from './paging.ts'
 import { endingCounts, payments, subscriptions, userSummaries, users } from './schema/index.ts'
-import { isHeld, isOpen, isRevoked, where } from './states.ts'
+import { isHeld, isLimited, isOpen, isRevoked, where } from './states.ts'
 import { type ListedSubscription, listed } from './subscriptions.ts'
 import { isUuid, numberSearch, userSearch, withOwnNumbers } from './users.ts'
 
-export type SubscriptionState = 'active' | 'held' | 'expired' | 'revoked'
+export const SUBSCRIPTION_STATES = ['active', 'limited', 'held', 'expired', 'revoked'] as const
+export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
 
 export interface SubscriptionFilter {
   state?: SubscriptionState
@@ -33,14 +35,14 @@ export interface SubscriptionFilter {
 export const SUBSCRIPTION_SORTS = ['created_at', 'expires_at'] as const
 export type SubscriptionSort = (typeof SUBSCRIPTION_SORTS)[number]
 
-const { seq, tgId, node, nodeGroup, plan, createdAt, expiresAt } = subscriptions
+const { seq, tgId, node, nodeGroup, plan, createdAt, expiresAt, limitedAt } = subscriptions
 
 const by = (index: string) => indexed(subscriptions, `subscriptions_${index}`)
 
 /** The ends that a filter leaves. */
 const endsOf = ({ state, expiresBefore }: SubscriptionFilter, now: string) =>
   and(
-    state === 'active' ? gt(expiresAt, now) : undefined,
+    state === 'active' || state === 'limited' ? gt(expiresAt, now) : undefined,
     state === 'expired' ? lte(expiresAt, now) : undefined,
     expiresBefore === undefined ? undefined : lt(expiresAt, expiresBefore),
   )
@@ -48,6 +50,8 @@ const endsOf = ({ state, expiresBefore }: SubscriptionFilter, now: string) =>
 /** The rows of a state, save for their ends. */
 function inState(state: SubscriptionState): SQL {
   if (state === 'revoked') return where(isRevoked)
+  if (state === 'limited') return where(isLimited)
+  if (state === 'active') return sql`${where(isOpen)} and ${isNull(limitedAt)}`
   return where(state === 'held' ? isHeld : isOpen)
 }
 
@@ -102,7 +106,8 @@ function search(
 /** Rows by an index that begins with what the filter names, smallest first. */
 function waysTo({ state, node: code, nodeGroup: group, plan: named }: SubscriptionFilter): Rows[] {
   const ways: Rows[] = []
-  if (state === 'held' || state === 'revoked') ways.push({ from: by(state), where: inState(state) })
+  if (state === 'limited' || state === 'held' || state === 'revoked')
+    ways.push({ from: by(state), where: inState(state) })
   if (group !== undefined) ways.push({ from: by('group'), where: eq(nodeGroup, group) })
   if (code !== undefined) ways.push({ from: by('node'), where: eq(node, code) })
   if (named !== undefined) ways.push({ from: by('plan'), where: eq(plan, named) })
@@ -115,7 +120,7 @@ function waysTo({ state, node: code, nodeGroup: group, plan: named }: Subscripti
  */
 function* countKnown(q: Reading, filter: SubscriptionFilter, now: string): Steps<number> {
   const { state, expiresBefore } = filter
-  if (state === 'held' || state === 'revoked' || filter.nodeGroup !== undefined) return 0
+  if (state === 'limited' || isApart(state) || filter.nodeGroup !== undefined) return 0
   const { day, n, node: onNode, plan: ofPlan } = endingCounts
   const dayOf = (at: string) => at.slice(0, 'YYYY-MM-DD'.length)
   const [row] = yield* run(
@@ -132,7 +137,10 @@ function* countKnown(q: Reading, filter: SubscriptionFilter, now: string): Steps
         ),
       ),
   )
-  return row?.n ?? 0
+  const open = row?.n ?? 0
+  if (state !== 'active' || open === 0) return open
+  const limited = { from: by('limited'), where: where(isLimited) }
+  return Math.max(0, open - (yield* countUpTo(q, limited, open)))
 }
 
 /** Held and revoked ones have indexes of their own. */
@@ -155,6 +163,7 @@ function countedOf({
   expiresBefore,
 }: SubscriptionFilter): SQL | undefined {
   if (isApart(state)) return undefined
+  if (state === 'limited') return by('limited')
   if (group !== undefined) return by('group')
   if (state && code !== undefined) return by('clients')
   return state || expiresBefore !== undefined ? by('expires_at') : undefined

@@ -15,7 +15,7 @@ import {
   subscriptions,
   users,
 } from './schema/index.ts'
-import { nodeAmong, onEachNode } from './served-nodes.ts'
+import { freeOf, isFree, nodeAmong, onEachNode } from './served-nodes.ts'
 import { isActive, isHeld, isServed, where, whereActive, whereUnexpired } from './states.ts'
 import type { ActiveOfUser } from './users.ts'
 
@@ -29,6 +29,11 @@ const ofOwner = built<{ tgId: number; now: string }, ActiveOfUser[]>((q) =>
       expiresAt: subscriptions.expiresAt,
       upBytes: subscriptions.upBytes,
       downBytes: subscriptions.downBytes,
+      quotaBytes: subscriptions.quotaBytes,
+      usedBytes: subscriptions.usedBytes,
+      extraBytes: subscriptions.extraBytes,
+      resetsAt: subscriptions.resetsAt,
+      limitedAt: subscriptions.limitedAt,
     })
     .from(subscriptions)
     .where(and(eq(subscriptions.tgId, field('tgId')), whereActive(field('now'))))
@@ -110,7 +115,8 @@ type NewSubscription = Pick<
   Subscription,
   'uuid' | 'tgId' | 'node' | 'plan' | 'expiresAt' | 'source' | 'createdAt'
 > &
-  Partial<Pick<Subscription, 'nodeGroup' | 'paymentId' | 'giftCode'>>
+  Partial<Pick<Subscription, 'nodeGroup' | 'paymentId' | 'giftCode'>> &
+  Partial<Pick<Subscription, 'quotaBytes' | 'quotaPeriod' | 'quotaAnchor' | 'resetsAt'>>
 
 const add = built<NewSubscription, Subscription[]>((q) =>
   q
@@ -126,6 +132,10 @@ const add = built<NewSubscription, Subscription[]>((q) =>
       paymentId: field('paymentId'),
       giftCode: field('giftCode'),
       createdAt: field('createdAt'),
+      quotaBytes: field('quotaBytes'),
+      quotaPeriod: field('quotaPeriod'),
+      quotaAnchor: field('quotaAnchor'),
+      resetsAt: field('resetsAt'),
     })
     .returning(),
 )
@@ -134,7 +144,9 @@ export function* insertSubscription(
   _tx: Query,
   { nodeGroup = null, paymentId = null, giftCode = null, ...row }: NewSubscription,
 ) {
-  const [inserted] = yield* ask(add, { ...row, nodeGroup, paymentId, giftCode })
+  const { quotaBytes = null, quotaPeriod = 'none', quotaAnchor = null, resetsAt = null } = row
+  const quota = { quotaBytes, quotaPeriod, quotaAnchor, resetsAt }
+  const [inserted] = yield* ask(add, { ...row, nodeGroup, paymentId, giftCode, ...quota })
   return inserted as Subscription
 }
 
@@ -186,6 +198,7 @@ export function* revokeSubscription(tx: Query, uuid: string, now: string) {
 const CLIENTS_OF_NODE = onEachNode(
   (node, from) => `select s.uuid ${from} ${node} = ${param('node')}
     and s.uuid >= ${param('from')} and s.uuid < ${param('to')} and ${isActive(param('now'), 's.')}
+    and (s.limited_at is null or ${isFree(param('node'))})
     and s.tg_id not in (select tg_id from users ${byIndex('users_banned')} where banned_at is not null)`,
 )
 
@@ -230,7 +243,9 @@ export function* joinClientsOfNode(
 type Asked = { uuids: string; codes: string; now: string }
 
 const served = writtenArrays<Asked, [uuid: string, node: string | null]>(
-  `select s.uuid, ${nodeAmong(textsOf('codes'), 's.')} from subscriptions s join users u on u.tg_id = s.tg_id
+  `select s.uuid, case when s.limited_at is null then ${nodeAmong(textsOf('codes'), 's.')}
+     else ${nodeAmong(freeOf(textsOf('codes')), 's.')} end
+   from subscriptions s join users u on u.tg_id = s.tg_id
    where s.uuid in (${textsOf('uuids')}) and ${isServed(param('now'), 's.', 'u.')}`,
 )
 
@@ -244,10 +259,14 @@ export function* listServed(_q: Reading, uuids: string[], codes: string[], now: 
 const onOtherNodes = writtenValues<{ uuids: string; codes: string }, string>(
   `select uuid from subscriptions
    where uuid in (${textsOf('uuids')})
-     and node in (select code from nodes) and ${nodeAmong(textsOf('codes'))} is null`,
+     and case when limited_at is null then node in (select code from nodes) and ${nodeAmong(textsOf('codes'))} is null
+         else ${nodeAmong(freeOf(textsOf('codes')))} is null end`,
 )
 
-/** Which of these clients have their subscription on nodes of which none is one of `codes`. */
+/**
+ * Which of these clients the database knows not to be served by `codes`: their subscription is on nodes of which none is one of them, or has
+ * used up its traffic.
+ */
 export function* listOnOtherNodes(_q: Reading, uuids: string[], codes: string[]) {
   const params = { uuids: JSON.stringify(uuids), codes: JSON.stringify(codes) }
   return new Set(yield* ask(onOtherNodes, params))
@@ -310,6 +329,14 @@ export function* setPlan(tx: Query, uuid: string, plan: string) {
   yield* run(tx.update(subscriptions).set({ plan }).where(eq(subscriptions.uuid, uuid)))
 }
 
+/** Where these subscriptions are served. */
+export function* readPlaced(q: Reading, uuids: string[]) {
+  const { uuid, node, nodeGroup } = subscriptions
+  return yield* run(
+    q.select({ uuid, node, nodeGroup }).from(subscriptions).where(inArray(uuid, uuids)),
+  )
+}
+
 /** Where a walk over the subscriptions of a node has got to. */
 export type Place = Pick<Subscription, 'createdAt' | 'seq'>
 
@@ -320,9 +347,10 @@ const walked = {
   active: subscriptions.active,
   heldAt: subscriptions.heldAt,
   expiresAt: subscriptions.expiresAt,
+  limitedAt: subscriptions.limitedAt,
 }
 
-type Walked = Place & Pick<Subscription, 'uuid' | 'active' | 'heldAt' | 'expiresAt'>
+type Walked = Place & Pick<Subscription, 'uuid' | 'active' | 'heldAt' | 'expiresAt' | 'limitedAt'>
 
 /**
  * Puts subscriptions of a node on another one, and pending payments for their renewal: those that are not revoked among the next

@@ -4,6 +4,7 @@ import { cappedSumOf, leastOf, param, textsOf } from './engine/dialect.ts'
 import { desc, eq, gt, type SQLWrapper, sql } from './engine/orm.ts'
 import { written } from './engine/question.ts'
 import type { PageRequest } from './paging.ts'
+import type { Quota } from './quotas.ts'
 import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema/index.ts'
 import { nodeAmong } from './served-nodes.ts'
 
@@ -28,7 +29,8 @@ export function* putReading(tx: Query, core: string, reading: string) {
   )
 }
 
-interface Base {
+/** What it has counted of a client, and the quota that more counts against. */
+export interface Base extends Quota {
   uuid: string
   node: string | null
   epoch: string | null
@@ -36,8 +38,12 @@ interface Base {
   down: number | null
 }
 
+const QUOTA_COLUMNS = `s.quota_bytes as "quotaBytes", s.quota_period as "quotaPeriod", s.quota_anchor as "quotaAnchor",
+  s.used_bytes as "usedBytes", s.used_rest as "usedRest", s.extra_bytes as "extraBytes", s.resets_at as "resetsAt",
+  s.limited_at as "limitedAt", s.quota_notice as "quotaNotice"`
+
 const bases = written<{ core: string; codes: string; uuids: string }, Base>(
-  `select s.uuid, ${nodeAmong(textsOf('codes'), 's.')} as node, c.epoch, c.up, c.down
+  `select s.uuid, ${nodeAmong(textsOf('codes'), 's.')} as node, c.epoch, c.up, c.down, ${QUOTA_COLUMNS}
    from subscriptions s left join counters c on c.uuid = s.uuid and c.core = ${param('core')}
    where s.uuid in (${textsOf('uuids')})`,
 )

@@ -32,7 +32,18 @@ import { dropSummaries } from './user-summaries.ts'
 /** What a list says of a subscription. */
 export type ActiveOfUser = Pick<
   Subscription,
-  'uuid' | 'node' | 'nodeGroup' | 'plan' | 'expiresAt' | 'upBytes' | 'downBytes'
+  | 'uuid'
+  | 'node'
+  | 'nodeGroup'
+  | 'plan'
+  | 'expiresAt'
+  | 'upBytes'
+  | 'downBytes'
+  | 'quotaBytes'
+  | 'usedBytes'
+  | 'extraBytes'
+  | 'resetsAt'
+  | 'limitedAt'
 >
 
 /** The owner of a list token with all that their list is made of, read at one moment. */
@@ -62,6 +73,11 @@ type OwnerRow = [
   upBytes: number,
   downBytes: number,
   nodeGroup: string | null,
+  quotaBytes: number | null,
+  usedBytes: number,
+  extraBytes: number,
+  resetsAt: string | null,
+  limitedAt: string | null,
 ]
 
 /**
@@ -70,7 +86,8 @@ type OwnerRow = [
  */
 const listOwner = writtenArrays<{ token: string; hwid: string; now: string }, OwnerRow>(
   `select u.tg_id, u.hwid_limit, (select n from revisions where name = 'lists'), d.id, d.last_seen_at,
-     s.uuid, s.node, s.plan, s.expires_at, s.up_bytes, s.down_bytes, s.node_group
+     s.uuid, s.node, s.plan, s.expires_at, s.up_bytes, s.down_bytes, s.node_group,
+     s.quota_bytes, s.used_bytes, s.extra_bytes, s.resets_at, s.limited_at
    from users u ${byIndex('users_list')}
    left join devices d ${byIndex('devices_list')} on d.tg_id = u.tg_id and d.hwid = ${param('hwid')}
    left join subscriptions s ${byIndex('subscriptions_list')}
@@ -93,9 +110,12 @@ function ownerOf(rows: OwnerRow[]): ListOwner | undefined {
   const first = rows[0]
   if (!first) return undefined
   const subscriptions: ActiveOfUser[] = []
-  for (const [, , , , , uuid, node, plan, expiresAt, upBytes, downBytes, nodeGroup] of rows) {
+  for (const row of rows) {
+    const [, , , , , uuid, node, plan, expiresAt, upBytes, downBytes, nodeGroup, ...quota] = row
     if (uuid === null) continue
-    subscriptions.push({ uuid, node, nodeGroup, plan, expiresAt, upBytes, downBytes })
+    const [quotaBytes, usedBytes, extraBytes, resetsAt, limitedAt] = quota
+    const traffic = { upBytes, downBytes, quotaBytes, usedBytes, extraBytes, resetsAt, limitedAt }
+    subscriptions.push({ uuid, node, nodeGroup, plan, expiresAt, ...traffic })
   }
   const [tgId, hwidLimit, lists, deviceId, deviceSeenAt] = first
   return { tgId, hwidLimit, lists, deviceId, deviceSeenAt, subscriptions }

@@ -7,6 +7,7 @@ import { normalName } from '#src/lib/account-name.ts'
 import { TOTP_SECRET } from '#src/lib/totp.ts'
 import { UUID } from '#src/lib/uuid.ts'
 import { integer, plainText, requiredLine, requiredText } from '#src/lib/values.ts'
+import { QUOTA_PERIODS } from './quota-periods.ts'
 
 const matching = (pattern: RegExp, need: string) =>
   v.pipe(v.string('must be a string'), v.regex(pattern, need))
@@ -148,6 +149,14 @@ export const sortOrder = integer(0, MAX_SORT_ORDER)
 
 export const nodeCode = CODE
 export const nodeLabel = requiredText(128)
+/** GB of 1024³ bytes. */
+export const quotaGb = integer(1, 1_000_000)
+export const extraGb = integer(0, 1_000_000)
+export const quotaPeriod = v.picklist(QUOTA_PERIODS, `must be one of ${QUOTA_PERIODS.join(', ')}`)
+/** Of a plan: nobody would buy one without a device. */
+export const planHwidLimit = integer(1, MAX_HWID_LIMIT)
+/** Hundredths. */
+export const trafficRatio = integer(0, 1000)
 export const groupCode = planCode
 export const groupLabel = requiredLine(128)
 export const port = integer(1, 65_535)

@@ -3,12 +3,14 @@
 import { acquireLease, leaseOwner, releaseLease } from '#db/leases.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { keepSnapshots } from '#src/domain/installation/snapshots.ts'
+import { readNodesNearLimit } from '#src/domain/nodes/near-limit.ts'
 import { cleanRetiredNodes } from '#src/domain/nodes/retired.ts'
 import { watchDisk } from '#src/domain/notify/disk-alert.ts'
 import { createSweep } from '#src/domain/notify/sending.ts'
 import { auditPayments } from '#src/domain/payments/audit.ts'
 import { type ReconcilerDeps, reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { remindOwners } from '#src/domain/subscriptions/reminders.ts'
+import { resetTrafficPeriods } from '#src/domain/subscriptions/resets.ts'
 import { noteFault } from '#src/lib/note-fault.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from './services.ts'
@@ -175,6 +177,9 @@ const SENDING_LOOK_MS = 5 * SECOND_MS
 const DISK_LOOK_MS = 5 * MINUTE_MS
 const REMINDER_LOOK_MS = 5 * MINUTE_MS
 
+/** Counters of nodes are read so often while a client there has little traffic left. */
+const QUOTA_LOOK_MS = 15 * SECOND_MS
+
 const BEHIND_LOOK_MS = SECOND_MS
 const RETIRED_LOOK_MS = 5 * SECOND_MS
 
@@ -197,7 +202,7 @@ function daily(s: Pick<Deps, 'clock'>, work: () => Promise<boolean>): () => Prom
   }
 }
 
-/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`; nodes behind or retired, snapshots, what waits to be sent, reminders, the disk, payments. */
+/** The scheduler's jobs: the node sync and the cleanup, every `syncIntervalMs`; nodes behind or retired, periods of traffic, nodes with somebody near their quota, snapshots, what waits to be sent, reminders, the disk, payments. */
 export function startJobs(
   s: Deps &
     Pick<
@@ -250,6 +255,8 @@ export function startJobs(
         if (!clockJumped) await remindOwners(s)
       },
     },
+    { name: 'traffic periods', intervalMs: MINUTE_MS, run: () => resetTrafficPeriods(s) },
+    { name: 'quotas', intervalMs: QUOTA_LOOK_MS, run: () => readNodesNearLimit(s) },
     { name: 'disk', intervalMs: DISK_LOOK_MS, run: () => watchDisk(s) },
     { name: 'payments', intervalMs: MINUTE_MS, run: () => reconcilePayments(s) },
     { name: 'payment audit', intervalMs: HOUR_MS, run: daily(s, () => auditPayments(s)) },

@@ -184,6 +184,26 @@ const GROUP_QUESTIONS: Question[] = [
   ...LOCAL_QUESTIONS,
 ]
 
+const QUOTA_QUESTIONS: Question[] = [
+  {
+    name: 'I12',
+    fault: 'subscription without a quota has something of one',
+    sql: `SELECT uuid FROM subscriptions WHERE quota_bytes IS NULL AND (used_bytes <> 0 OR used_rest <> 0 OR extra_bytes <> 0
+      OR quota_notice <> 0 OR quota_period <> 'none' OR resets_at IS NOT NULL OR limited_at IS NOT NULL)`,
+  },
+  {
+    name: 'I12',
+    fault: 'subscription is limited and has traffic left, or the other way round',
+    sql: `SELECT uuid FROM subscriptions WHERE quota_bytes IS NOT NULL
+      AND (limited_at IS NOT NULL) <> (used_bytes >= quota_bytes + extra_bytes)`,
+  },
+  {
+    name: 'I12',
+    fault: 'subscription with a quota has no period and a next one, or the other way round',
+    sql: `SELECT uuid FROM subscriptions WHERE quota_bytes IS NOT NULL AND (quota_period = 'none') <> (resets_at IS NULL)`,
+  },
+]
+
 /** Those that hold of databases of former versions too. */
 export const lastingQuestions = soldOf
 
@@ -192,6 +212,7 @@ export const questionsOf = (engine: Engine): Question[] => [
   ...soldOf(engine),
   ...CUSTOMER_QUESTIONS,
   ...GROUP_QUESTIONS,
+  ...QUOTA_QUESTIONS,
   ...factsOf(engine),
 ]
 

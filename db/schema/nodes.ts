@@ -43,6 +43,8 @@ export const nodes = table('nodes', {
   syncBlocked: bool('sync_blocked').notNull().default(false),
   /** Above 0: the node may lack a change, and is tried again soon. Counted up, so that an end that is noted late is noticed. */
   behind: int('behind').notNull().default(0),
+  /** How much of its traffic counts against quotas, in hundredths: 0 is none of it. */
+  trafficRatio: int('traffic_ratio').notNull().default(100),
   createdAt: text('created_at').notNull(),
 })
 

@@ -12,7 +12,7 @@ import {
   uniqueIndex,
 } from '../engine/columns.ts'
 import { sql } from '../engine/orm.ts'
-import { subscriptions } from './subscriptions.ts'
+import { soldQuota, subscriptions } from './subscriptions.ts'
 
 /** A reference that goes with the row when its key changes, and outlives it. */
 const LINKED = { onUpdate: 'cascade', onDelete: 'set null' } as const
@@ -27,6 +27,7 @@ export const payments = table(
     plan: text('plan').notNull(),
     /** Its plan's, when it was made. */
     nodeGroup: text('node_group'),
+    ...soldQuota,
     /** The id of a gateway (ports/payment-gateway.ts). */
     provider: text('provider').notNull(),
     externalId: text('external_id').notNull().default(''),

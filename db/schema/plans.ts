@@ -1,5 +1,7 @@
 /** What is sold, and given away. */
-import { bool, index, insertionOrder, int, table, text } from '../engine/columns.ts'
+import { bool, index, insertionOrder, int, oneOf, table, text } from '../engine/columns.ts'
+import { QUOTA_PERIODS } from '../quota-periods.ts'
+import { soldQuota } from './subscriptions.ts'
 
 export const plans = table('plans', {
   code: text('code').primaryKey(),
@@ -12,6 +14,11 @@ export const plans = table('plans', {
   archived: bool('archived').notNull().default(false),
   /** The group of nodes that it is sold with; null: one node, which the customer chooses. */
   nodeGroup: text('node_group'),
+  /** Traffic in GB (1024³ bytes) for each period; null: without a limit. */
+  quotaGb: int('quota_gb'),
+  quotaPeriod: oneOf('quota_period', QUOTA_PERIODS).notNull().default('none'),
+  /** How many devices its customers may have who have no limit of their own. */
+  hwidLimit: int('hwid_limit'),
 })
 
 export const giftCodes = table(
@@ -23,6 +30,7 @@ export const giftCodes = table(
     plan: text('plan').notNull(),
     /** Its plan's, when it was made. */
     nodeGroup: text('node_group'),
+    ...soldQuota,
     createdBy: int('created_by').notNull().default(0),
     createdAt: text('created_at').notNull(),
     expiresAt: text('expires_at'),

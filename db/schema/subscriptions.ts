@@ -1,8 +1,15 @@
 /** Subscriptions. */
 import { bool, index, insertionOrder, int, oneOf, table, text } from '../engine/columns.ts'
 import { sql } from '../engine/orm.ts'
-import { isHeld, isOpen, isRevoked } from '../states.ts'
+import { QUOTA_PERIODS } from '../quota-periods.ts'
+import { isHeld, isLimited, isNearLimit, isOpen, isRevoked, RESETS } from '../states.ts'
 import { users } from './customers.ts'
+
+/** The quota of its plan that a payment or a gift code was made with. */
+export const soldQuota = {
+  quotaBytes: int('quota_bytes'),
+  quotaPeriod: oneOf('quota_period', QUOTA_PERIODS).notNull().default('none'),
+}
 
 const OPEN = sql.raw(isOpen())
 const HELD = sql.raw(isHeld())
@@ -33,6 +40,22 @@ export const subscriptions = table(
     createdAt: text('created_at').notNull(),
     /** The last reminder of this expiry that is over (domain/subscriptions/reminders.ts); 0: none. */
     reminded: int('reminded').notNull().default(0),
+    /** What may be used in a period; null: without a limit, and nothing is counted as used. */
+    quotaBytes: int('quota_bytes'),
+    quotaPeriod: oneOf('quota_period', QUOTA_PERIODS).notNull().default('none'),
+    /** From when rolling periods count: a month's day and time of day. */
+    quotaAnchor: text('quota_anchor'),
+    /** Counted bytes by the ratios of their nodes, and hundredths of one that are carried on. */
+    usedBytes: int('used_bytes').notNull().default(0),
+    usedRest: int('used_rest').notNull().default(0),
+    /** Bought beside the quota: they last until they are used. */
+    extraBytes: int('extra_bytes').notNull().default(0),
+    /** When the next period begins; null without periods. */
+    resetsAt: text('resets_at'),
+    /** Since when all is used up: it is on no node whose traffic counts. */
+    limitedAt: text('limited_at'),
+    /** Of which share (in %) its owner was told last in this period; 0: of none. */
+    quotaNotice: int('quota_notice').notNull().default(0),
   },
   (t) => [
     // With users_list and devices_list: a list fetch reads indexes alone, no rows, which lie far apart.
@@ -48,15 +71,20 @@ export const subscriptions = table(
       t.upBytes,
       t.downBytes,
       t.nodeGroup,
+      t.quotaBytes,
+      t.usedBytes,
+      t.extraBytes,
+      t.resetsAt,
+      t.limitedAt,
     ),
     index('subscriptions_created_at').on(t.createdAt),
     index('subscriptions_plan').on(t.plan, t.createdAt),
     index('subscriptions_node').on(t.node, t.createdAt),
     index('subscriptions_expires_at').on(t.expiresAt),
-    index('subscriptions_clients').on(t.node, t.uuid, t.expiresAt, t.tgId).where(OPEN),
+    index('subscriptions_clients').on(t.node, t.uuid, t.expiresAt, t.tgId, t.limitedAt).where(OPEN),
     // The same of groups, which most have none of.
     index('subscriptions_group_clients')
-      .on(t.nodeGroup, t.uuid, t.expiresAt, t.tgId, t.node)
+      .on(t.nodeGroup, t.uuid, t.expiresAt, t.tgId, t.node, t.limitedAt)
       .where(sql`${OPEN} and node_group is not null`),
     index('subscriptions_group').on(t.nodeGroup, t.createdAt).where(sql`node_group is not null`),
     // Filters and counts name it; `<> 0` keeps it from list fetches, which would have to visit the rows by it.
@@ -70,6 +98,10 @@ export const subscriptions = table(
     index('subscriptions_revoked_ends').on(t.expiresAt, t.node, t.plan, t.tgId).where(REVOKED),
     index('subscriptions_traffic').on(sql`(up_bytes + down_bytes)`, t.upBytes, t.downBytes),
     index('subscriptions_reminders').on(t.reminded, t.expiresAt).where(OPEN),
+    index('subscriptions_resets').on(t.resetsAt).where(sql.raw(RESETS)),
+    index('subscriptions_limited').on(t.createdAt, t.expiresAt).where(sql.raw(isLimited())),
+    // Those whose owners were told that little is left, and who have not used up all.
+    index('subscriptions_near_limit').on(t.node, t.nodeGroup).where(sql.raw(isNearLimit())),
   ],
 )
 

@@ -1,9 +1,11 @@
 /** Own devices: who has taken the list, and making room for another. */
 import { listDevices } from '#db/devices.ts'
 import type { Device } from '#db/schema/index.ts'
+import { listActiveOfUser } from '#db/subscriptions.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
-import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
+import { deviceLimit, limitOfPlans, removeOwnDevice } from '#src/domain/customers/devices.ts'
 import { cut } from '#src/lib/format.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { column, MOST_LISTED } from './keyboards.ts'
 import { type BotRequest, hoursToWait, say, show, type Work } from './request.ts'
@@ -16,11 +18,18 @@ const nameOf = (v: BotRequest, { deviceModel, deviceOs, userAgent }: Device) =>
 
 async function showDevices(v: BotRequest): Promise<void> {
   const { s, t, user } = v
-  const devices = await s.db.read((q) => listDevices(q, user.tgId))
+  const { devices, active } = await s.db.read(function* (q) {
+    const now = formatTimestamp(s.clock.now())
+    return {
+      devices: yield* listDevices(q, user.tgId),
+      active: yield* listActiveOfUser(q, user.tgId, now),
+    }
+  })
   const rows = devices
     .slice(0, MOST_LISTED)
     .map((device): [string, string] => [`🗑 ${nameOf(v, device)}`, tapData('dev', device.id)])
-  const limit = deviceLimit(user, v.memory.catalogue().settings)
+  const { settings, plans } = v.memory.catalogue()
+  const limit = deviceLimit(user, settings, limitOfPlans(plans, active))
   await show(v, t.deviceList(devices.length, limit), column([...rows, [t.back, tapData('s')]]))
 }
 

@@ -9,7 +9,7 @@ import { html } from '#src/lib/html.ts'
 export interface ShownSubscription {
   node: string
   plan: string
-  state: 'active' | 'held' | 'expired'
+  state: 'active' | 'limited' | 'held' | 'expired'
   /** dd.mm.yyyy */
   until: string
   /** `30 days left` */
@@ -112,7 +112,12 @@ Your link is under “My subscriptions”.`,
   // Own subscriptions.
   list: '🔑 <b>My subscriptions</b>',
   listEmpty: 'You have no subscription yet.',
-  state: { active: '✅ active', held: '⏸ paused', expired: '⌛ ended' },
+  state: {
+    active: '✅ active',
+    limited: '📵 traffic used up',
+    held: '⏸ paused',
+    expired: '⌛ ended',
+  },
   line: ({ node, plan, state, until, left, term }: ShownSubscription): string =>
     html`<b>${node}</b>, ${plan}
 ${en.state[state]}, ${term ?? `until ${until}${state === 'expired' ? '' : `, ${left}`}`}`,
@@ -271,7 +276,12 @@ const ru: Texts = {
 
   list: '🔑 <b>Мои подписки</b>',
   listEmpty: 'Подписок у вас пока нет.',
-  state: { active: '✅ активна', held: '⏸ на паузе', expired: '⌛ закончилась' },
+  state: {
+    active: '✅ активна',
+    limited: '📵 трафик израсходован',
+    held: '⏸ на паузе',
+    expired: '⌛ закончилась',
+  },
   line: ({ node, plan, state, until, left, term }): string => html`<b>${node}</b>, ${plan}
 ${ru.state[state]}, ${term ?? `до ${until}${state === 'expired' ? '' : `, ${left}`}`}`,
   link: (link) => html`Ваша ссылка, одна для всех подписок и устройств:

@@ -5,8 +5,9 @@ import type { Device, Payment, Plan } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
 import type { Place } from '#src/domain/payments/offer.ts'
+import type { ShownSubscription } from '#src/domain/subscriptions/subscriptions.ts'
 import { endlessOf } from '#src/lib/time.ts'
-import { deviceView, groupOf, ownerName, planView } from './views.ts'
+import { deviceView, groupOf, ownerName, planView, quotaView } from './views.ts'
 
 type LabelOf = (provider: string) => string
 
@@ -69,7 +70,7 @@ export const placeView = ({ code, label, nodeGroup, servers }: Place) =>
 /** A subscription as its owner sees it; `id` stands for its uuid. */
 export function ownSubscriptionView(
   { row, nodeLabel, planLabel }: ListedSubscription,
-  state: 'active' | 'held' | 'expired',
+  state: ShownSubscription['state'],
   id: string,
   group: GroupLabels,
 ) {
@@ -83,6 +84,7 @@ export function ownSubscriptionView(
     held_at: row.heldAt,
     state,
     ...group,
+    ...quotaView(row),
   }
 }
 

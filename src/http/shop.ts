@@ -5,7 +5,7 @@ import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema/index.ts'
 import { readUserByToken } from '#db/users.ts'
 import { rowId as id, token } from '#db/values.ts'
-import { deviceLimit, removeOwnDevice } from '#src/domain/customers/devices.ts'
+import { deviceLimit, limitOfPlans, removeOwnDevice } from '#src/domain/customers/devices.ts'
 import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
 import { groupLabels } from '#src/domain/labels.ts'
 import { createPayment } from '#src/domain/payments/create.ts'
@@ -13,7 +13,11 @@ import { createGuest, sellsToGuests } from '#src/domain/payments/guests.ts'
 import { readShop } from '#src/domain/payments/offer.ts'
 import { readReturn } from '#src/domain/payments/return.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
-import { findShownOfUser, listShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
+import {
+  findShownOfUser,
+  listShownOfUser,
+  RUNNING,
+} from '#src/domain/subscriptions/subscriptions.ts'
 import { qrShape } from '#src/lib/qr-code.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -60,6 +64,7 @@ async function shopView(s: Http, user: User) {
   const catalogue = currentCatalogue(s)
   const { open, nodes, places, plans, providers } = readShop(catalogue, user)
   const groupOf = groupLabels(s)
+  const running = shown.flatMap(({ row, state }) => (RUNNING.has(state) ? [row] : []))
   const connectable = canConnect(user, catalogue.settings)
   return {
     ...(connectable ? { connect_telegram: true as const } : undefined),
@@ -75,7 +80,7 @@ async function shopView(s: Http, user: User) {
       ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid), groupOf(found.row)),
     ),
     devices: {
-      limit: deviceLimit(user, catalogue.settings),
+      limit: deviceLimit(user, catalogue.settings, limitOfPlans(catalogue.plans, running)),
       list: devices.map(ownDeviceView),
     },
   }

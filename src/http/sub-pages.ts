@@ -2,7 +2,7 @@
 import { countDevices } from '#db/devices.ts'
 import type { User } from '#db/schema/index.ts'
 import { type ListOwner, readUser } from '#db/users.ts'
-import { deviceLimit } from '#src/domain/customers/devices.ts'
+import { deviceLimit, limitOfPlans } from '#src/domain/customers/devices.ts'
 import { canConnect } from '#src/domain/customers/linking.ts'
 import { findApp } from '#src/domain/lists/apps.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
@@ -136,7 +136,8 @@ export async function userPage(
             },
           ],
     )
-    const limit = deviceLimit(owner, catalogue.settings)
+    const ofPlans = limitOfPlans(catalogue.plans, owner.subscriptions)
+    const limit = deviceLimit(owner, catalogue.settings, ofPlans)
     return subPage({
       ...base,
       ...visitorOf(c),

@@ -43,8 +43,7 @@ function admitNew(s: Http, c: Context, owner: ListOwner, hwid: string) {
     deviceModel: cleanDeviceText(c.req.header('x-device-model')),
     userAgent: cleanDeviceText(c.req.header('user-agent')),
   }
-  const { settings } = s.catalogue(owner.lists)
-  return admit(s, owner, claim, settings, c.req.method !== 'HEAD')
+  return admit(s, owner, claim, s.catalogue(owner.lists), c.req.method !== 'HEAD')
 }
 
 /** Notes that a registered device fetched its list, once an hour; HEAD leaves no trace. */

@@ -3,6 +3,7 @@
 import type { ListedAdmin } from '#db/admins.ts'
 import type { EventResult } from '#db/events.ts'
 import type { ListedGift } from '#db/gifts.ts'
+import type { Quota } from '#db/quotas.ts'
 import type {
   AdminSession,
   AuditEntry,
@@ -46,8 +47,22 @@ export function subscriptionView(found: ListedSubscription, now: Date, group: Gr
     down: row.downBytes,
     ...ownerName(found),
     ...group,
+    ...quotaView(row),
   }
 }
+
+/** What of a subscription's quota is used; nothing of one without. */
+export const quotaView = (row: Quota) =>
+  row.quotaBytes === null
+    ? {}
+    : {
+        quota_bytes: row.quotaBytes,
+        quota_period: row.quotaPeriod,
+        used_bytes: row.usedBytes,
+        extra_bytes: row.extraBytes,
+        resets_at: row.resetsAt,
+        limited_at: row.limitedAt,
+      }
 
 export function deviceView(device: Device) {
   return {
@@ -62,14 +77,18 @@ export function deviceView(device: Device) {
   }
 }
 
-/** A plan as everyone sees it. */
 /** The group that a record of a sale names. */
 export const groupOf = ({ nodeGroup }: { nodeGroup: string | null }): { node_group?: string } =>
   nodeGroup === null ? {} : { node_group: nodeGroup }
 
+/** How much traffic a plan has; nothing of one without a limit. */
+const planQuotaView = ({ quotaGb, quotaPeriod }: Plan) =>
+  quotaGb === null ? {} : { quota_gb: quotaGb, quota_period: quotaPeriod }
+
+/** A plan as everyone sees it. */
 export function planView(plan: Plan, currency: string) {
   const { code, label, days, price } = plan
-  return { code, label, days, price, currency }
+  return { code, label, days, price, currency, ...planQuotaView(plan) }
 }
 
 export function adminPlanView(plan: Plan, currency: string) {
@@ -79,6 +98,7 @@ export function adminPlanView(plan: Plan, currency: string) {
     sort_order: plan.sortOrder,
     archived: plan.archived,
     ...groupOf(plan),
+    ...(plan.hwidLimit === null ? {} : { hwid_limit: plan.hwidLimit }),
   }
 }
 
@@ -119,6 +139,7 @@ export function nodeView(node: Node) {
     sync_blocked: node.syncBlocked,
     created_at: node.createdAt,
     ...(outdated && { outdated }),
+    ...(node.trafficRatio === 100 ? {} : { traffic_ratio: node.trafficRatio }),
   }
 }
 
@@ -253,9 +274,10 @@ export function giftView(gift: ListedGift, link: string | null) {
 
 export function statsView(stats: Awaited<ReturnType<typeof currentStats>>) {
   const { payments, revenue } = stats
+  const { limited, ...subscriptions } = stats.subscriptions
   return {
     users: stats.users,
-    subscriptions: stats.subscriptions,
+    subscriptions: { ...subscriptions, ...(limited > 0 ? { limited } : {}) },
     nodes: stats.nodes,
     payments: {
       pending: payments.pending,

@@ -107,7 +107,7 @@ const isStart = (timeZone: string, day: string, at: Date): boolean =>
  * The first instant of a calendar day in a time zone, by what `dayIn` says. `likely` is where it is looked for first: days without a
  * change of clocks begin 24 hours apart, and asking `dayIn` is what costs.
  */
-function startOfDay(timeZone: string, day: string, likely?: Date): Date {
+export function startOfDay(timeZone: string, day: string, likely?: Date): Date {
   if (likely && isStart(timeZone, day, likely)) return likely
   const midnight = parseTimestamp(`${day}T00:00:00`).getTime()
   // No zone is further than 15 hours from UTC.

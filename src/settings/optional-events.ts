@@ -5,6 +5,8 @@ export const OPTIONAL_EVENTS = [
   'admin.removed',
   'backup.downloaded',
   'backup.restored',
+  'subscription.limited',
+  'subscription.traffic_reset',
 ] as const
 export type OptionalEvent = (typeof OPTIONAL_EVENTS)[number]
 

@@ -106,6 +106,8 @@ export const settingsEn = {
     'admin.removed': 'Admin removed',
     'backup.downloaded': 'Backup downloaded',
     'backup.restored': 'Backup restored',
+    'subscription.limited': 'Traffic of a subscription is used up',
+    'subscription.traffic_reset': 'Traffic of a subscription counts from 0 again',
   },
   secret: 'Signing secret',
   secretOnce: 'Shown only now. Keep it where the receiver can read it.',

@@ -109,6 +109,8 @@ export const settingsRu: SettingsTexts = {
     'admin.removed': 'Удалён администратор',
     'backup.downloaded': 'Скачана копия',
     'backup.restored': 'Восстановлена копия',
+    'subscription.limited': 'Трафик подписки израсходован',
+    'subscription.traffic_reset': 'Трафик подписки считается заново',
   },
   secret: 'Секрет подписи',
   secretOnce: 'Показан только сейчас. Сохраните его там, где его прочтёт получатель.',

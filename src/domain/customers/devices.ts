@@ -1,5 +1,6 @@
 /** The device limit: who may fetch a list, and which devices a user has. */
 import { admitDevice, countDevices, deleteDevice, listDevices, touchDevices } from '#db/devices.ts'
+import type { Plan, Subscription } from '#db/schema/index.ts'
 import { type ListOwner, readUser, updateUser } from '#db/users.ts'
 import { HWID } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
@@ -21,6 +22,27 @@ export interface DeviceClaim {
 }
 
 const REFUSED = { 'x-hwid-active': 'true', 'x-hwid-limit': 'true' }
+
+interface Limited {
+  hwidLimit: number | null
+}
+
+/** The largest limit of the plans of somebody's active subscriptions; null where none of them has one. */
+export function limitOfPlans(
+  plans: ReadonlyMap<string, Plan>,
+  active: readonly Pick<Subscription, 'plan'>[],
+): number | null {
+  let largest: number | null = null
+  for (const { plan } of active) {
+    const limit = plans.get(plan)?.hwidLimit ?? null
+    if (limit !== null && limit > (largest ?? 0)) largest = limit
+  }
+  return largest
+}
+
+/** A user's own limit, else that of their plans, else that of everybody. */
+const limitOf = ({ hwidLimit }: Limited, settings: Settings, ofPlans: number | null): number =>
+  hwidLimit ?? ofPlans ?? settings.int('HWID_FALLBACK_LIMIT')
 
 const isHwid = (text: string): boolean => HWID.test(text)
 
@@ -50,10 +72,10 @@ export async function admit(
   s: Deps,
   owner: ListOwner,
   claim: DeviceClaim,
-  settings: Settings,
+  { settings, plans }: { settings: Settings; plans: ReadonlyMap<string, Plan> },
   register: boolean,
 ): Promise<void> {
-  const limit = owner.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT')
+  const limit = limitOf(owner, settings, limitOfPlans(plans, owner.subscriptions))
   if (!register) {
     const known = await s.db.read((q) => countDevices(q, owner.tgId))
     if (known >= limit) throw limitReached()
@@ -87,14 +109,12 @@ export function createSeenDevices(
   )
 }
 
-/** How many devices a user may have; null while nobody counts them. */
+/** How many devices a user may have; null while nobody counts them. `ofPlans`: what their plans allow. */
 export const deviceLimit = (
-  user: { hwidLimit: number | null },
+  user: Limited,
   settings: Settings,
-): number | null =>
-  settings.flag('HWID_LIMIT_ENABLED')
-    ? (user.hwidLimit ?? settings.int('HWID_FALLBACK_LIMIT'))
-    : null
+  ofPlans: number | null = null,
+): number | null => (settings.flag('HWID_LIMIT_ENABLED') ? limitOf(user, settings, ofPlans) : null)
 
 /** A user's devices with their own and the fallback limit. Throws 404 for an unknown user. */
 export async function userDevices(s: Deps, number: number) {

@@ -15,6 +15,8 @@ export interface OwnHeaders {
   /** A URL of printable ASCII. */
   webPageUrl: string
   announce?: string
+  /** When traffic counts from 0 again, in Unix seconds. */
+  refill?: number
 }
 
 /** What Happ shows of each; others show more. */
@@ -40,7 +42,7 @@ export function sharedListHeaders(brandName: string, supportUrl: string): Record
  * Those that depend on the user. Hiddify drops the userinfo unless it has all four keys, and the import unless the interval
  * is whole hours.
  */
-export function ownListHeaders({ userinfo, webPageUrl, announce }: OwnHeaders) {
+export function ownListHeaders({ userinfo, webPageUrl, announce, refill }: OwnHeaders) {
   const { upload, download, total, expire } = userinfo
   const headers: Record<string, string> = {
     'subscription-userinfo': `upload=${whole(upload)}; download=${whole(download)}; total=${whole(total)}; expire=${whole(expire)}`,
@@ -49,6 +51,7 @@ export function ownListHeaders({ userinfo, webPageUrl, announce }: OwnHeaders) {
   if (announce) {
     headers.announce = `base64:${base64(utf8(cut(announce.trim(), ANNOUNCE_MAX_LENGTH)))}`
   }
+  if (refill !== undefined) headers['subscription-refill-date'] = `${refill}`
   return headers
 }
 

@@ -1,6 +1,7 @@
 /** The connection list of a user, written anew for each fetch: what users share is kept, what is one user's own takes microseconds. */
 import type { ActiveOfUser, ListOwner } from '#db/users.ts'
 import { soundUuid } from '#src/domain/nodes/sound.ts'
+import { allowanceOf } from '#src/domain/quotas.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import {
   addDays,
@@ -45,8 +46,33 @@ function sourcesOf(subscriptions: ActiveOfUser[], catalogue: Catalogue, now: Dat
   return sources
 }
 
+/**
+ * Traffic of all subscriptions, or, where each has a quota, how much of these is used; `refill`: when the first period ends of them.
+ */
+function trafficOf(subscriptions: ActiveOfUser[], { upload, download }: Totals) {
+  let total = 0
+  let used = 0
+  let refill = ''
+  for (const subscription of subscriptions) {
+    const { quotaBytes, usedBytes, resetsAt } = subscription
+    if (quotaBytes === null) return { upload, download, total: 0, refill: null }
+    total += allowanceOf(subscription)
+    used += usedBytes
+    if (resetsAt !== null && (refill === '' || resetsAt < refill)) refill = resetsAt
+  }
+  if (total === 0) return { upload, download, total: 0, refill: null }
+  return { upload: 0, download: used, total, refill: refill === '' ? null : refill }
+}
+
+interface Totals {
+  upload: number
+  download: number
+  nearest: string
+  latest: string
+}
+
 /** Traffic of all subscriptions, and their nearest and latest expiry; empty strings without subscriptions. */
-function totals(subscriptions: ActiveOfUser[]) {
+function totals(subscriptions: ActiveOfUser[]): Totals {
   let upload = 0
   let download = 0
   let nearest = ''
@@ -67,6 +93,20 @@ function announcement(s: Deps, nearest: string): string {
     : `Your subscription ends on ${day}. Renew it in time.`
 }
 
+/** What apps show of one whose traffic is used up. */
+function limitedAnnouncement(s: Deps, { resetsAt, expiresAt }: ActiveOfUser): string {
+  const isRussian = s.config.defaultLang === 'ru'
+  const day = formatDay(s.config.timezone, parseTimestamp(resetsAt ?? expiresAt))
+  if (resetsAt !== null && resetsAt < expiresAt) {
+    return isRussian
+      ? `Трафик израсходован. Он вернётся ${day}.`
+      : `Your traffic is used up. It comes back on ${day}.`
+  }
+  return isRussian
+    ? 'Трафик израсходован. Он вернётся после продления.'
+    : 'Your traffic is used up. It comes back when you renew.'
+}
+
 /** A writer of lists. */
 export function createUserLists(s: Deps) {
   const pages = new URL(subLink(s.config)).href
@@ -78,14 +118,19 @@ export function createUserLists(s: Deps) {
     now: Date,
   ): RenderedList => {
     const { subscriptions } = owner
-    const { upload, download, nearest, latest } = totals(subscriptions)
+    const sums = totals(subscriptions)
+    const { nearest, latest } = sums
     const expire =
       latest === '' || latest === ENDLESS ? 0 : parseTimestamp(latest).getTime() / SECOND_MS
     const announced = nearest !== '' && nearest <= formatTimestamp(addDays(now, ANNOUNCE_DAYS))
+    const { refill, ...traffic } = trafficOf(subscriptions, sums)
+    const limited = subscriptions.find(({ limitedAt }) => limitedAt !== null)
     const own = ownListHeaders({
-      userinfo: { upload, download, total: 0, expire },
+      userinfo: { ...traffic, expire },
       webPageUrl: `${pages}${encodeURIComponent(token)}`,
       ...(announced ? { announce: announcement(s, nearest) } : {}),
+      ...(limited ? { announce: limitedAnnouncement(s, limited) } : {}),
+      ...(refill === null ? {} : { refill: parseTimestamp(refill).getTime() / SECOND_MS }),
     })
     const entries = listEntries(sourcesOf(subscriptions, catalogue, now))
     const brandName = catalogue.settings.text('BRAND_NAME')

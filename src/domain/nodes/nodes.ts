@@ -1,4 +1,4 @@
-/** Nodes as an admin manages them. The node `de1` belongs to this machine: only its label is editable, and it stays. */
+/** Nodes as an admin manages them. The node `de1` belongs to this machine: only its label and what of its traffic counts are editable, and it stays. */
 
 import { isUniqueViolation } from '#db/engine/failures.ts'
 import {
@@ -122,6 +122,7 @@ type NodeChanges = {
   [K in keyof Omit<NodeFields, 'code' | 'kind'>]?: NodeFields[K] | undefined
 } & {
   enabled?: boolean | undefined
+  trafficRatio?: number | undefined
 }
 
 /** What the apps of customers connect to, and know it by. */
@@ -143,7 +144,9 @@ export async function editNode(
 ): Promise<Node> {
   const now = formatTimestamp(s.clock.now())
   const fields =
-    code === LOCAL_NODE ? omitUndefined({ label: changes.label }) : omitUndefined(changes)
+    code === LOCAL_NODE
+      ? omitUndefined({ label: changes.label, trafficRatio: changes.trafficRatio })
+      : omitUndefined(changes)
   const node = await s.db.tx(function* (tx) {
     const present = yield* readNode(tx, code)
     if (!present) throw notFoundNode()

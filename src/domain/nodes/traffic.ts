@@ -1,10 +1,12 @@
 /** Traffic: every byte of a reading counted once, across restarts of a core and of the panel. */
 import type { Query } from '#db/engine/database.ts'
 import type { PageRequest } from '#db/paging.ts'
+import { putQuota, quotaOf } from '#db/quotas.ts'
 import type { ReadResult } from '#db/reads.ts'
 import {
   addSample,
   addTraffic,
+  type Base,
   putBase,
   putReading,
   RESET_EPOCH,
@@ -12,13 +14,15 @@ import {
   readReading,
   resetTraffic,
 } from '#db/traffic.ts'
+import { counted } from '#src/domain/quotas.ts'
 import { nextTurn, slices } from '#src/lib/event-loop.ts'
 import { formatBytes } from '#src/lib/format.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { CoreStatus, Counters } from '#src/ports/node-program.ts'
 import type { Services } from '#src/services.ts'
+import { tellUsed } from './quota-notices.ts'
 
-type Deps = Pick<Services, 'db' | 'clock'>
+type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 
 const BATCH = 200
 /** The most subscriptions that GET /admin/api/traffic considers. */
@@ -55,14 +59,19 @@ const MOST_BYTES = 2 ** 50
 /** A core's reading that is to be counted. */
 export interface ReadingSource {
   core: string
-  /** Codes of the nodes that it serves: only of clients on them it has something to say. */
-  nodes: string[]
+  /**
+   * By code the nodes that it serves, and how many hundredths of their traffic count against quotas: only of clients on them it has
+   * something to say.
+   */
+  nodes: ReadonlyMap<string, number>
   /** The reading with which it was asked for. */
   acknowledged: string
 }
 
-/** How much of a reading was left out. */
-interface Odd {
+/** What came of a reading, and how much of it was left out. */
+interface Outcome {
+  /** Clients who have used up their quota with it. */
+  limited: string[]
   /** Clients who are elsewhere, and whose traffic was never counted here. */
   strange: number
   /** Numbers that are too large. */
@@ -74,9 +83,9 @@ interface Batch {
   /** Whose bases these are. */
   source: string
   epoch: string
-  nodes: string[]
+  nodes: ReadonlyMap<string, number>
   counters: Counters
-  day: string
+  at: Date
 }
 
 /** The names under which the bases of a core's programs are kept. */
@@ -84,37 +93,63 @@ const basesOf = (core: string) => ({ core, hysteria: `${core}/hysteria` })
 
 const isAbsurd = ([, up, down]: Counters[number]) => up > MOST_BYTES || down > MOST_BYTES
 
+/** Counts bytes against the quota of a client; true when that used it up. */
+function* countAgainst(tx: Query, s: Deps, base: Base, bytes: number, share: number, at: Date) {
+  const before = quotaOf(base)
+  const { quota, notice } = counted(before, bytes, share, at)
+  if (quota === before) return false
+  yield* putQuota(tx, base.uuid, quota)
+  if (notice !== 0) yield* tellUsed(tx, s, formatTimestamp(at), { uuid: base.uuid, quota, notice })
+  return notice === 100
+}
+
+interface Bytes {
+  up: number
+  down: number
+}
+
+/** What a reading brought of a client since its base, which it becomes; null where nothing came. */
+function* bringForward(tx: Query, { source, epoch }: Batch, row: Base, reading: Reading) {
+  const base = row.epoch === null ? null : (row as Reading)
+  // A base never moves back within a run: what lies between would be counted again.
+  if (isBehind(base, reading)) return null
+  yield* putBase(tx, source, epoch, { uuid: row.uuid, ...reading })
+  const delta = trafficDelta(base, reading)
+  return delta.up + delta.down === 0 ? null : delta
+}
+
 /** Counts the clients of one batch and sums what came per node and day. */
-function* countBatch(tx: Query, { source, epoch, nodes, counters, day }: Batch) {
-  const readings = new Map(counters.map(([uuid, up, down]) => [uuid, { uuid, epoch, up, down }]))
-  const perNode = new Map<string, { up: number; down: number }>()
+function* countBatch(tx: Query, s: Deps, batch: Batch) {
+  const { source, epoch, nodes, at } = batch
+  const readings = new Map(batch.counters.map(([uuid, up, down]) => [uuid, { epoch, up, down }]))
+  const perNode = new Map<string, Bytes>()
+  const limited: string[] = []
   let strange = 0
-  for (const row of yield* readBases(tx, source, nodes, [...readings.keys()])) {
-    const reading = readings.get(row.uuid) as Reading & { uuid: string }
-    const base = row.epoch === null ? null : (row as Reading)
+  for (const row of yield* readBases(tx, source, [...nodes.keys()], [...readings.keys()])) {
     if (row.node === null) {
       // Somebody who was moved away may have been connected until now.
-      if (base === null) strange++
+      if (row.epoch === null) strange++
       continue
     }
-    // A base never moves back within a run: what lies between would be counted again.
-    if (isBehind(base, reading)) continue
-    yield* putBase(tx, source, epoch, reading)
-    const delta = trafficDelta(base, reading)
-    if (delta.up + delta.down === 0) continue
-    yield* addTraffic(tx, row.uuid, delta.up, delta.down)
+    const delta = yield* bringForward(tx, batch, row, readings.get(row.uuid) as Reading)
+    if (delta === null) continue
+    const { up, down } = delta
+    yield* addTraffic(tx, row.uuid, up, down)
+    const share = nodes.get(row.node) ?? 0
+    if (yield* countAgainst(tx, s, row, up + down, share, at)) limited.push(row.uuid)
     const sum = perNode.get(row.node) ?? { up: 0, down: 0 }
-    perNode.set(row.node, { up: sum.up + delta.up, down: sum.down + delta.down })
+    perNode.set(row.node, { up: sum.up + up, down: sum.down + down })
   }
-  for (const [node, sum] of perNode) yield* addSample(tx, node, day, sum.up, sum.down)
-  return strange
+  const day = formatTimestamp(at).slice(0, 'YYYY-MM-DD'.length)
+  for (const [node, { up, down }] of perNode) yield* addSample(tx, node, day, up, down)
+  return { strange, limited }
 }
 
 /** The counters of a reading, in batches by program. */
 function* batchesOf(
   { core, nodes }: ReadingSource,
   status: Pick<CoreStatus, 'core' | 'counters' | 'hysteria'>,
-  day: string,
+  at: Date,
 ): Generator<Batch> {
   const bases = basesOf(core)
   const parts = [
@@ -124,7 +159,7 @@ function* batchesOf(
   for (const { source, epoch, counters } of parts) {
     if (epoch === null) continue
     for (let start = 0; start < counters.length; start += BATCH) {
-      yield { source, epoch, nodes, counters: counters.slice(start, start + BATCH), day }
+      yield { source, epoch, nodes, counters: counters.slice(start, start + BATCH), at }
     }
   }
 }
@@ -134,27 +169,32 @@ function* batchesOf(
  * between two batches is harmless; it is acknowledged after the last one. A reading that another process overtook is dropped: the
  * next one tells everything since the acknowledged one. Clients that are on no node of the core are left out.
  */
-export async function countReading(s: Deps, from: ReadingSource, status: CoreStatus): Promise<Odd> {
-  const odd: Odd = { strange: 0, absurd: 0 }
-  if (status.core.epoch === null && (status.hysteria?.epoch ?? null) === null) return odd
+export async function countReading(
+  s: Deps,
+  from: ReadingSource,
+  status: CoreStatus,
+): Promise<Outcome> {
+  const outcome: Outcome = { limited: [], strange: 0, absurd: 0 }
+  if (status.core.epoch === null && (status.hysteria?.epoch ?? null) === null) return outcome
   const { core, acknowledged } = from
-  const day = formatTimestamp(s.clock.now()).slice(0, 10)
+  const at = s.clock.now()
   let first = true
-  for (const batch of batchesOf(from, status, day)) {
+  for (const batch of batchesOf(from, status, at)) {
     // Ten thousand clients take a second: requests go on between two batches.
     if (!first) await nextTurn()
     first = false
     const counters = batch.counters.filter((counter) => !isAbsurd(counter))
-    odd.absurd += batch.counters.length - counters.length
-    const strange = await s.db.tx(function* (tx) {
+    outcome.absurd += batch.counters.length - counters.length
+    const done = await s.db.tx(function* (tx) {
       if ((yield* readReading(tx, core)) !== acknowledged) return null
-      return yield* countBatch(tx, { ...batch, counters })
+      return yield* countBatch(tx, s, { ...batch, counters })
     })
-    if (strange === null) return odd
-    odd.strange += strange
+    if (done === null) return outcome
+    outcome.strange += done.strange
+    outcome.limited.push(...done.limited)
   }
   await s.db.tx((tx) => putReading(tx, core, status.reading))
-  return odd
+  return outcome
 }
 
 /** Sets the totals of a subscription to zero; what its core reports next becomes the base. */

@@ -3,6 +3,7 @@ import type { Query } from '#db/engine/database.ts'
 import { insertMessage } from '#db/messages.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { botLink } from '#src/lib/bot-link.ts'
+import { formatBytes } from '#src/lib/format.ts'
 import { escapeHtml } from '#src/lib/html.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { ENDLESS, formatDay, parseTimestamp } from '#src/lib/time.ts'
@@ -31,7 +32,20 @@ export interface ReminderMessage {
   }
 }
 
-export type Message = GrantedMessage | AlertMessage | ReminderMessage
+/** How much of its traffic a subscription has used, in %; `left` bytes of this period, which ends at `resets_at`. */
+export interface TrafficMessage {
+  kind: 'traffic'
+  payload: {
+    node_label: string
+    plan_label: string
+    subscription: string
+    used: number
+    left: number
+    resets_at: string | null
+  }
+}
+
+export type Message = GrantedMessage | AlertMessage | ReminderMessage | TrafficMessage
 
 /**
  * Queues a message in the transaction of what it tells of; after the commit `nudge('messages')` sends it. Nothing for a customer
@@ -124,6 +138,62 @@ const REMINDERS: Record<Lang, ReminderTexts> = {
   },
 }
 
+interface TrafficTexts {
+  left: (bytes: string) => string
+  until: (day: string) => string
+  used: string
+  back: (day: string) => string
+  gone: string
+  server: string
+  plan: string
+}
+
+const TRAFFIC: Record<Lang, TrafficTexts> = {
+  en: {
+    left: (bytes) => `📶 <b>${bytes} of traffic left</b>`,
+    until: (day) => `It is for the time until ${day}.`,
+    used: '📵 <b>Your traffic is used up</b>',
+    back: (day) => `It comes back on ${day}.`,
+    gone: 'It comes back when you renew.',
+    server: 'Server',
+    plan: 'Plan',
+  },
+  ru: {
+    left: (bytes) => `📶 <b>Осталось ${bytes} трафика</b>`,
+    until: (day) => `Это на время до ${day}.`,
+    used: '📵 <b>Трафик израсходован</b>',
+    back: (day) => `Он вернётся ${day}.`,
+    gone: 'Он вернётся после продления.',
+    server: 'Сервер',
+    plan: 'Тариф',
+  },
+}
+
+function trafficHtml(
+  lang: Lang,
+  timezone: string,
+  link: string,
+  payload: TrafficMessage['payload'],
+) {
+  const texts = TRAFFIC[lang]
+  const { used, left, resets_at: resetsAt } = payload
+  const day = resetsAt === null ? null : formatDay(timezone, parseTimestamp(resetsAt))
+  const isUsedUp = used >= 100
+  const head = isUsedUp ? texts.used : texts.left(formatBytes(left))
+  const when = isUsedUp
+    ? day === null
+      ? texts.gone
+      : texts.back(day)
+    : day === null
+      ? ''
+      : texts.until(day)
+  const names = [
+    `${texts.server}: <b>${escapeHtml(payload.node_label)}</b>`,
+    `${texts.plan}: <b>${escapeHtml(payload.plan_label)}</b>`,
+  ]
+  return [head, names.join('\n'), [when, link].filter(Boolean).join('\n')].join('\n\n')
+}
+
 function reminderHtml(lang: Lang, payload: ReminderMessage['payload'], fields: SubscriptionFields) {
   const texts = REMINDERS[lang]
   const { ended, renewable } = payload
@@ -147,7 +217,10 @@ export function messageHtml(
   const { kind, payload } = row as unknown as Message
   const lang = messageLang(recipient?.lang, config.defaultLang)
   if (kind === 'alert') return alertText(lang, payload) ?? null
-  if ((kind !== 'granted' && kind !== 'reminder') || !recipient) return null
+  if (!recipient) return null
+  const link = escapeHtml(subLink(config, recipient.token))
+  if (kind === 'traffic') return trafficHtml(lang, config.timezone, link, payload)
+  if (kind !== 'granted' && kind !== 'reminder') return null
   const until = formatDay(config.timezone, parseTimestamp(payload.expires_at))
   const terms = TERMS[lang]
   const fields: SubscriptionFields = {
@@ -155,7 +228,7 @@ export function messageHtml(
     plan: escapeHtml(payload.plan_label),
     until,
     term: payload.expires_at === ENDLESS ? terms.endless : terms.until(until),
-    link: escapeHtml(subLink(config, recipient.token)),
+    link,
   }
   return kind === 'granted' ? GRANTED[lang](fields) : reminderHtml(lang, payload, fields)
 }

@@ -81,6 +81,7 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
     node: node.code,
     plan: plan.code,
     nodeGroup: sale.nodeGroup,
+    ...sale.quota,
     provider,
     amount,
     currency,

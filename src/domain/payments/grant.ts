@@ -4,6 +4,7 @@ import type { Query, Steps } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
 import { claimPayment, linkSubscription } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
+import { putQuota, quotaOf } from '#db/quotas.ts'
 import type { Payment, Subscription, User } from '#db/schema/index.ts'
 import {
   type ListedSubscription,
@@ -17,6 +18,7 @@ import { ensureUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { emit, subscriptionData } from '#src/domain/notify/events.ts'
 import { queueMessage } from '#src/domain/notify/messages.ts'
+import { type Moment, renewed, soldQuotaOf } from '#src/domain/quotas.ts'
 import type { Settings } from '#src/domain/settings.ts'
 import { settledHome } from '#src/domain/subscriptions/homes.ts'
 import { countPastReminders } from '#src/domain/subscriptions/reminders.ts'
@@ -63,8 +65,9 @@ function* readGrant(tx: Query, payment: Payment) {
   const renews = yield* readRenewed(tx, payment)
   if (renews) return { renews, planLabel: plan.label } as Renewal
   const node = yield* readNode(tx, payment.node)
+  if (!node) return REVIEW.node
   const { nodeGroup, days } = payment
-  return node ? ({ node, plan, nodeGroup, days } as Offer) : REVIEW.node
+  return { node, plan, nodeGroup, days, quota: soldQuotaOf(payment) } as Offer
 }
 
 interface Grown {
@@ -95,8 +98,20 @@ function* growInto(
   }
 }
 
-function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, at: Date) {
+/** What a renewal makes of quota and plan; nothing where there is no quota before or after. */
+function* refill(tx: Query, row: Subscription, payment: Payment, moment: Moment) {
+  const sold = soldQuotaOf(payment)
+  if (row.quotaBytes === null && sold.quotaBytes === null) return {}
+  const quota = renewed(quotaOf(row), sold, moment)
+  yield* putQuota(tx, row.uuid, quota)
+  // The plan says how many devices go with it, and what is renewed by.
+  yield* setPlan(tx, row.uuid, payment.plan)
+  return { ...quota, plan: payment.plan }
+}
+
+function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, moment: Moment) {
   const { row } = renews
+  const { at } = moment
   const expiresAt = parseTimestamp(row.expiresAt)
   // A held one keeps its time: what lies between the hold and now is added when it is resumed.
   const from = row.heldAt === null && expiresAt < at ? at : expiresAt
@@ -104,12 +119,13 @@ function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, 
   // The message of this grant says it.
   const moved = yield* moveExpiry(tx, row.uuid, until, countPastReminders(until, at))
   const grown = yield* growInto(tx, row, payment)
-  const renewed = { ...(moved as Subscription), ...grown.row }
-  return { ...renews, row: renewed, planLabel, ...grown.labels }
+  const refilled = yield* refill(tx, row, payment, moment)
+  const next = { ...(moved as Subscription), ...grown.row, ...refilled }
+  return { ...renews, row: next, planLabel, ...grown.labels }
 }
 
-function* create(tx: Query, { id }: Payment, user: User, offer: Offer, at: Date) {
-  return yield* giveSubscription(tx, at, user, offer, { source: 'payment', paymentId: id })
+function* create(tx: Query, { id }: Payment, user: User, offer: Offer, moment: Moment) {
+  return yield* giveSubscription(tx, moment, user, offer, { source: 'payment', paymentId: id })
 }
 
 export interface GrantContext {
@@ -132,11 +148,12 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
   if (typeof grant === 'string') return grant
   if (!(yield* claimPayment(tx, payment.id, now, failedToo))) return null
   paymentStep(s, payment.id, 'claimed')
-  const renewed = 'renews' in grant
+  const isRenewal = 'renews' in grant
+  const moment = { at, timeZone: s.config.timezone }
   const user = yield* ensureUser(tx, payment.tgId, randomToken(), now)
-  const given: ListedSubscription = renewed
-    ? yield* lengthen(tx, payment, grant, at)
-    : yield* create(tx, payment, user, grant, at)
+  const given: ListedSubscription = isRenewal
+    ? yield* lengthen(tx, payment, grant, moment)
+    : yield* create(tx, payment, user, grant, moment)
   const { row } = given
   yield* linkSubscription(tx, payment.id, row)
   paymentStep(s, payment.id, 'given')
@@ -160,7 +177,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
     currency,
   })
   yield* audit(tx, actor, now, {
-    action: renewed ? 'payment.renew' : 'payment.grant',
+    action: isRenewal ? 'payment.renew' : 'payment.grant',
     object: payment.id,
     detail: `tg_id=${row.tgId} subscription=${row.uuid}`,
   })

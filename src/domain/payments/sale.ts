@@ -5,6 +5,7 @@ import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
 import type { Payment, Plan, Subscription, User } from '#db/schema/index.ts'
 import { readSubscription } from '#db/subscriptions.ts'
+import { quotaOfPlan, type SoldQuota } from '#src/domain/quotas.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { chooseHome } from '#src/domain/subscriptions/homes.ts'
 import { ENDLESS } from '#src/lib/time.ts'
@@ -36,6 +37,7 @@ interface Sale {
   node: { code: string; label: string }
   plan: { code: string; label: string; days: number }
   nodeGroup: string | null
+  quota: SoldQuota
   amount: number
   currency: string
   renewsUuid: string | null
@@ -101,6 +103,7 @@ export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: Use
     node,
     plan,
     nodeGroup,
+    quota: quotaOfPlan(plan),
     ...price,
     renewsUuid: renewed?.uuid ?? null,
   }

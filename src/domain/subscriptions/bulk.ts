@@ -6,6 +6,7 @@ import { readUnexpiredOfUser } from '#db/subscriptions.ts'
 import { readUser } from '#db/users.ts'
 import type { Actor } from '#src/domain/audit.ts'
 import { banIn, type NodeClient, readKnownUser } from '#src/domain/customers/users.ts'
+import { type Moment, momentOf } from '#src/domain/quotas.ts'
 import { ApiError } from '#src/lib/errors.ts'
 import { nextTurn } from '#src/lib/event-loop.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -15,7 +16,7 @@ import { extendedExpiry, extendIn, regroupIn } from './expiry.ts'
 import { requireGroup } from './homes.ts'
 import { type GrantOrder, grantIn, readOffer } from './subscriptions.ts'
 
-type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
+type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'nodeSync'>
 
 export type BulkAction =
   | ({ action: 'grant' } & GrantOrder)
@@ -57,8 +58,9 @@ function* groupAll(tx: Query, actor: Actor, at: Date, number: number, nodeGroup:
 }
 
 /** What is done for one user: gives the clients whose nodes must be told. A refusal is thrown before anything of the user's is written. */
-function* actionOf(tx: Query, actor: Actor, at: Date, bulk: BulkAction) {
+function* actionOf(tx: Query, actor: Actor, moment: Moment, bulk: BulkAction) {
   const { action } = bulk
+  const { at } = moment
   if (action === 'extend') return (tgId: number) => extendAll(tx, actor, at, tgId, bulk.days)
   if (action === 'group') return (tgId: number) => groupAll(tx, actor, at, tgId, bulk.nodeGroup)
   if (action !== 'grant') {
@@ -66,7 +68,7 @@ function* actionOf(tx: Query, actor: Actor, at: Date, bulk: BulkAction) {
   }
   const offer = yield* readOffer(tx, bulk)
   return function* (number: number) {
-    return [(yield* grantIn(tx, actor, at, number, offer)).row as NodeClient]
+    return [(yield* grantIn(tx, actor, moment, number, offer)).row as NodeClient]
   }
 }
 
@@ -74,12 +76,12 @@ function* actionOf(tx: Query, actor: Actor, at: Date, bulk: BulkAction) {
 function* actOnChunk(
   tx: Query,
   actor: Actor,
-  at: Date,
+  moment: Moment,
   tgIds: number[],
   bulk: BulkAction,
   before: ReadonlySet<number>,
 ) {
-  const act = yield* actionOf(tx, actor, at, bulk)
+  const act = yield* actionOf(tx, actor, moment, bulk)
   const outcomes: BulkOutcome[] = []
   const clients: NodeClient[] = []
   const done = new Set(before)
@@ -120,7 +122,7 @@ export async function actOnUsers(
   tgIds: number[],
   bulk: BulkAction,
 ): Promise<BulkOutcome[]> {
-  const at = s.clock.now()
+  const moment = momentOf(s)
   if (bulk.action === 'grant') await s.db.read((q) => readOffer(q, bulk))
   if (bulk.action === 'group') await s.db.read((q) => requireGroup(q, bulk.nodeGroup))
   const outcomes: BulkOutcome[] = []
@@ -128,7 +130,7 @@ export async function actOnUsers(
   let done: ReadonlySet<number> = new Set()
   for (const chunk of chunksOf([...new Set(tgIds)])) {
     try {
-      const acted = await s.db.tx((tx) => actOnChunk(tx, actor, at, chunk, bulk, done))
+      const acted = await s.db.tx((tx) => actOnChunk(tx, actor, moment, chunk, bulk, done))
       outcomes.push(...acted.outcomes)
       clients.push(...acted.clients)
       done = acted.done

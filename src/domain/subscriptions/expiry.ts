@@ -3,6 +3,7 @@
 import type { Query } from '#db/engine/database.ts'
 import { readNodesOf } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
+import { putQuota, type Quota, quotaOf } from '#db/quotas.ts'
 import type { Subscription } from '#db/schema/index.ts'
 import {
   type ListedSubscription,
@@ -13,6 +14,7 @@ import {
 } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
+import { edited, type Moment, momentOf, type QuotaEdition } from '#src/domain/quotas.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { addDays, ENDLESS, formatTimestamp, LAST_MS, parseTimestamp } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
@@ -21,7 +23,7 @@ import { requireGroup, requireOneLocal } from './homes.ts'
 import { readBeforeMove, TOUCH_MS } from './moves.ts'
 import { subscriptionState } from './subscriptions.ts'
 
-type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync'>
+type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'nodeSync'>
 
 /** Until when a subscription lasts with so many days more: from its expiry on, or from now on where it has run out. Throws 400. */
 export function extendedExpiry(row: Subscription, at: Date, days: number): string {
@@ -76,6 +78,7 @@ interface Edition {
   node?: string | undefined
   /** Null: none. */
   nodeGroup?: string | null | undefined
+  quota?: QuotaEdition | undefined
 }
 
 /** Throws 400 for a home or a group that there is not, or that can't be together. */
@@ -106,19 +109,48 @@ function* changesOf(tx: Query, row: Subscription, edition: Edition) {
   return changes
 }
 
-function* editIn(tx: Query, actor: Actor, at: Date, found: ListedSubscription, edition: Edition) {
+/** How a row's quota is to be; undefined where nothing of it changes. Throws 400 for what only goes with a quota. */
+function quotaAfter(row: Subscription, edition: QuotaEdition, moment: Moment): Quota | undefined {
+  const before = quotaOf(row)
+  const next = edited(before, edition, moment)
+  if (next.quotaBytes === null && (edition.quotaPeriod ?? 'none') !== 'none') {
+    throw fieldRefusal('quota_gb', 'missing')
+  }
+  if (next.quotaBytes === null && edition.extraBytes) throw fieldRefusal('quota_gb', 'missing')
+  const isSame = Object.entries(next).every(([key, value]) => before[key as keyof Quota] === value)
+  if (isSame) return undefined
+  if (!row.active) throw refusal('subscription-revoked')
+  return next
+}
+
+const quotaDetails = ({ quotaBytes, quotaPeriod, extraBytes }: Quota): string[] => [
+  `quota_bytes=${quotaBytes ?? 'none'}`,
+  `quota_period=${quotaPeriod}`,
+  `extra_bytes=${extraBytes}`,
+]
+
+function* editIn(
+  tx: Query,
+  actor: Actor,
+  moment: Moment,
+  found: ListedSubscription,
+  edition: Edition,
+) {
   const { uuid, tgId } = found.row
+  const quota = edition.quota && quotaAfter(found.row, edition.quota, moment)
   const { expiresAt, node, nodeGroup } = yield* changesOf(tx, found.row, edition)
   if (node !== undefined) yield* moveHomes(tx, [uuid], node)
   if (nodeGroup !== undefined) yield* setGroup(tx, uuid, nodeGroup)
   if (expiresAt !== undefined) yield* moveExpiry(tx, uuid, expiresAt)
+  if (quota) yield* putQuota(tx, uuid, quota)
   const details = [
     ...(expiresAt === undefined ? [] : [`expires_at=${expiresAt}`]),
     ...(node === undefined ? [] : [`node=${node}`]),
     ...(nodeGroup === undefined ? [] : [`node_group=${nodeGroup ?? 'none'}`]),
+    ...(quota ? quotaDetails(quota) : []),
   ]
   if (details.length === 0) return found
-  yield* audit(tx, actor, formatTimestamp(at), {
+  yield* audit(tx, actor, formatTimestamp(moment.at), {
     action: 'subscription.edit',
     object: uuid,
     detail: [`tg_id=${tgId}`, ...details].join(' '),
@@ -176,7 +208,7 @@ export async function editSubscription(
   uuid: string,
   edition: Edition,
 ): Promise<ListedSubscription> {
-  const at = s.clock.now()
+  const moment = momentOf(s)
   const startedMs = s.clock.monotonicMs()
   if (edition.node !== undefined || edition.nodeGroup !== undefined) {
     const left = await s.db.tx(function* (tx) {
@@ -185,14 +217,13 @@ export async function editSubscription(
     })
     await readBeforeMove(s, left)
   }
-  const { found, edited } = await s.db.tx(function* (tx) {
+  const { found, row: next } = await s.db.tx(function* (tx) {
     const found = yield* readKnown(tx, uuid)
-    return { found, edited: yield* editIn(tx, actor, at, found, edition) }
+    return { found, row: yield* editIn(tx, actor, moment, found, edition) }
   })
-  if (edited === found) return found
-  const isPlaced =
-    found.row.node === edited.row.node && found.row.nodeGroup === edited.row.nodeGroup
-  const clients = isPlaced ? [edited.row] : [found.row, edited.row]
+  if (next === found) return found
+  const isPlaced = found.row.node === next.row.node && found.row.nodeGroup === next.row.nodeGroup
+  const clients = isPlaced ? [next.row] : [found.row, next.row]
   await s.nodeSync.touch(clients, TOUCH_MS - (s.clock.monotonicMs() - startedMs))
-  return edited
+  return next
 }

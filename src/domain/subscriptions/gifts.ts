@@ -7,6 +7,7 @@ import { readPlan } from '#db/plans.ts'
 import { type ListedSubscription, readGiftSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit, BOT_ACTOR } from '#src/domain/audit.ts'
 import { ensureCustomer } from '#src/domain/customers/users.ts'
+import { momentOf, soldQuotaOf } from '#src/domain/quotas.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { randomBase32 } from '#src/lib/random.ts'
@@ -42,9 +43,9 @@ export async function createGifts(
   const expiresAt = expiresInDays === null ? null : formatTimestamp(addDays(at, expiresInDays))
   const codes = Array.from({ length: count }, () => randomBase32(CODE_CHARACTERS))
   await s.db.tx(function* (tx) {
-    const { node: home, nodeGroup } = yield* readOffer(tx, gift)
+    const { node: home, nodeGroup, quota } = yield* readOffer(tx, gift)
     const node = home.code
-    yield* insertGifts(tx, { codes, node, plan, nodeGroup, createdAt, expiresAt })
+    yield* insertGifts(tx, { codes, node, plan, nodeGroup, ...quota, createdAt, expiresAt })
     yield* audit(tx, actor, createdAt, {
       action: 'gift.create',
       object: count === 1 ? masked(codes[0] as string) : '',
@@ -79,7 +80,8 @@ function* readGiftOffer(tx: Reading, code: string, now: string) {
   const node = yield* readNode(tx, gift.node)
   const plan = yield* readPlan(tx, gift.plan)
   if (!node || !plan) return 'gone'
-  return { node, plan, nodeGroup: gift.nodeGroup, days: plan.days } as Offer
+  const { nodeGroup } = gift
+  return { node, plan, nodeGroup, days: plan.days, quota: soldQuotaOf(gift) } as Offer
 }
 
 /** A code as people type it. */
@@ -130,12 +132,12 @@ export type Redemption =
  * count as long as they exist, archived or disabled too.
  */
 export async function redeemGift(
-  s: Deps & Pick<Services, 'background' | 'nodeSync'>,
+  s: Deps & Pick<Services, 'background' | 'config' | 'nodeSync'>,
   tgId: number,
   text: string,
 ): Promise<Redemption> {
-  const at = s.clock.now()
-  const now = formatTimestamp(at)
+  const moment = momentOf(s)
+  const now = formatTimestamp(moment.at)
   const code = codeOf(text)
   const redemption = await s.db.tx(function* (tx): Generator<unknown, Redemption, unknown> {
     const before = yield* readRedeemedBefore(tx, tgId, code)
@@ -145,7 +147,7 @@ export async function redeemGift(
     const user = yield* ensureCustomer(tx, tgId, now)
     if (user.bannedAt !== null) return { outcome: 'banned' }
     if (!(yield* useGift(tx, code, tgId, now))) return { outcome: 'used' }
-    const subscription = yield* giveSubscription(tx, at, user, offer, {
+    const subscription = yield* giveSubscription(tx, moment, user, offer, {
       source: 'gift',
       giftCode: code,
     })

@@ -11,7 +11,7 @@ import { nextTurn } from '#src/lib/event-loop.ts'
 import { formatTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
-import { subscriptionState } from './subscriptions.ts'
+import { RUNNING, subscriptionState } from './subscriptions.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'nodeSync' | 'background'>
 
@@ -64,7 +64,7 @@ function* movePortion(tx: Query, { from, to, actor, at }: Move, before: Progress
   const entry = before?.entry ?? (yield* beginAudit(tx, { at, ...actor, ...action }))
   if (before) yield* continueAudit(tx, entry, detail)
   const clients = moved.flatMap((row): NodeClient[] =>
-    subscriptionState(row, at) === 'active'
+    RUNNING.has(subscriptionState(row, at))
       ? [
           // Where its group serves it nothing changes.
           { uuid: row.uuid, node: from, nodeGroup: null },

@@ -27,6 +27,11 @@ type Deps = Pick<Services, 'db' | 'clock'>
 type PlanFields = Omit<Plan, 'code'>
 type PlanChanges = { [K in keyof PlanFields]?: PlanFields[K] | undefined }
 
+/** Throws 400 for periods of a quota that there is not. */
+function requireQuota({ quotaGb, quotaPeriod }: Pick<Plan, 'quotaGb' | 'quotaPeriod'>): void {
+  if (quotaGb === null && quotaPeriod !== 'none') throw fieldRefusal('quota_gb', 'missing')
+}
+
 /** Throws 400 for a plan without end that has a price. `asked`: it is this request that takes its end away. */
 export function requireEnd(
   { days, price, priceStars }: Pick<Plan, 'days' | 'price' | 'priceStars'>,
@@ -52,6 +57,7 @@ export async function createPlan(
     return await s.db.tx(function* (tx) {
       yield* requireRoom(tx, 'plans')
       yield* requireSoldGroup(tx, fields.nodeGroup)
+      requireQuota(fields)
       const plan = yield* insertPlan(tx, { ...fields, ...omitUndefined({ sortOrder }) })
       yield* audit(tx, actor, now, {
         action: 'plan.create',
@@ -75,12 +81,15 @@ export async function editPlan(
 ): Promise<Plan> {
   const now = formatTimestamp(s.clock.now())
   const fields = omitUndefined(changes)
+  // Its periods go with a quota.
+  if (fields.quotaGb === null) fields.quotaPeriod ??= 'none'
   return s.db.tx(function* (tx) {
     const present = yield* readPlan(tx, code)
     if (!present) throw refusal('plan-not-found')
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
     yield* requireSoldGroup(tx, fields.nodeGroup ?? null)
+    requireQuota({ ...present, ...fields })
     const updated = (yield* updatePlan(tx, code, fields)) as Plan
     requireEnd(updated, fields.days !== undefined)
     yield* audit(tx, actor, now, { action: 'plan.edit', object: code, detail: keys.join(' ') })

@@ -4,7 +4,9 @@ import type { Query, Reading, Steps } from '#db/engine/database.ts'
 import { readNodesOf } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
 import { readPlan } from '#db/plans.ts'
+import { putQuota, quotaOf } from '#db/quotas.ts'
 import type { Node, Plan, Subscription, User } from '#db/schema/index.ts'
+import type { SubscriptionState } from '#db/subscription-listing.ts'
 import {
   holdSubscription,
   insertSubscription,
@@ -18,6 +20,15 @@ import { type Actor, audit } from '#src/domain/audit.ts'
 import { ensureCustomer } from '#src/domain/customers/users.ts'
 import { resetTrafficIn } from '#src/domain/nodes/traffic.ts'
 import { type EventName, emit, subscriptionData } from '#src/domain/notify/events.ts'
+import {
+  begun,
+  type Moment,
+  momentOf,
+  quotaOfPlan,
+  resumed,
+  type SoldQuota,
+  unused,
+} from '#src/domain/quotas.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { LOCAL_CORE, managedCoreName } from '#src/lib/core-name.ts'
@@ -32,17 +43,23 @@ type Deps = Pick<
   'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores' | 'nudge'
 >
 
-/** The state of a subscription; precedence revoked, held, expired, active. */
+/** The state of a subscription; precedence revoked, held, expired, limited, active. */
 export function subscriptionState(
-  row: { active: boolean; heldAt: string | null; expiresAt: string },
+  row: Pick<Subscription, 'active' | 'heldAt' | 'expiresAt' | 'limitedAt'>,
   now: string,
-): 'active' | 'held' | 'expired' | 'revoked' {
+): SubscriptionState {
   if (!row.active) return 'revoked'
   if (row.heldAt !== null) return 'held'
-  return row.expiresAt > now ? 'active' : 'expired'
+  if (row.expiresAt <= now) return 'expired'
+  return row.limitedAt === null ? 'active' : 'limited'
 }
 
-export type ShownSubscription = ListedSubscription & { state: 'active' | 'held' | 'expired' }
+/** The states in which a subscription runs: who has used up all is served where nothing counts. */
+export const RUNNING: ReadonlySet<SubscriptionState> = new Set(['active', 'limited'])
+
+export type ShownSubscription = ListedSubscription & {
+  state: Exclude<SubscriptionState, 'revoked'>
+}
 
 /** What a user is shown of their subscriptions, newest first, with its state: all but revoked ones; nothing during a ban. */
 export function* listShownOfUser(
@@ -73,6 +90,7 @@ export interface Offer {
   node: Node
   plan: Plan
   nodeGroup: string | null
+  quota: SoldQuota
   /** How long it lasts; 0: without end. */
   days: number
 }
@@ -94,7 +112,8 @@ export function* readOffer(tx: Reading, order: GrantOrder) {
   if (plan.archived) throw refusal('plan-archived')
   const { nodeGroup } = plan
   const node = yield* chooseHome(tx, nodeGroup, asked)
-  return { node, plan, nodeGroup, days: order.days ?? plan.days } as Offer
+  const days = order.days ?? plan.days
+  return { node, plan, nodeGroup, days, quota: quotaOfPlan(plan) } as Offer
 }
 
 /** The timestamp `days` after a moment, 0 being without end; what is granted never fails for its date. */
@@ -104,11 +123,13 @@ export const expiryAfter = (from: Date, days: number): string =>
 /** Gives a user a subscription that begins now, with its labels. */
 export function* giveSubscription(
   tx: Query,
-  at: Date,
+  moment: Moment,
   { tgId, username, name }: Pick<User, 'tgId' | 'username' | 'name'>,
-  { node, plan, nodeGroup: wanted, days }: Offer,
+  { node, plan, nodeGroup: wanted, days, quota }: Offer,
   origin: { source: Subscription['source']; paymentId?: string; giftCode?: string },
 ) {
+  const { at } = moment
+  const { quotaBytes, quotaPeriod, quotaAnchor, resetsAt } = begun(quota, moment)
   const { home, group } = yield* settledHome(tx, node, wanted)
   const row = yield* insertSubscription(tx, {
     uuid: randomUuid(),
@@ -118,6 +139,7 @@ export function* giveSubscription(
     plan: plan.code,
     expiresAt: expiryAfter(at, days),
     createdAt: formatTimestamp(at),
+    ...{ quotaBytes, quotaPeriod, quotaAnchor, resetsAt },
     ...origin,
   })
   const labels = {
@@ -128,11 +150,11 @@ export function* giveSubscription(
 }
 
 /** Grants what was read in the same transaction. */
-export function* grantIn(tx: Query, actor: Actor, at: Date, number: number, offer: Offer) {
-  const now = formatTimestamp(at)
+export function* grantIn(tx: Query, actor: Actor, moment: Moment, number: number, offer: Offer) {
+  const now = formatTimestamp(moment.at)
   const user = yield* ensureCustomer(tx, number, now)
   const { node, plan, days } = offer
-  const listed = yield* giveSubscription(tx, at, user, offer, { source: 'admin' })
+  const listed = yield* giveSubscription(tx, moment, user, offer, { source: 'admin' })
   const term = days === plan.days ? '' : ` days=${days}`
   yield* audit(tx, actor, now, {
     action: 'subscription.grant',
@@ -152,13 +174,13 @@ export async function grant(
   number: number,
   order: GrantOrder,
 ): Promise<ListedSubscription> {
-  const at = s.clock.now()
+  const moment = momentOf(s)
   const settings = readSettings(s)
   const granted = await s.db.tx(function* (tx) {
     const offer = yield* readOffer(tx, order)
-    const listed = yield* grantIn(tx, actor, at, number, offer)
+    const listed = yield* grantIn(tx, actor, moment, number, offer)
     const data = subscriptionData(listed)
-    yield* emit(tx, settings, formatTimestamp(at), 'subscription.granted_by_admin', data)
+    yield* emit(tx, settings, formatTimestamp(moment.at), 'subscription.granted_by_admin', data)
     return listed
   })
   s.nudge('events')
@@ -246,7 +268,11 @@ export function resume(s: Deps, actor: Actor, uuid: string) {
       // A clock that jumped back must not take time away.
       const pausedMs = Math.max(0, at.getTime() - parseTimestamp(heldAt).getTime())
       const moved = formatTimestamp(later(parseTimestamp(expiresAt), pausedMs))
-      return (yield* resumeSubscription(tx, uuid, heldAt, moved)) ?? null
+      const row = yield* resumeSubscription(tx, uuid, heldAt, moved)
+      if (!row) return null
+      const quota = resumed(quotaOf(row), pausedMs)
+      yield* putQuota(tx, uuid, quota)
+      return { ...row, ...quota }
     },
   })
 }
@@ -275,7 +301,7 @@ export function* revokeIn(
 }
 
 /**
- * Sets a subscription's traffic to zero; the next reading of each of its nodes becomes the base. True when all of them answered now.
+ * Sets a subscription's traffic to zero, and what it has used of a quota; the next reading of each of its nodes becomes the base. True when all of them answered now.
  * Throws 404 when the subscription or its nodes are missing.
  */
 export async function resetSubscriptionTraffic(
@@ -284,7 +310,7 @@ export async function resetSubscriptionTraffic(
   uuid: string,
 ): Promise<boolean> {
   const now = formatTimestamp(s.clock.now())
-  const nodes = await s.db.tx(function* (tx) {
+  const { row, nodes } = await s.db.tx(function* (tx) {
     const found = yield* readSubscription(tx, uuid)
     if (!found) throw refusal('subscription-not-found')
     const own = yield* readNodesOf(tx, found.row)
@@ -292,9 +318,11 @@ export async function resetSubscriptionTraffic(
     for (const { kind, code } of own) {
       yield* resetTrafficIn(tx, uuid, kind === 'local' ? LOCAL_CORE : managedCoreName(code))
     }
+    yield* putQuota(tx, uuid, unused(quotaOf(found.row)))
     yield* audit(tx, actor, now, { action: 'subscription.reset-traffic', object: uuid })
-    return own
+    return { row: found.row, nodes: own }
   })
+  if (row.limitedAt !== null) s.background.run('serve again', () => s.nodeSync.touch([row]))
   const read = await Promise.all(nodes.map(({ code }) => s.nodeSync.readNode(code, 5000)))
   return read.every(Boolean)
 }

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import { readNode } from '#db/nodes.ts'
-import { address, flow, linkPart, port } from '#db/values.ts'
+import { address, flow, linkPart, port, trafficRatio } from '#db/values.ts'
 import { dailyTraffic } from '#src/domain/installation/stats.ts'
 import { trustHostKey } from '#src/domain/nodes/host-keys.ts'
 import { checkNode, editNode, nodeMetrics, removeNode } from '#src/domain/nodes/nodes.ts'
@@ -36,6 +36,7 @@ const edition = v.object({
   short_id: v.optional(linkPart),
   flow: v.optional(flow),
   shared_uuid: v.optional(sharedUuid),
+  traffic_ratio: v.optional(trafficRatio),
 })
 
 const move = v.object({ to: v.string('must be a string') })
@@ -57,15 +58,16 @@ export const oneNodeOperations = adminOperations('Nodes', [
       method: 'patch',
       path: '/nodes/{code}',
       scope: 'nodes:write',
-      summary: 'Change a node; of de1 only the label',
+      summary: 'Change a node; of de1 only the label, and what of its traffic counts',
       params,
       body: edition,
       ok: node,
     },
     async ({ s, c, actor, params, body }) => {
       await nodeOf(s, params)
-      const { public_key, short_id, shared_uuid, ...rest } = await body()
-      const changes = { ...rest, publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid }
+      const { public_key, short_id, shared_uuid, traffic_ratio, ...rest } = await body()
+      const keys = { publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid }
+      const changes = { ...rest, ...keys, trafficRatio: traffic_ratio }
       const confirmed = () => requireConfirmed(c)
       return nodeView(await editNode(s, actor, params.code, changes, confirmed))
     },

@@ -2,7 +2,17 @@
 
 import * as v from 'valibot'
 import { findPlan, listPlans } from '#db/plans.ts'
-import { planCode, planDays, planLabel, price, priceStars, sortOrder } from '#db/values.ts'
+import {
+  planCode,
+  planDays,
+  planHwidLimit,
+  planLabel,
+  price,
+  priceStars,
+  quotaGb,
+  quotaPeriod,
+  sortOrder,
+} from '#db/values.ts'
 import { createPlan, editPlan, orderPlans, removePlan } from '#src/domain/subscriptions/plans.ts'
 import { flag } from '#src/lib/values.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -20,6 +30,9 @@ const creation = v.object({
   price_stars: v.optional(v.nullable(priceStars), null),
   sort_order: v.optional(sortOrder),
   node_group: v.optional(v.nullable(v.string('must be a string')), null),
+  quota_gb: v.optional(v.nullable(quotaGb), null),
+  quota_period: v.optional(quotaPeriod, 'none'),
+  hwid_limit: v.optional(v.nullable(planHwidLimit), null),
 })
 
 const edition = v.object({
@@ -29,8 +42,27 @@ const edition = v.object({
   price_stars: v.optional(v.nullable(priceStars)),
   sort_order: v.optional(sortOrder),
   node_group: v.optional(v.nullable(v.string('must be a string'))),
+  quota_gb: v.optional(v.nullable(quotaGb)),
+  quota_period: v.optional(quotaPeriod),
+  hwid_limit: v.optional(v.nullable(planHwidLimit)),
   archived: v.optional(flag),
 })
+
+/** A plan's fields by the names that rows have. */
+function fieldsOf<B extends v.InferOutput<typeof creation> | v.InferOutput<typeof edition>>(
+  body: B,
+) {
+  const { price_stars, sort_order, node_group, quota_gb, quota_period, hwid_limit, ...rest } = body
+  return {
+    ...rest,
+    priceStars: price_stars as B['price_stars'],
+    sortOrder: sort_order as B['sort_order'],
+    nodeGroup: node_group as B['node_group'],
+    quotaGb: quota_gb as B['quota_gb'],
+    quotaPeriod: quota_period as B['quota_period'],
+    hwidLimit: hwid_limit as B['hwid_limit'],
+  }
+}
 
 const planOrder = ordering('plan')
 
@@ -57,14 +89,8 @@ export const planOperations = adminOperations('Plans', [
       ok: adminPlan,
     },
     async ({ s, actor, body }) => {
-      const {
-        price_stars: priceStars,
-        sort_order: sortOrder,
-        node_group: nodeGroup,
-        ...rest
-      } = await body()
-      const fields = { ...rest, priceStars, sortOrder, nodeGroup }
-      return adminPlanView(await createPlan(s, actor, fields), s.config.currency)
+      const plan = await createPlan(s, actor, fieldsOf(await body()))
+      return adminPlanView(plan, s.config.currency)
     },
   ),
   operation(
@@ -93,13 +119,7 @@ export const planOperations = adminOperations('Plans', [
     },
     async ({ s, actor, params, body }) => {
       if (!findPlan(s.db, params.code)) throw refusal('plan-not-found')
-      const {
-        price_stars: priceStars,
-        sort_order: sortOrder,
-        node_group: nodeGroup,
-        ...rest
-      } = await body()
-      const changes = { ...rest, priceStars, sortOrder, nodeGroup }
+      const changes = fieldsOf(await body())
       return adminPlanView(await editPlan(s, actor, params.code, changes), s.config.currency)
     },
   ),

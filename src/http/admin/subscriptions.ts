@@ -2,9 +2,15 @@
 
 import * as v from 'valibot'
 import type { Cursor } from '#db/paging.ts'
-import { SUBSCRIPTION_SORTS, type SubscriptionSort } from '#db/subscription-listing.ts'
+import {
+  SUBSCRIPTION_SORTS,
+  SUBSCRIPTION_STATES,
+  type SubscriptionSort,
+} from '#db/subscription-listing.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
+import { extraGb, quotaGb, quotaPeriod } from '#db/values.ts'
 import { groupLabels } from '#src/domain/labels.ts'
+import { GB } from '#src/domain/quotas.ts'
 import { editSubscription, extend } from '#src/domain/subscriptions/expiry.ts'
 import {
   hold,
@@ -24,11 +30,13 @@ import { held, resumed, subscription, trafficReset } from '../schemas/subscripti
 import { queryTgId, searchText } from '../validate.ts'
 import { subscriptionView } from '../views.ts'
 
-const STATES = ['active', 'held', 'expired', 'revoked', 'all'] as const
+const STATES = [...SUBSCRIPTION_STATES, 'all'] as const
+/** The interface's words, from before traffic could be used up. */
+const SAID_STATES = 'must be one of active, held, expired, revoked, all'
 
 const listing = v.object({
   ...pageQuery,
-  status: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`), 'all'),
+  status: v.optional(v.picklist(STATES, SAID_STATES), 'all'),
   node: v.optional(v.string()),
   node_group: v.optional(v.string()),
   plan: v.optional(v.string()),
@@ -47,7 +55,18 @@ const edition = v.object({
   expires_at: v.optional(timestamp),
   node: v.optional(v.string('must be a string')),
   node_group: v.optional(v.nullable(v.string('must be a string'))),
+  quota_gb: v.optional(v.nullable(quotaGb)),
+  quota_period: v.optional(quotaPeriod),
+  extra_gb: v.optional(extraGb),
 })
+
+/** What of a quota is to change, by the names that rows have. */
+function quotaEdition({ quota_gb, quota_period, extra_gb }: v.InferOutput<typeof edition>) {
+  const bytes = quota_gb === undefined ? undefined : quota_gb === null ? null : quota_gb * GB
+  const extraBytes = extra_gb === undefined ? undefined : extra_gb * GB
+  const changes = omitUndefined({ quotaBytes: bytes, quotaPeriod: quota_period, extraBytes })
+  return Object.keys(changes).length === 0 ? undefined : changes
+}
 
 function nextCursor(last: ListedSubscription | undefined, sort: SubscriptionSort): Cursor | null {
   if (!last) return null
@@ -100,14 +119,15 @@ export const subscriptionOperations = adminOperations('Subscriptions', [
       method: 'patch',
       path: '/subscriptions/{uuid}',
       scope: 'subscriptions:write',
-      summary: 'Change when a subscription ends, its node, or its group of nodes',
+      summary: 'Change when a subscription ends, its node, its group of nodes, or its traffic',
       params,
       body: edition,
       ok: subscription,
     },
     async ({ s, actor, params, body }) => {
-      const { expires_at: expiresAt, node, node_group: nodeGroup } = await body()
-      const edition = { expiresAt, node, nodeGroup }
+      const wanted = await body()
+      const { expires_at: expiresAt, node, node_group: nodeGroup } = wanted
+      const edition = { expiresAt, node, nodeGroup, quota: quotaEdition(wanted) }
       const edited = await editSubscription(s, actor, params.uuid, edition)
       return subscriptionView(edited, s.clock.now(), groupLabels(s)(edited.row))
     },

@@ -1,6 +1,6 @@
 /** Nodes as the API shows them. */
 import * as v from 'valibot'
-import { count, day, port, transports } from '#db/values.ts'
+import { count, day, port, trafficRatio, transports } from '#db/values.ts'
 import type { dailyTraffic } from '#src/domain/installation/stats.ts'
 import type { InstallCommand, NewInstallCommand } from '#src/domain/nodes/install/guide.ts'
 import type { NodeSyncResult } from '#src/ports/node-sync.ts'
@@ -46,6 +46,7 @@ export const node = describes<ReturnType<typeof nodeView>>()(
     sync_blocked: v.boolean(),
     created_at: timestamp,
     /** The former node program that it runs, and what that lacks: its install command must be run again. */
+    traffic_ratio: v.exactOptional(trafficRatio),
     outdated: v.exactOptional(
       v.strictObject({ program: count, lacks: v.array(v.picklist(['own-configuration'])) }),
     ),

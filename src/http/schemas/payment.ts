@@ -12,7 +12,7 @@ import type {
 import { describes, timestamp, url, uuid } from './fields.ts'
 import { plan } from './plan.ts'
 import { qrCode } from './qr.ts'
-import { endlessEntry, groupEntries } from './subscription.ts'
+import { endlessEntry, groupEntries, quotaEntries } from './subscription.ts'
 import { device } from './user.ts'
 
 /** A payment provider; the description of the API has their list (openapi.ts). */
@@ -90,8 +90,9 @@ const ownSubscription = describes<ReturnType<typeof ownSubscriptionView>>()(
     expires_at: timestamp,
     ...endlessEntry,
     held_at: v.nullable(timestamp),
-    state: v.picklist(['active', 'held', 'expired']),
+    state: v.picklist(['active', 'limited', 'held', 'expired']),
     ...groupEntries,
+    ...quotaEntries,
   }),
 )
 

@@ -1,5 +1,6 @@
 /** Plans and gift codes as the API shows them. */
 import * as v from 'valibot'
+import { QUOTA_PERIODS } from '#db/quota-periods.ts'
 import { count, giftCode, termDays, tgId } from '#db/values.ts'
 import type { adminPlanView, giftView, planView } from '../views.ts'
 import { code, describes, timestamp, url } from './fields.ts'
@@ -10,6 +11,9 @@ const entries = {
   days: termDays,
   price: count,
   currency: v.string(),
+  /** Of a plan with a quota. */
+  quota_gb: v.exactOptional(count),
+  quota_period: v.exactOptional(v.picklist(QUOTA_PERIODS)),
 }
 
 /** A plan as everyone sees it. */
@@ -22,6 +26,7 @@ export const adminPlan = describes<ReturnType<typeof adminPlanView>>()(
     sort_order: count,
     archived: v.boolean(),
     node_group: v.exactOptional(v.string()),
+    hwid_limit: v.exactOptional(count),
   }),
 )
 

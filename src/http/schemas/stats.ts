@@ -10,7 +10,14 @@ const updown = v.strictObject({ up: count, down: count })
 export const stats = describes<ReturnType<typeof statsView>>()(
   v.strictObject({
     users: count,
-    subscriptions: v.strictObject({ active: count, held: count, expired: count, revoked: count }),
+    subscriptions: v.strictObject({
+      active: count,
+      held: count,
+      expired: count,
+      revoked: count,
+      /** Only where there are some. */
+      limited: v.exactOptional(count),
+    }),
     nodes: v.strictObject({ total: count, active: count, down: count }),
     payments: v.strictObject({
       pending: count,

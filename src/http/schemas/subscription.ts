@@ -1,5 +1,6 @@
 /** Subscriptions as the API shows them. */
 import * as v from 'valibot'
+import { QUOTA_PERIODS } from '#db/quota-periods.ts'
 import { count, customerName, tgId } from '#db/values.ts'
 import type { subscriptionView } from '../views.ts'
 import { bytesText, describes, timestamp, uuid } from './fields.ts'
@@ -13,6 +14,16 @@ export const groupEntries = {
 
 /** Of one that has no end. */
 export const endlessEntry = { endless: v.exactOptional(v.literal(true)) }
+
+/** Of one with a quota. */
+export const quotaEntries = {
+  quota_bytes: v.exactOptional(count),
+  quota_period: v.exactOptional(v.picklist(QUOTA_PERIODS)),
+  used_bytes: v.exactOptional(count),
+  extra_bytes: v.exactOptional(count),
+  resets_at: v.exactOptional(v.nullable(timestamp)),
+  limited_at: v.exactOptional(v.nullable(timestamp)),
+}
 
 export const subscription = describes<ReturnType<typeof subscriptionView>>()(
   v.strictObject({
@@ -34,6 +45,7 @@ export const subscription = describes<ReturnType<typeof subscriptionView>>()(
     down: count,
     name: v.exactOptional(customerName),
     ...groupEntries,
+    ...quotaEntries,
   }),
 )
 

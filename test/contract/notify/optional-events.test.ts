@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { tickedEvents } from '#src/domain/notify/events.ts'
 import { readSettings } from '#src/domain/settings.ts'
+import { resetTrafficPeriods } from '#src/domain/subscriptions/resets.ts'
 import { OPTIONAL_EVENTS } from '#src/settings/optional-events.ts'
 import { restoreInto } from '#test/support/calls/restores.ts'
-import { putSettings } from '#test/support/rows/records.ts'
+import { addSubscription, addUser, nowOf, putSettings } from '#test/support/rows/records.ts'
 import { createFileWorld, type FileWorld } from '#test/support/worlds/file-world.ts'
 import { type Scenario, scenarios } from '#test/support/worlds/scenario.ts'
 import { PASSWORD, type World } from '#test/support/worlds/world.ts'
@@ -97,6 +98,23 @@ const eventsOf = (w: World) =>
 
 const FROM = { 'x-real-ip': '203.0.113.7' }
 
+/** Has a customer use up all their traffic, and their next period begin; gives what both events say. */
+async function useUp(w: FileWorld) {
+  addUser(w, 7)
+  const quota = { quota_bytes: 1, quota_period: 'day', resets_at: '2027-01-01T00:00:00' }
+  const uuid = addSubscription(w, 7, quota)
+  w.node.counters.set(uuid, [0, 1])
+  await w.s.nodeSync.readNode('de1', 1000)
+  w.change('update subscriptions set resets_at = ?', nowOf(w))
+  await resetTrafficPeriods(w.s)
+  await w.s.background.idle()
+  return {
+    ...{ tg_id: 7, username: null, subscription_uuid: uuid, node: 'de1', plan: '1m' },
+    ...{ node_label: expect.any(String), plan_label: expect.any(String) },
+    expires_at: expect.any(String),
+  }
+}
+
 /** Does everything that an optional event tells of; gives what each would say. */
 async function doAll(w: FileWorld) {
   const made = await w.admin('/admin/api/admins', {
@@ -108,6 +126,7 @@ async function doAll(w: FileWorld) {
   for (const ip of ['198.51.100.1', '203.0.113.9']) {
     await w.call('/admin/api/login', { body, headers: { 'x-real-ip': ip } })
   }
+  const limited = await useUp(w)
   const archive = (await w.admin('/admin/api/backup', { headers: FROM })).bytes
   await restoreInto(w, archive)
   const by = { admin: 'admin', ip: '203.0.113.7' }
@@ -117,6 +136,8 @@ async function doAll(w: FileWorld) {
     'login.new_address': { admin: 'admin', ip: '203.0.113.9' },
     'backup.downloaded': by,
     'backup.restored': { admin: 'admin', ip: expect.any(String) },
+    'subscription.limited': limited,
+    'subscription.traffic_reset': limited,
   }
 }
 

@@ -22,6 +22,8 @@ scenarios('POST /admin/api/gift-codes', [
         {
           seq: 1,
           node_group: null,
+          quota_bytes: null,
+          quota_period: 'none',
           ...ORDER,
           code: json.code,
           created_by: 0,

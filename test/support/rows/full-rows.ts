@@ -78,6 +78,10 @@ export async function fillEveryTable(w: World): Promise<void> {
   insert('node_groups', { code: 'all', label: 'All', sort_order: 1, created_at: at })
   insert('node_group_nodes', { group_code: 'all', node: 'nl1' })
   w.change("update plans set node_group = 'all' where code = '3m'")
+  w.change(
+    "update plans set quota_gb = 5, quota_period = 'month', hwid_limit = 3 where code = '6m'",
+  )
+  w.change("update nodes set traffic_ratio = 150 where code = 'nl1'")
   addUser(w, 7, { username: 'alice', lang: 'en', note: 'a note' })
   addUser(w, -3, { telegram_id: 70, name: 'Bob', email: 'bob@mail.test', tags: '["vip"]' })
   insert('settings', { key: 'LEGAL_NAME', value: 'x' })
@@ -90,6 +94,10 @@ export async function fillEveryTable(w: World): Promise<void> {
   const uuid = addSubscription(w, 7)
   addSubscription(w, 7, { node: 'ex1' })
   addSubscription(w, 7, { node: 'nl1', node_group: 'all' })
+  addSubscription(w, 7, {
+    ...{ quota_bytes: 5, quota_period: 'rolling', quota_anchor: at, resets_at: at, limited_at: at },
+    ...{ used_bytes: 9, used_rest: 1, extra_bytes: 2, quota_notice: 100 },
+  })
   addDevice(w, 7, 'device-0001', { device_os: 'iOS', device_model: 'x', user_agent: 'x' })
   addPayment(w, {
     id: 'p1',

@@ -1,5 +1,6 @@
 /** A shop whose plan 3m is sold with a group of three nodes, and what tests ask of it. */
 import { expect } from 'vitest'
+import { nextTurn } from '#src/lib/event-loop.ts'
 import type { FakeNode } from '#test/support/fakes/node.ts'
 import { addAll } from '#test/support/rows/groups.ts'
 import { createShop, type Shop } from './shop.ts'
@@ -34,6 +35,8 @@ export async function createGroupShop(): Promise<GroupShop> {
       w.rows('select node, node_group, plan from subscriptions where uuid = ?', uuid)[0],
     async close() {
       await w.s.background.idle()
+      // What lists read is let go at the end of a turn.
+      await nextTurn()
       expect(w.fatal).toEqual([])
       expect(w.log.filter((line) => line.includes('request failed'))).toEqual([])
       expect(w.faults()).toEqual([])

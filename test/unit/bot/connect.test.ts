@@ -285,12 +285,12 @@ describe('while two customers become one', () => {
         ...[gift, nowOf(w)],
       )
       const claim = { hwid: 'device-0001', deviceOs: null, deviceModel: null, userAgent: null }
-      const settings = readSettings(w.s)
+      const catalogue = { settings: readSettings(w.s), plans: new Map() }
       const works = [
         () => merge(code),
         () => confirmPayment(w.s, 'paid', { state: 'paid', amount: '199.00', currency: 'RUB' }),
         () => redeemGift(w.s, -1, gift),
-        () => admit(w.s, owner, claim, settings, true),
+        () => admit(w.s, owner, claim, catalogue, true),
         () => rotateToken(w.s, { admin: 'admin', ip: '::1' }, -1),
         () => grant(w.s, { admin: 'admin', ip: '::1' }, -1, { node: 'de1', plan: '1m' }),
       ]

@@ -3,7 +3,7 @@ import { countReading, trafficDelta } from '#src/domain/nodes/traffic.ts'
 import type { CoreStatus } from '#src/ports/node-program.ts'
 import { createWorld, grantUser, type World } from '#test/support/worlds/world.ts'
 
-const HERE = { core: 'local', nodes: ['de1'], acknowledged: '' }
+const HERE = { core: 'local', nodes: new Map([['de1', 100]]), acknowledged: '' }
 
 describe('trafficDelta', () => {
   const base = { epoch: 'a', up: 10, down: 20 }

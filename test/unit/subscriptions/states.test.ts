@@ -1,4 +1,4 @@
-/** Whoever asks which subscriptions are active, held, expired or revoked, and which are served, is told the same of any rows. */
+/** Whoever asks which subscriptions are active, limited, held, expired or revoked, and which are served, is told the same of any rows. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '#db/engine/database.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
@@ -19,7 +19,7 @@ import {
 } from '#db/subscriptions.ts'
 import { findListedUser, listUsers, USER_STATES, type UserState } from '#db/user-listing.ts'
 import { findListOwner } from '#db/users.ts'
-import { subscriptionState } from '#src/domain/subscriptions/subscriptions.ts'
+import { RUNNING, subscriptionState } from '#src/domain/subscriptions/subscriptions.ts'
 
 const NOW = '2026-03-01T12:00:00'
 const LATER = '2026-09-01T00:00:00'
@@ -51,6 +51,7 @@ interface Row {
   active: boolean
   heldAt: string | null
   expiresAt: string
+  limitedAt: string | null
 }
 
 /** Long over, over by a second, at this very second, a second to go, today, much later. */
@@ -78,7 +79,15 @@ function groupsOf(next: (most: number) => number): Groups {
   ])
 }
 
-function shopOf(seed: number): { users: User[]; rows: Row[]; groups: Groups } {
+/** `free`: the nodes whose traffic counts against no quota. */
+interface Shop {
+  users: User[]
+  rows: Row[]
+  groups: Groups
+  free: Set<string>
+}
+
+function shopOf(seed: number): Shop {
   const next = random(seed)
   const users = Array.from({ length: 12 }, (_, i) => ({ tgId: i + 1, banned: next(5) === 0 }))
   const rows = Array.from({ length: next(60) }, (_, i) => {
@@ -91,9 +100,10 @@ function shopOf(seed: number): { users: User[]; rows: Row[]; groups: Groups } {
       active,
       heldAt: active && next(4) === 0 ? '2026-02-01T00:00:00' : null,
       expiresAt: ENDS[next(ENDS.length)] as string,
+      limitedAt: next(4) === 0 ? '2026-02-15T00:00:00' : null,
     }
   })
-  return { users, rows, groups: groupsOf(next) }
+  return { users, rows, groups: groupsOf(next), free: new Set(NODES.filter(() => next(3) === 0)) }
 }
 
 let db: SqliteDatabase
@@ -102,16 +112,17 @@ beforeEach(() => {
 })
 afterEach(() => db.close())
 
-function fill({ users, rows, groups }: ReturnType<typeof shopOf>): void {
+function fill({ users, rows, groups, free }: Shop): void {
   const user = db.raw.prepare(
     'insert into users (tg_id, token, created_at, banned_at) values (?, ?, ?, ?)',
   )
   for (const { tgId, banned } of users) user.run(tgId, `t${tgId}`, NOW, banned ? NOW : null)
   // de1 is seeded.
   const node = db.raw.prepare(
-    "insert into nodes (code, label, address, sort_order, created_at) values (?, ?, 'n.test', 2, ?) on conflict do nothing",
+    `insert into nodes (code, label, address, sort_order, created_at, traffic_ratio) values (?, ?, 'n.test', 2, ?, ?)
+     on conflict (code) do update set traffic_ratio = excluded.traffic_ratio`,
   )
-  for (const code of NODES) node.run(code, code, NOW)
+  for (const code of NODES) node.run(code, code, NOW, free.has(code) ? 0 : 100)
   const member = db.raw.prepare('insert into node_group_nodes (group_code, node) values (?, ?)')
   for (const [group, codes] of groups) {
     db.raw
@@ -120,11 +131,12 @@ function fill({ users, rows, groups }: ReturnType<typeof shopOf>): void {
     for (const code of codes) member.run(group, code)
   }
   const subscription = db.raw.prepare(
-    `insert into subscriptions (uuid, tg_id, node, node_group, plan, created_at, expires_at, active, held_at, source)
-     values (?, ?, ?, ?, '1m', ?, ?, ?, ?, 'admin')`,
+    `insert into subscriptions (uuid, tg_id, node, node_group, plan, created_at, expires_at, active, held_at, limited_at, source)
+     values (?, ?, ?, ?, '1m', ?, ?, ?, ?, ?, 'admin')`,
   )
-  for (const { uuid, tgId, node, nodeGroup, active, heldAt, expiresAt } of rows) {
-    subscription.run(uuid, tgId, node, nodeGroup, NOW, expiresAt, active ? 1 : 0, heldAt)
+  for (const { uuid, tgId, node, nodeGroup, active, heldAt, expiresAt, limitedAt } of rows) {
+    const states = [expiresAt, active ? 1 : 0, heldAt, limitedAt]
+    subscription.run(uuid, tgId, node, nodeGroup, NOW, ...states)
   }
 }
 
@@ -133,24 +145,30 @@ const nodesOfRow = (groups: Groups, { node, nodeGroup }: Row) =>
 
 const idsOf = (rows: { uuid: string }[]) => rows.map(({ uuid }) => uuid).sort()
 const stateOf = (row: Row) => subscriptionState(row, NOW)
+const isRunning = (row: Row) => RUNNING.has(stateOf(row))
 
 function userStateOf(own: Row[]): UserState[] {
   const states = new Set(own.map(stateOf))
   const found: UserState[] = []
-  if (states.has('active')) found.push('active')
+  if (states.has('active') || states.has('limited')) found.push('active')
   if (states.has('held')) found.push('held')
   if (states.has('expired') && found.length === 0) found.push('expired')
   if ([...states].every((state) => state === 'revoked')) found.push('none')
   return found
 }
 
-async function expectOneTruth({ users, rows, groups }: ReturnType<typeof shopOf>): Promise<void> {
+async function expectOneTruth({ users, rows, groups, free }: Shop): Promise<void> {
   const isBanned = new Set(users.filter(({ banned }) => banned).map(({ tgId }) => tgId))
   const inState = (state: string) => rows.filter((row) => stateOf(row) === state)
-  const active = inState('active')
-  const served = active.filter(({ tgId }) => !isBanned.has(tgId))
+  const running = rows.filter(isRunning)
+  const listed = running.filter(({ tgId }) => !isBanned.has(tgId))
+  /** On which of these nodes a subscription is that runs. */
+  const servedOn = (row: Row, codes: string[]) =>
+    codes.filter(
+      (code) => nodesOfRow(groups, row).has(code) && (row.limitedAt === null || free.has(code)),
+    )
 
-  for (const state of ['active', 'held', 'expired', 'revoked'] as const) {
+  for (const state of ['active', 'limited', 'held', 'expired', 'revoked'] as const) {
     const found = await db.read((q) => listSubscriptions(q, { state }, 'created_at', PAGE, NOW))
     expect(idsOf(found.rows.map(({ row }) => row))).toEqual(idsOf(inState(state)))
   }
@@ -158,37 +176,41 @@ async function expectOneTruth({ users, rows, groups }: ReturnType<typeof shopOf>
   const input = { now: NOW, soon: LATER, today: span, month: span, currency: 'RUB' }
   const counted = await db.read((q) => countAll(q, input))
   expect(counted.subscriptions).toEqual({
-    active: active.length,
+    active: inState('active').length,
+    limited: inState('limited').length,
     held: inState('held').length,
     expired: inState('expired').length,
     revoked: inState('revoked').length,
   })
-  expect(counted.expiring).toBe(active.length)
+  expect(counted.expiring).toBe(running.length)
   const ends = [{ from: '2026-03-01T12:00:01', to: LATER }]
   const byNode = await db.read((q) => countActive(q, NOW, ends))
-  expect(byNode.rows.reduce((sum, one) => sum + one.active, 0)).toBe(active.length)
-  expect(byNode.endings).toEqual([active.length])
+  expect(byNode.rows.reduce((sum, one) => sum + one.active, 0)).toBe(running.length)
+  expect(byNode.endings).toEqual([running.length])
 
   for (const node of NODES) {
-    const clients = idsOf(served.filter((row) => nodesOfRow(groups, row).has(node)))
+    const clients = idsOf(listed.filter((row) => servedOn(row, [node]).length > 0))
     expect(await db.scan((q) => listClientsOfNode(q, node, ALL, NOW))).toEqual(clients)
     const joined = await db.scan((q) => joinClientsOfNode(q, node, ALL, NOW))
     expect(new TextDecoder().decode(joined)).toBe(clients.join(''))
     const needed = rows.filter(
-      (row) => row.node === node && ['active', 'held'].includes(stateOf(row)),
+      (row) => row.node === node && (isRunning(row) || stateOf(row) === 'held'),
     )
     expect(await db.tx((tx) => hasUnexpired(tx, node, NOW))).toBe(needed.length > 0)
   }
   for (const codes of [NODES, NODES.slice(0, 1), NODES.slice(1), []]) {
     const isHere = (row: Row) => codes.some((code) => nodesOfRow(groups, row).has(code))
     const nodeOf = await db.read((q) => listServed(q, idsOf(rows), codes, NOW))
-    expect([...nodeOf.keys()].sort()).toEqual(idsOf(served.filter(isHere)))
+    expect([...nodeOf.keys()].sort()).toEqual(
+      idsOf(listed.filter((row) => servedOn(row, codes).length > 0)),
+    )
     for (const [uuid, code] of nodeOf) {
       const row = rows.find((one) => one.uuid === uuid) as Row
-      expect(codes).toContain(code)
-      expect(nodesOfRow(groups, row)).toContain(code)
+      expect(servedOn(row, codes)).toContain(code)
     }
-    const elsewhere = rows.filter((row) => !isHere(row))
+    const elsewhere = rows.filter((row) =>
+      row.limitedAt === null ? !isHere(row) : servedOn(row, codes).length === 0,
+    )
     const found = await db.read((q) => listOnOtherNodes(q, idsOf(rows), codes))
     expect([...found].sort()).toEqual(idsOf(elsewhere))
   }
@@ -201,12 +223,12 @@ async function expectOneTruth({ users, rows, groups }: ReturnType<typeof shopOf>
 
   const reminder = { number: 1, after: NOW, until: LATER }
   const due = await db.read((q) => run(dueReminders(q, reminder, 500)))
-  expect(idsOf(due.map(({ row }) => row))).toEqual(idsOf(served))
+  expect(idsOf(due.map(({ row }) => row))).toEqual(idsOf(listed))
 
   for (const { tgId, banned } of users) {
     const own = rows.filter((row) => row.tgId === tgId)
-    const ownActive = own.filter((row) => stateOf(row) === 'active')
-    const kept = own.filter((row) => ['active', 'held'].includes(stateOf(row)))
+    const ownActive = own.filter(isRunning)
+    const kept = own.filter((row) => isRunning(row) || stateOf(row) === 'held')
     expect(idsOf(await db.read((q) => listActiveOfUser(q, tgId, NOW)))).toEqual(idsOf(ownActive))
     const owner = await findListOwner(db, `t${tgId}`, '', NOW)
     expect(idsOf(owner?.subscriptions ?? [])).toEqual(banned ? [] : idsOf(ownActive))
@@ -220,9 +242,9 @@ async function expectOneTruth({ users, rows, groups }: ReturnType<typeof shopOf>
     })
   }
   for (const state of USER_STATES) {
-    const { rows: listed } = await db.read((q) => listUsers(q, { state }, 'tg_id', PAGE, NOW))
+    const { rows: found } = await db.read((q) => listUsers(q, { state }, 'tg_id', PAGE, NOW))
     const own = (tgId: number) => userStateOf(rows.filter((row) => row.tgId === tgId))
-    expect(listed.map(({ tgId }) => tgId)).toEqual(
+    expect(found.map(({ tgId }) => tgId)).toEqual(
       users.map(({ tgId }) => tgId).filter((tgId) => own(tgId).includes(state)),
     )
   }

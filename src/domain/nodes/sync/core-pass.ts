@@ -9,6 +9,7 @@ import { servedNodes } from '#src/domain/nodes/core-config.ts'
 import { lacksFitObfs } from '#src/domain/nodes/hysteria-config.ts'
 import { type SoundNode, soundNode } from '#src/domain/nodes/sound.ts'
 import { countReading } from '#src/domain/nodes/traffic.ts'
+import { countedShare } from '#src/domain/quotas.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import type { Limiter } from '#src/lib/limiter.ts'
@@ -35,6 +36,8 @@ export type PassDeps = Pick<Services, 'db' | 'clock' | 'log' | 'config' | 'insta
   hashing: Limiter
   alerts: NodeAlerts
   logTrouble: LogTrouble
+  /** Takes clients who have used up their traffic off the nodes where it counts. */
+  limit(uuids: string[]): void
   /** Tells the operator once that a core reports what cannot be. */
   logOddity(core: Core, oddity: string, count: number): void
 }
@@ -104,9 +107,11 @@ export async function readStatus(
 ): Promise<CoreStatus> {
   const acknowledged = await s.db.read((q) => readReading(q, core.name))
   const status = await core.program.status(acknowledged, timeoutMs)
-  const codes = nodes.map((node) => node.code)
-  const source = { core: core.name, nodes: codes, acknowledged }
-  const { strange, absurd } = await s.counting(core)(() => countReading(s, source, status))
+  const shares = new Map(nodes.map((node) => [node.code, countedShare(node)]))
+  const source = { core: core.name, nodes: shares, acknowledged }
+  const outcome = await s.counting(core)(() => countReading(s, source, status))
+  const { limited, strange, absurd } = outcome
+  if (limited.length > 0) s.limit(limited)
   if (strange > 0) s.logOddity(core, 'traffic of clients that are not on it', strange)
   if (absurd > 0) s.logOddity(core, 'more traffic than can be', absurd)
   return status

@@ -3,6 +3,7 @@
 import { findAddOnlyNodes, releaseAddOnlyNodes } from '#db/add-only-nodes.ts'
 import { listBehind, listNodes, readNode } from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
+import { readPlaced } from '#db/subscriptions.ts'
 import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { codeOfCore } from '#src/lib/core-name.ts'
 import { NodeError } from '#src/lib/errors.ts'
@@ -109,6 +110,11 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
     alerts: createNodeAlerts(deps),
     logTrouble: createTroubleLog(deps),
     logOddity: createOddityLog(deps),
+    limit(uuids) {
+      s.background.run('limit clients', async () => {
+        await queue.touch(await s.db.read((q) => readPlaced(q, uuids)), 5000)
+      })
+    },
   }
   const retries = createRetryTimes(s)
   const queue = createClientQueue(

@@ -1,0 +1,34 @@
+/** Owners and receivers of events hear how much traffic is left, in the transaction that counts it. */
+import type { Query } from '#db/engine/database.ts'
+import type { Quota } from '#db/quotas.ts'
+import { readSubscription } from '#db/subscriptions.ts'
+import { readUser } from '#db/users.ts'
+import { nodeAndPlan } from '#src/domain/labels.ts'
+import { emitTicked, subscriptionData } from '#src/domain/notify/events.ts'
+import { queueMessage } from '#src/domain/notify/messages.ts'
+import { leftOf, type Notice } from '#src/domain/quotas.ts'
+import type { Services } from '#src/services.ts'
+
+/** Tells that a share of a subscription's traffic is used; of all of it the operator's webhook hears too. */
+export function* tellUsed(
+  tx: Query,
+  s: Pick<Services, 'config'>,
+  now: string,
+  { uuid, quota, notice }: { uuid: string; quota: Quota; notice: Notice },
+) {
+  const found = yield* readSubscription(tx, uuid)
+  if (!found) return
+  const owner = yield* readUser(tx, found.row.tgId)
+  const { node_label, plan_label } = nodeAndPlan(found)
+  const payload = {
+    node_label: found.groupLabel ?? node_label,
+    plan_label,
+    subscription: uuid,
+    used: notice,
+    left: leftOf(quota),
+    resets_at: quota.resetsAt,
+  }
+  const isTold = owner && owner.bannedAt === null && owner.blockedAt === null
+  if (isTold) yield* queueMessage(tx, now, owner.telegramId, { kind: 'traffic', payload })
+  if (notice === 100) yield* emitTicked(tx, s, now, 'subscription.limited', subscriptionData(found))
+}

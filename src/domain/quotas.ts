@@ -1,0 +1,202 @@
+/**
+ * How much traffic a subscription may use: what counts as used, when it is used up, what a new period, a sale and an admin change. Values
+ * alone: whoever has read a row in their transaction writes what comes of it there (db/quotas.ts).
+ */
+import type { QuotaPeriod } from '#db/quota-periods.ts'
+import type { Quota } from '#db/quotas.ts'
+import type { Node, Plan } from '#db/schema/index.ts'
+import { nextCalendarPeriod, nextMonthFrom } from '#src/lib/periods.ts'
+import { formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
+
+export const GB = 1024 ** 3
+
+/** What is sold: null is without a limit. */
+export interface SoldQuota {
+  quotaBytes: number | null
+  quotaPeriod: QuotaPeriod
+}
+
+/** The moment of a change, and the zone by which its calendar goes. */
+export interface Moment {
+  at: Date
+  timeZone: string
+}
+
+export const momentOf = (s: Pick<Services, 'clock' | 'config'>): Moment => ({
+  at: s.clock.now(),
+  timeZone: s.config.timezone,
+})
+
+export const NO_QUOTA: Quota = {
+  quotaBytes: null,
+  quotaPeriod: 'none',
+  quotaAnchor: null,
+  usedBytes: 0,
+  usedRest: 0,
+  extraBytes: 0,
+  resetsAt: null,
+  limitedAt: null,
+  quotaNotice: 0,
+}
+
+/** What a plan is sold with now. */
+export const quotaOfPlan = ({ quotaGb, quotaPeriod }: Plan): SoldQuota => ({
+  quotaBytes: quotaGb === null ? null : quotaGb * GB,
+  quotaPeriod,
+})
+
+/** What a payment or a gift code was made with. */
+export const soldQuotaOf = ({ quotaBytes, quotaPeriod }: SoldQuota): SoldQuota => ({
+  quotaBytes,
+  quotaPeriod,
+})
+
+/** The hundredths of a node's traffic that count. What is not measured counts nothing. */
+export const countedShare = ({
+  kind,
+  trafficRatio,
+}: Pick<Node, 'kind' | 'trafficRatio'>): number => (kind === 'external' ? 0 : trafficRatio)
+
+/** A sum that stays a number of JavaScript. */
+const capped = (bytes: number): number => Math.min(bytes, Number.MAX_SAFE_INTEGER)
+
+/** What may be used in this period. */
+export const allowanceOf = ({ quotaBytes, extraBytes }: Pick<Quota, 'quotaBytes' | 'extraBytes'>) =>
+  capped((quotaBytes ?? 0) + extraBytes)
+
+/** What is left of it. */
+export const leftOf = (quota: Pick<Quota, 'quotaBytes' | 'extraBytes' | 'usedBytes'>): number =>
+  Math.max(0, allowanceOf(quota) - quota.usedBytes)
+
+/** The shares of the allowance of which owners are told, in %. */
+export const NOTICES = [80, 95, 100] as const
+export type Notice = (typeof NOTICES)[number]
+
+/** The largest of them that is used; 0: none. */
+function reached(quota: Quota): Notice | 0 {
+  const left = leftOf(quota)
+  if (left === 0) return 100
+  const allowance = allowanceOf(quota)
+  return NOTICES.findLast((share) => share < 100 && left <= (allowance / 100) * (100 - share)) ?? 0
+}
+
+/** Whether all is used up, and of what need not be told again, by what is used and allowed now. */
+function settled(quota: Quota, at: Date): Quota {
+  if (quota.quotaBytes === null) return NO_QUOTA
+  const notice = reached(quota)
+  const limitedAt = notice === 100 ? (quota.limitedAt ?? formatTimestamp(at)) : null
+  return { ...quota, limitedAt, quotaNotice: Math.min(quota.quotaNotice, notice) }
+}
+
+/** When the next period begins. */
+function nextReset({ quotaPeriod, quotaAnchor }: Quota, { at, timeZone }: Moment): string | null {
+  if (quotaPeriod === 'none') return null
+  const next =
+    quotaPeriod === 'rolling'
+      ? nextMonthFrom(timeZone, quotaAnchor === null ? at : parseTimestamp(quotaAnchor), at)
+      : nextCalendarPeriod(timeZone, quotaPeriod, at)
+  return formatTimestamp(next)
+}
+
+/** From now on by another quota, of which nothing is used. */
+export function begun(sold: SoldQuota, { at, timeZone }: Moment): Quota {
+  if (sold.quotaBytes === null) return NO_QUOTA
+  const quota = { ...NO_QUOTA, ...sold, quotaAnchor: formatTimestamp(at) }
+  return { ...quota, resetsAt: nextReset(quota, { at, timeZone }) }
+}
+
+/** A new period: what was bought beside the quota is less by what was used of it. */
+export function resetAt(quota: Quota, moment: Moment): Quota {
+  const { quotaBytes, extraBytes, usedBytes } = quota
+  const extra = extraBytes - Math.max(0, usedBytes - (quotaBytes ?? 0))
+  return {
+    ...quota,
+    extraBytes: Math.max(0, extra),
+    usedBytes: 0,
+    usedRest: 0,
+    limitedAt: null,
+    quotaNotice: 0,
+    resetsAt: nextReset(quota, moment),
+  }
+}
+
+/** The same by another quota, whose own day is today. */
+function restarted(quota: Quota, sold: SoldQuota, moment: Moment): Quota {
+  const next = { ...resetAt(quota, moment), ...sold, quotaAnchor: formatTimestamp(moment.at) }
+  return { ...next, resetsAt: nextReset(next, moment) }
+}
+
+/** The same use by periods of another kind, which begin now. */
+function rephased(quota: Quota, moment: Moment): Quota {
+  const next = { ...quota, quotaAnchor: formatTimestamp(moment.at) }
+  return settled({ ...next, resetsAt: nextReset(next, moment) }, moment.at)
+}
+
+/** What a count made of a quota, and of which share its owner is to be told. */
+export interface Counted {
+  quota: Quota
+  notice: Notice | 0
+}
+
+/** More bytes of a node of which `share` hundredths count; parts of a byte are carried on. */
+export function counted(quota: Quota, bytes: number, share: number, at: Date): Counted {
+  if (quota.quotaBytes === null || share === 0) return { quota, notice: 0 }
+  // In two parts, that no product leaves what numbers hold exactly.
+  const hundredths = (bytes % 100) * share + quota.usedRest
+  const whole = Math.floor(bytes / 100) * share + Math.floor(hundredths / 100)
+  const next = { ...quota, usedBytes: capped(quota.usedBytes + whole), usedRest: hundredths % 100 }
+  const notice = reached(next)
+  if (notice <= quota.quotaNotice) return { quota: next, notice: 0 }
+  const limitedAt = notice === 100 ? formatTimestamp(at) : null
+  return { quota: { ...next, quotaNotice: notice, limitedAt }, notice }
+}
+
+/**
+ * What a renewal makes of a quota: without periods what was bought is added; with them the rest of the period goes on, but who has used up
+ * all begins a new one at once.
+ */
+export function renewed(quota: Quota, sold: SoldQuota, moment: Moment): Quota {
+  if (sold.quotaBytes === null || quota.quotaBytes === null) return begun(sold, moment)
+  const { quotaPeriod } = sold
+  if (quotaPeriod === 'none' && quota.quotaPeriod === 'none') {
+    return settled({ ...quota, quotaBytes: capped(quota.quotaBytes + sold.quotaBytes) }, moment.at)
+  }
+  const next = { ...quota, ...sold }
+  if (quota.limitedAt !== null || leftOf(next) === 0) return restarted(quota, sold, moment)
+  return quotaPeriod === quota.quotaPeriod ? settled(next, moment.at) : rephased(next, moment)
+}
+
+/** More traffic that was bought beside the quota. */
+export const withExtra = (quota: Quota, bytes: number, at: Date): Quota =>
+  settled({ ...quota, extraBytes: capped(quota.extraBytes + bytes) }, at)
+
+/** What an admin changes. */
+export type QuotaEdition = Partial<Pick<Quota, 'quotaBytes' | 'quotaPeriod' | 'extraBytes'>>
+
+/** A quota as an admin wants it: what is used stays used, save where there was none. */
+export function edited(quota: Quota, edition: QuotaEdition, moment: Moment): Quota {
+  const next = { ...quota, ...edition }
+  if (next.quotaBytes === null) return NO_QUOTA
+  if (quota.quotaBytes === null) {
+    return settled({ ...begun(next, moment), extraBytes: next.extraBytes }, moment.at)
+  }
+  return next.quotaPeriod === quota.quotaPeriod ? settled(next, moment.at) : rephased(next, moment)
+}
+
+/** Nothing used in this period any more. */
+export const unused = (quota: Quota): Quota => ({
+  ...quota,
+  usedBytes: 0,
+  usedRest: 0,
+  limitedAt: null,
+  quotaNotice: 0,
+})
+
+/** After a pause: months of one's own go on that much later, those of the calendar do not wait. */
+export function resumed(quota: Quota, pausedMs: number): Quota {
+  if (quota.quotaPeriod !== 'rolling') return quota
+  const moved = (at: string | null) =>
+    at === null ? null : formatTimestamp(later(parseTimestamp(at), pausedMs))
+  return { ...quota, resetsAt: moved(quota.resetsAt), quotaAnchor: moved(quota.quotaAnchor) }
+}
