@@ -128,7 +128,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     enabled: flag,
     status: among(schema.nodes.status),
     sortOrder: is.place,
-    transportsJson: is.transports,
+    transportsJson: is.storedTransports,
     hysteriaPort: is.port,
     hysteriaPassword: is.nodePassword,
     hysteriaObfsPassword: is.nodePassword,

@@ -192,7 +192,7 @@ export const certificate = v.pipe(
   v.regex(/^-----BEGIN CERTIFICATE-----\n(?:[A-Za-z0-9+/=]{1,64}\n)+-----END CERTIFICATE-----$/),
 )
 
-export const TRANSPORT_TYPES = ['ws', 'xhttp', 'hysteria2'] as const
+const TRANSPORT_TYPES = ['ws', 'xhttp', 'grpc', 'hysteria2'] as const
 
 export const transports = v.pipe(
   v.array(
@@ -200,10 +200,17 @@ export const transports = v.pipe(
       type: v.picklist(TRANSPORT_TYPES),
       port,
       path: v.exactOptional(formed(/^\/[\w./~-]{0,64}$/)),
+      service_name: v.exactOptional(formed(/^\w[\w.-]{0,63}$/)),
       cert: v.exactOptional(certificate),
     }),
   ),
   v.maxLength(10),
+)
+
+/** Those that a row may have: XHTTP and gRPC both come as HTTP/2, which REALITY's port hands on to one of them. */
+export const storedTransports = v.pipe(
+  transports,
+  v.check((list) => !['xhttp', 'grpc'].every((type) => list.some((one) => one.type === type))),
 )
 
 /** SSH */

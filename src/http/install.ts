@@ -1,7 +1,7 @@
 /** What servers fetch on their way to being nodes, and their report: authorised by the token of the install command. */
 import * as v from 'valibot'
 import { readManagementKey } from '#db/management-key.ts'
-import { certificate, port, TRANSPORT_TYPES, token } from '#db/values.ts'
+import { certificate, port, token } from '#db/values.ts'
 import { certificateOf, type Report, registerNode } from '#src/domain/nodes/install/registration.ts'
 import { installScript, requireToken } from '#src/domain/nodes/install/script.ts'
 import { ARCHS } from '#src/lib/elf.ts'
@@ -53,8 +53,9 @@ const hostKey = v.pipe(
   v.transform((text) => parseHostKey(text) as string),
 )
 
+/** Of which a certificate is taken. */
 const transport = v.object({
-  type: v.picklist(TRANSPORT_TYPES, 'must be ws, xhttp or hysteria2'),
+  type: v.picklist(['ws', 'xhttp', 'hysteria2'], 'must be ws, xhttp or hysteria2'),
   cert: v.pipe(
     v.string('must be a string'),
     v.maxLength(16_384, 'must be a certificate as PEM'),

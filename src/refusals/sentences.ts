@@ -54,6 +54,7 @@ export const OF_THE_PANEL = {
     'node-has-pending-payments': 'node has pending payments',
     'local-node': 'the local node cannot be deleted',
     'not-a-managed-node': 'only a managed node is set up by a command',
+    'grpc-and-xhttp': 'one of grpc and xhttp behind one port',
     'no-other-host-key': 'the node has presented no other host key',
     'host-key-of-another-node': 'that is the host key of the node {label}',
     'telegram-unreachable': 'no connection to Telegram',

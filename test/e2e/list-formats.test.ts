@@ -11,6 +11,7 @@ import {
   listSource,
   nastySources,
   OTHER_UUID,
+  WITH_GRPC,
 } from '#test/fixtures/lists/samples.ts'
 import { parseBase64Body, parseShareLink } from '#test/fixtures/lists/share-link-parser.ts'
 import { findCore } from '#test/support/cores.ts'
@@ -18,6 +19,11 @@ import { findCore } from '#test/support/cores.ts'
 const SETS: Record<string, ListSource[]> = {
   'one REALITY entry': [listSource()],
   'all four kinds': [listSource({ transports: ALL_TRANSPORTS })],
+  gRPC: [listSource({ transports: WITH_GRPC })],
+  'gRPC without short id and sni, and where a hybrid key share is wanted': [
+    listSource({ shortId: '', sni: '', transports: WITH_GRPC }),
+    listSource({ code: 'h', coreVersion: '26.9.8', transports: WITH_GRPC }),
+  ],
   'no entries': [],
   'nasty labels': nastySources(),
   'short id of digits': [listSource({ shortId: '0123456789012345', transports: ALL_TRANSPORTS })],

@@ -171,7 +171,10 @@ test('a server is added by keyboard, its setup followed live to the end, through
   await address.press('Enter')
   const port = await freePort()
   await page.getByLabel('Port', { exact: true }).fill(String(port))
+  await page.getByRole('switch', { name: 'gRPC' }).press('Space')
   await page.getByRole('switch', { name: 'XHTTP' }).press('Space')
+  // One of them is behind a port.
+  await page.getByRole('switch', { name: 'gRPC', checked: false }).waitFor()
   await page.getByRole('switch', { name: 'Hysteria2' }).press('Space')
   await page.getByLabel('Port of Hysteria2 (UDP)').waitFor()
   expect(await inspect(page, 'wizard-transports')).toEqual([])

@@ -227,6 +227,8 @@ export const nodesRu: NodesTexts = {
     xhttp: 'XHTTP',
     xhttpHint:
       'Там, где рвут долгие соединения: обычные веб-запросы на том же порту. Не для приложений на sing-box.',
+    grpc: 'gRPC',
+    grpcHint: 'Вместо XHTTP на том же порту: одно долгое соединение на всё, во всех приложениях.',
     ws: 'WebSocket',
     wsHint: (port) => `Там, где не проходит REALITY: обычный TLS на отдельном порту ${port}/tcp.`,
     hysteria: 'Hysteria2',

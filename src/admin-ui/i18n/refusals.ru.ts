@@ -51,6 +51,7 @@ export const refusalsRu: Record<PanelCode, string> = {
   'node-has-pending-payments': 'Для сервера есть ожидающие платежи',
   'local-node': 'Сервер этой машины удалить нельзя',
   'not-a-managed-node': 'Командой настраивается только управляемый сервер',
+  'grpc-and-xhttp': 'За одним портом — либо gRPC, либо XHTTP',
   'no-other-host-key': 'Другого ключа сервер не предъявлял',
   'host-key-of-another-node': 'Это ключ сервера {label}',
   'telegram-unreachable': 'Нет связи с Telegram',

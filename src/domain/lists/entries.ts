@@ -37,6 +37,16 @@ export type XhttpEntry = EntryBase & {
   path: string
 }
 
+/** gRPC behind the REALITY port of the same node. */
+export type GrpcEntry = EntryBase & {
+  kind: 'grpc'
+  uuid: string
+  publicKey: string
+  shortId: string
+  coreVersion: string | null
+  serviceName: string
+}
+
 export type WsEntry = EntryBase & {
   kind: 'ws'
   uuid: string
@@ -53,7 +63,7 @@ export type Hysteria2Entry = EntryBase & {
   certSha256: string
 }
 
-export type ListEntry = RealityEntry | XhttpEntry | WsEntry | Hysteria2Entry
+export type ListEntry = RealityEntry | XhttpEntry | GrpcEntry | WsEntry | Hysteria2Entry
 
 /** One active subscription with its node. */
 export interface ListSource {
@@ -62,7 +72,7 @@ export interface ListSource {
   node: SoundNode
 }
 
-const SUFFIX = { ws: ' · WS', xhttp: ' · XHTTP', hysteria2: ' · HY2' } as const
+const SUFFIX = { ws: ' · WS', xhttp: ' · XHTTP', grpc: ' · gRPC', hysteria2: ' · HY2' } as const
 
 /** Names that mean something in a client's config: its built-in outbounds and the groups of ours. */
 const RESERVED_NAMES = new Set([
@@ -164,11 +174,23 @@ function transportInbound(
   transport: Transport,
   { shared, label }: { shared: Shared; label: string },
 ): Inbound | null {
-  const { publicKey, shortId, sharedUuid, hysteriaPassword } = node
+  const { publicKey, shortId, coreVersion, sharedUuid, hysteriaPassword } = node
   const named = suffixed(label, SUFFIX[transport.type])
   const path = `/${(transport.path ?? '').replace(/^\/+/, '')}`
   if (transport.type === 'xhttp') {
     const inbound = { kind: 'xhttp', ...shared, publicKey, shortId, path } as const
+    return ({ name, uuid }, unique) => ({
+      ...inbound,
+      inbound: made(inbound),
+      name: unique(named(name)),
+      uuid: sharedUuid || uuid,
+    })
+  }
+  if (transport.type === 'grpc') {
+    const serviceName = transport.service_name
+    if (serviceName === undefined) return null
+    const behind = { publicKey, shortId, coreVersion, serviceName }
+    const inbound = { kind: 'grpc', ...shared, ...behind } as const
     return ({ name, uuid }, unique) => ({
       ...inbound,
       inbound: made(inbound),

@@ -12,7 +12,7 @@ export interface ListOptions {
   brandName: string
   /** The core version of a sing-box client; null: unknown. */
   singboxVersion: string | null
-  /** Whether links carry WS and XHTTP entries, which only clients built on Xray read right. */
+  /** Whether links carry WS, XHTTP and gRPC entries, which only clients built on Xray read right. */
   wsAndXhttp: boolean
 }
 
@@ -46,7 +46,7 @@ function isNotXhttp<Entry extends ListEntry>(entry: Entry): entry is Exclude<Ent
 
 /** sing-box takes ML-KEM out of its ClientHello, so a node that wants it never lets it in. */
 function isNotHybrid(entry: ListEntry): boolean {
-  return entry.kind !== 'reality' || !wantsHybridKeyShare(entry.coreVersion)
+  return !('coreVersion' in entry && wantsHybridKeyShare(entry.coreVersion))
 }
 
 /**
@@ -55,7 +55,7 @@ function isNotHybrid(entry: ListEntry): boolean {
  */
 function isLoadable(entry: ListEntry): boolean {
   if (entry.kind !== 'hysteria2' && !isClientId(entry.uuid)) return false
-  if (entry.kind !== 'reality' && entry.kind !== 'xhttp') return true
+  if (!('publicKey' in entry)) return true
   return (
     /^[A-Za-z0-9_-]{43}$/.test(entry.publicKey) && /^(?:[0-9a-f]{2}){0,8}$/i.test(entry.shortId)
   )

@@ -1,8 +1,8 @@
 /** The connection list as a Mihomo (Clash.Meta) profile in YAML. */
-import type { Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
+import type { GrpcEntry, Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
 import { wantsHybridKeyShare } from './entries.ts'
 
-export type MihomoEntry = RealityEntry | WsEntry | Hysteria2Entry
+export type MihomoEntry = RealityEntry | GrpcEntry | WsEntry | Hysteria2Entry
 
 type Yaml = string | number | boolean | Yaml[] | { [key: string]: Yaml | undefined }
 
@@ -79,11 +79,14 @@ function proxy(entry: MihomoEntry): Yaml {
         ...vless(entry),
         network: 'tcp',
         flow: entry.flow ? 'xtls-rprx-vision' : undefined,
-        'reality-opts': {
-          'public-key': entry.publicKey,
-          'short-id': entry.shortId,
-          'support-x25519mlkem768': wantsHybridKeyShare(entry.coreVersion) || undefined,
-        },
+        'reality-opts': reality(entry),
+      }
+    case 'grpc':
+      return {
+        ...vless(entry),
+        network: 'grpc',
+        'reality-opts': reality(entry),
+        'grpc-opts': { 'grpc-service-name': entry.serviceName },
       }
     case 'ws':
       return {
@@ -109,7 +112,15 @@ function proxy(entry: MihomoEntry): Yaml {
   }
 }
 
-function vless(entry: RealityEntry | WsEntry): { [key: string]: Yaml | undefined } {
+function reality(entry: RealityEntry | GrpcEntry): Yaml {
+  return {
+    'public-key': entry.publicKey,
+    'short-id': entry.shortId,
+    'support-x25519mlkem768': wantsHybridKeyShare(entry.coreVersion) || undefined,
+  }
+}
+
+function vless(entry: RealityEntry | GrpcEntry | WsEntry): { [key: string]: Yaml | undefined } {
   return {
     name: entry.name,
     type: 'vless',

@@ -1,5 +1,5 @@
 /** Share links, one per entry, and the two list bodies made of them. */
-import type { Hysteria2Entry, ListEntry, RealityEntry, WsEntry, XhttpEntry } from './entries.ts'
+import type { GrpcEntry, Hysteria2Entry, ListEntry, RealityEntry, XhttpEntry } from './entries.ts'
 
 /** The link of one entry, pure ASCII. */
 export function shareLink(entry: ListEntry): string {
@@ -60,6 +60,14 @@ function writeInbound(entry: ListEntry): WrittenInbound {
         mode: 'auto',
         ...reality(entry),
       })
+    case 'grpc':
+      return vless(entry, {
+        encryption: 'none',
+        type: 'grpc',
+        serviceName: entry.serviceName,
+        mode: 'gun',
+        ...reality(entry),
+      })
     case 'ws':
       return vless(entry, {
         encryption: 'none',
@@ -87,7 +95,7 @@ export function base64Body(entries: ListEntry[]): string {
   return btoa(linksBody(entries))
 }
 
-function reality(entry: RealityEntry | XhttpEntry): Record<string, string> {
+function reality(entry: RealityEntry | XhttpEntry | GrpcEntry): Record<string, string> {
   return {
     security: 'reality',
     sni: entry.sni,
@@ -99,7 +107,7 @@ function reality(entry: RealityEntry | XhttpEntry): Record<string, string> {
 }
 
 function vless(
-  entry: RealityEntry | XhttpEntry | WsEntry,
+  entry: Exclude<ListEntry, Hysteria2Entry>,
   parameters: Record<string, string>,
 ): WrittenInbound {
   return { scheme: 'vless://', rest: `@${authority(entry)}?${query(parameters)}#` }

@@ -1,7 +1,7 @@
 /** The connection list as a sing-box tun profile, valid for the core version that asks. */
-import type { Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
+import type { GrpcEntry, Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
 
-export type SingboxEntry = RealityEntry | WsEntry | Hysteria2Entry
+export type SingboxEntry = RealityEntry | GrpcEntry | WsEntry | Hysteria2Entry
 
 const SELECTOR = 'Proxy'
 const URLTEST = 'Auto'
@@ -107,21 +107,31 @@ function groups(names: string[]): object[] {
   ]
 }
 
+function reality({ publicKey, shortId }: RealityEntry | GrpcEntry): object {
+  return { enabled: true, public_key: publicKey, short_id: shortId }
+}
+
 function outbound(entry: SingboxEntry): object {
   const server = { tag: entry.name, server: entry.address, server_port: entry.port }
   const tls = { enabled: true, ...(entry.sni ? { server_name: entry.sni } : {}) }
   const utls = { enabled: true, fingerprint: 'chrome' }
   switch (entry.kind) {
-    case 'reality': {
-      const reality = { enabled: true, public_key: entry.publicKey, short_id: entry.shortId }
+    case 'reality':
       return {
         type: 'vless',
         ...server,
         uuid: entry.uuid,
         ...(entry.flow ? { flow: 'xtls-rprx-vision' } : {}),
-        tls: { ...tls, utls, reality },
+        tls: { ...tls, utls, reality: reality(entry) },
       }
-    }
+    case 'grpc':
+      return {
+        type: 'vless',
+        ...server,
+        uuid: entry.uuid,
+        tls: { ...tls, utls, reality: reality(entry) },
+        transport: { type: 'grpc', service_name: entry.serviceName },
+      }
     case 'ws':
       return {
         type: 'vless',

@@ -1,5 +1,5 @@
 /** The connection list as one Xray client config: local SOCKS and HTTP, the fastest server. */
-import type { Hysteria2Entry, ListEntry, RealityEntry, XhttpEntry } from './entries.ts'
+import type { GrpcEntry, Hysteria2Entry, ListEntry, RealityEntry, XhttpEntry } from './entries.ts'
 
 /** All servers share this prefix of their tags, by which balancer and observatory select them. */
 const TAG_PREFIX = 'proxy '
@@ -89,6 +89,12 @@ function streamSettings(entry: Exclude<ListEntry, Hysteria2Entry>): object {
         ...reality(entry),
         xhttpSettings: { path: entry.path, mode: 'auto' },
       }
+    case 'grpc':
+      return {
+        network: 'grpc',
+        ...reality(entry),
+        grpcSettings: { serviceName: entry.serviceName },
+      }
     case 'ws':
       return {
         network: 'ws',
@@ -104,7 +110,7 @@ function streamSettings(entry: Exclude<ListEntry, Hysteria2Entry>): object {
   }
 }
 
-function reality(entry: RealityEntry | XhttpEntry): object {
+function reality(entry: RealityEntry | XhttpEntry | GrpcEntry): object {
   return {
     security: 'reality',
     realitySettings: {

@@ -37,8 +37,11 @@ function isServable(node: Node): boolean {
     fits('server-name', node.sni) &&
     fits('target', `${node.sni}:443`) &&
     node.transportsJson.every(
-      ({ type, port, path = '' }) =>
-        fits('port', port) && fits('path', withSlash(path)) && (type !== 'ws' || port !== taken),
+      ({ type, port, path = '', service_name: name }) =>
+        fits('port', port) &&
+        fits('path', withSlash(path)) &&
+        (name === undefined || fits('service-name', name)) &&
+        (type !== 'ws' || port !== taken),
     )
   )
 }
@@ -71,18 +74,32 @@ export type Inbound = { tag: string; group: string } & (
       /** The inbound behind this one's port, to whose socket it hands who is let in and does not speak VLESS. */
       fallback: string | null
     }
-  /** On an abstract socket of its tag's name: no file that a killed core leaves behind. */
+  /** Both on an abstract socket of their tag's name: no file that a killed core leaves behind. */
   | { kind: 'xhttp'; path: string }
+  | { kind: 'grpc'; serviceName: string }
   /** Behind TLS with the certificate that the install script has made. */
   | { kind: 'ws'; port: number; path: string }
 )
 
 const withSlash = (path: string) => `/${path.replace(/^\/+/, '')}`
 
-/** REALITY, with XHTTP behind its port where the node has it. */
+/** XHTTP or gRPC behind the port of REALITY; null where the node has neither. */
+function behindReality({ code, transportsJson }: SoundNode): Inbound | null {
+  for (const { type, path, service_name } of transportsJson) {
+    const own = { tag: `${code}.${type}`, group: code }
+    if (type === 'xhttp' && path !== undefined) {
+      return { kind: type, ...own, path: withSlash(path) }
+    }
+    if (type === 'grpc' && service_name !== undefined) {
+      return { kind: type, ...own, serviceName: service_name }
+    }
+  }
+  return null
+}
+
+/** REALITY, with what is behind its port. */
 function realityInbounds(node: SoundNode, target: string): Inbound[] {
-  const path = node.transportsJson.find(({ type }) => type === 'xhttp')?.path
-  const xhttp = `${node.code}.xhttp`
+  const behind = behindReality(node)
   const reality: Inbound = {
     kind: 'reality',
     tag: `${node.code}.reality`,
@@ -93,10 +110,9 @@ function realityInbounds(node: SoundNode, target: string): Inbound[] {
     serverName: node.sni,
     privateKey: node.privateKey,
     shortId: node.shortId,
-    fallback: path === undefined ? null : xhttp,
+    fallback: behind?.tag ?? null,
   }
-  if (path === undefined) return [reality]
-  return [reality, { kind: 'xhttp', tag: xhttp, group: node.code, path: withSlash(path) }]
+  return behind ? [reality, behind] : [reality]
 }
 
 function wsInbounds(node: SoundNode, taken: Set<number>): Inbound[] {
@@ -143,12 +159,13 @@ function linesOf(inbound: Inbound): Line[] {
         ...(inbound.fallback === null ? [] : [['fallback', inbound.fallback] as Line]),
       ]
     case 'xhttp':
+    case 'grpc':
       return [
         ...head,
         ['socket', tag],
         ['group', group],
-        ['network', 'xhttp'],
-        ['path', inbound.path],
+        ['network', inbound.kind],
+        inbound.kind === 'xhttp' ? ['path', inbound.path] : ['service-name', inbound.serviceName],
         ['security', 'none'],
       ]
     case 'ws':

@@ -15,7 +15,7 @@ const isText = (text: string, bytes: number) =>
   /^[^\p{Cc}\uFFFE\uFFFF]+$/u.test(text) && utf8(text).length <= bytes
 
 /** Texts are percent-encoded; all other values stand as they are. */
-const TEXTS = new Set(['path', 'obfs'])
+const TEXTS = new Set(['path', 'service-name', 'obfs'])
 
 const RULES = {
   inbound: isName,
@@ -24,8 +24,9 @@ const RULES = {
   socket: isName,
   group: isName,
   flow: oneOf('xtls-rprx-vision'),
-  network: oneOf('raw ws xhttp'),
+  network: oneOf('raw ws xhttp grpc'),
   path: (text: string) => text.startsWith('/') && isText(text, 1024),
+  'service-name': (text: string) => isText(text, 1024),
   security: oneOf('none reality tls'),
   target: isTarget,
   'server-name': (text: string) => /^[A-Za-z0-9._-]{1,253}$/.test(text),

@@ -25,6 +25,7 @@ const guide = v.object({
   sni: v.optional(place(hostNameOf, 'must be a host name'), DEFAULT_SNI),
   include_ws: v.optional(flag, false),
   include_xhttp: v.optional(flag, false),
+  include_grpc: v.optional(flag, false),
   include_hysteria2: v.optional(flag, false),
   hysteria_port: v.optional(port, 443),
 })
@@ -41,13 +42,15 @@ export const provisioningOperations = adminOperations('Nodes', [
       ok: installCommand,
     },
     async ({ s, actor, body }) => {
-      const { include_ws, include_xhttp, include_hysteria2, hysteria_port, ...rest } = await body()
+      const wanted = await body()
+      const { label, address, port, sni } = wanted
       return guideNode(s, actor, {
-        ...rest,
-        includeWs: include_ws,
-        includeXhttp: include_xhttp,
-        includeHysteria2: include_hysteria2,
-        hysteriaPort: hysteria_port,
+        ...{ label, address, port, sni },
+        includeWs: wanted.include_ws,
+        includeXhttp: wanted.include_xhttp,
+        includeGrpc: wanted.include_grpc,
+        includeHysteria2: wanted.include_hysteria2,
+        hysteriaPort: wanted.hysteria_port,
       })
     },
   ),

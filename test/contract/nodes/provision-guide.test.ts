@@ -72,6 +72,11 @@ scenarios('POST /admin/api/nodes/provision-guide', [
       expect(row.hysteria_password).not.toBe(row.hysteria_obfs_password)
     },
   ),
+  asks({ include_grpc: true, port: 8443 }, 'with gRPC behind its port', (w) => {
+    expect(rowOf(w, 'amsterdam').transports_json).toEqual([
+      { type: 'grpc', port: 8443, service_name: expect.stringMatching(/^[0-9a-f]{16}$/) },
+    ])
+  }),
   asks({ include_ws: true, include_hysteria2: true }, 'with the usual ports', (w) => {
     const { transports_json, hysteria_port } = rowOf(w, 'amsterdam')
     expect(hysteria_port).toBe(443)
@@ -179,7 +184,8 @@ scenarios('POST /admin/api/nodes/provision-guide refuses', [
   ...['', '1.2.3.4', 'a b', "x'y", '$(x)', 'a\nb'].map((sni) =>
     refuses({ sni }, 'sni must be a host name'),
   ),
-  ...['include_ws', 'include_xhttp', 'include_hysteria2'].map((flag) =>
+  refuses({ include_grpc: true, include_xhttp: true }, 'one of grpc and xhttp behind one port'),
+  ...['include_ws', 'include_xhttp', 'include_grpc', 'include_hysteria2'].map((flag) =>
     refuses({ [flag]: 'yes' }, `${flag} must be true or false`),
   ),
   {

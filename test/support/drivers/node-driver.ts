@@ -74,10 +74,15 @@ export function labShell(lab: Lab, server: NodeServer): NodeShell {
   }
 }
 
-/** Drives a server that was booted. */
-export async function driveNode(lab: Lab, server: NodeServer, target: Target): Promise<DrivenNode> {
+/** Drives a server that was booted, as a node with these changes. */
+export async function driveNode(
+  lab: Lab,
+  server: NodeServer,
+  target: Target,
+  changes: Partial<SoundNode> = {},
+): Promise<DrivenNode> {
   const program = nodeProgram(labShell(lab, server), '')
-  const row = await managedRow(server, target)
+  const row = { ...(await managedRow(server, target)), ...changes } as SoundNode
   const apply = async (add: string[], remove: string[]) => {
     const valueFor = valuesOf(row, 2)
     const lines = add.map((uuid): [string, string] => [uuid, valueFor(uuid)])

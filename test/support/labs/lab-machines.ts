@@ -26,7 +26,7 @@ export interface ManagedServer extends Machine {
   /** The short id of the configuration that Xray was started with last, or will be. */
   shortId(): string | undefined
   /** The uuids that the running Xray holds by a transport, REALITY unless told otherwise, sorted; null when it does not answer. */
-  held(transport?: 'reality' | 'xhttp' | 'ws'): Promise<string[] | null>
+  held(transport?: 'reality' | 'xhttp' | 'grpc' | 'ws'): Promise<string[] | null>
 }
 
 /** The addresses of all servers, and of the outside that routes between them. */

@@ -7,9 +7,9 @@ import type { Lab } from './lab.ts'
 import type { Client, Service } from './service.ts'
 
 export type ClientCore = 'xray' | 'sing-box' | 'mihomo' | 'hysteria'
-export type EntryKind = 'reality' | 'ws' | 'xhttp' | 'hysteria2'
+export type EntryKind = 'reality' | 'ws' | 'xhttp' | 'grpc' | 'hysteria2'
 
-/** What each core speaks (sing-box and mihomo have no XHTTP, the hysteria client only its own protocol). */
+/** What each core speaks of a node without gRPC (sing-box and mihomo have no XHTTP, the hysteria client only its own protocol). */
 export const SPOKEN: [ClientCore, EntryKind][] = [
   ['xray', 'reality'],
   ['xray', 'ws'],
@@ -24,10 +24,18 @@ export const SPOKEN: [ClientCore, EntryKind][] = [
   ['hysteria', 'hysteria2'],
 ]
 
+/** By gRPC, which is behind the port of REALITY in place of XHTTP. */
+export const SPOKEN_GRPC: typeof SPOKEN = [
+  ['xray', 'grpc'],
+  ['sing-box', 'grpc'],
+  ['mihomo', 'grpc'],
+]
+
 const SUFFIX: Record<EntryKind, string> = {
   reality: '',
   ws: ' · WS',
   xhttp: ' · XHTTP',
+  grpc: ' · gRPC',
   hysteria2: ' · HY2',
 }
 

@@ -29,6 +29,7 @@ test('every table that a backup brings is declared', async () => {
 describe('a column holds', () => {
   const transport = (fields: object) =>
     JSON.stringify([{ type: 'ws', port: 8443, path: '/x', ...fields }])
+  const GRPC = '[{"type":"grpc","port":443,"service_name":"a.b"}]'
   const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
   const hash = `pbkdf2-sha256$200000$${'a'.repeat(22)}$${'b'.repeat(43)}`
 
@@ -47,11 +48,14 @@ describe('a column holds', () => {
     [
       'nodes',
       'transports_json',
-      ['[]', transport({}), transport({ cert: CERT_PEM })],
+      ['[]', transport({}), transport({ cert: CERT_PEM }), GRPC],
       [
         ...['', '[', '{}', 'null', null, transport({ port: '1' }), transport({ port: 1.5 })],
         ...[transport({ more: 1 }), transport({ cert: `${CERT_PEM}\nx` })],
         ...[transport({ path: '/"' }), transport({ type: 'tcp' })],
+        ...[transport({ service_name: '' }), transport({ service_name: '/a' })],
+        // Both behind the port of REALITY.
+        `[${GRPC.slice(1, -1)},{"type":"xhttp","port":443,"path":"/x"}]`,
       ],
     ],
     ['admins', 'password_hash', [hash], [hash.replace('200000', '9999999'), 'x', '', null]],

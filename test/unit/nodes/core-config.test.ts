@@ -6,6 +6,7 @@ import { configurationsOf } from '#src/domain/nodes/sync/programs.ts'
 
 const WS = { type: 'ws', port: 8443, path: '/ws' } as const
 const XHTTP = { type: 'xhttp', port: 443, path: '/xh' } as const
+const GRPC = { type: 'grpc', port: 443, service_name: 'the service' } as const
 const KEY = 'K'.repeat(43)
 
 /** What came past the rules, as much as what they let in. */
@@ -64,7 +65,7 @@ describe('the parameters of a core', () => {
   })
 })
 
-describe('WS and XHTTP', () => {
+describe('WS, XHTTP and gRPC', () => {
   test('XHTTP listens behind the REALITY port, on a socket of its own per node, without flow', () => {
     const rows = [node({ transportsJson: [XHTTP] }), node({ code: 'b', port: 444 })]
     const [reality, xhttp, other] = inbounds(...rows)
@@ -79,6 +80,20 @@ describe('WS and XHTTP', () => {
       'security none',
     ])
     expect(other?.join()).not.toContain('fallback')
+  })
+
+  test('so does gRPC, by a service name', () => {
+    const [reality, grpc] = inbounds(node({ transportsJson: [GRPC] }))
+    expect(reality?.at(-1)).toBe('fallback de1.grpc')
+    expect(grpc).toEqual([
+      'inbound de1.grpc',
+      'protocol vless',
+      'socket de1.grpc',
+      'group de1',
+      'network grpc',
+      'service-name the%20service',
+      'security none',
+    ])
   })
 
   test('WS has a port and the certificate of the node', () => {
@@ -182,6 +197,7 @@ describe('servedNodes', () => {
     ['port', { port: '443\nport 1' as unknown as number }],
     ['path', { transportsJson: [{ ...WS, path: LINE }] }],
     ['path', { transportsJson: [{ ...XHTTP, path: '/\x1b' }] }],
+    ['service name', { transportsJson: [{ ...GRPC, service_name: '\x1b' }] }],
     ['port of a transport', { transportsJson: [{ ...WS, port: LINE as unknown as number }] }],
     ['SNI as a target', { sni: '-.test' }],
   ] satisfies [string, Partial<Node>][])(

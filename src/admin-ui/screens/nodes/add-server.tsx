@@ -18,6 +18,7 @@ interface Wanted {
   port: number | null
   sni: string
   include_xhttp: boolean
+  include_grpc: boolean
   include_ws: boolean
   include_hysteria2: boolean
   hysteria_port: number | null
@@ -29,6 +30,7 @@ const INITIAL: Wanted = {
   port: 443,
   sni: 'dl.google.com',
   include_xhttp: false,
+  include_grpc: false,
   include_ws: false,
   include_hysteria2: false,
   hysteria_port: 443,
@@ -116,7 +118,20 @@ function TransportStep({ form, back }: { form: Form<Wanted>; back: () => void })
         </div>
       </fieldset>
       <div class="transport">
-        <Switch label={w.xhttp} hint={w.xhttpHint} {...form.field('include_xhttp')} />
+        <Switch
+          label={w.xhttp}
+          hint={w.xhttpHint}
+          {...form.field('include_xhttp')}
+          onValue={(on) => form.set({ include_xhttp: on, ...(on && { include_grpc: false }) })}
+        />
+      </div>
+      <div class="transport">
+        <Switch
+          label={w.grpc}
+          hint={w.grpcHint}
+          {...form.field('include_grpc')}
+          onValue={(on) => form.set({ include_grpc: on, ...(on && { include_xhttp: false }) })}
+        />
       </div>
       <div class="transport">
         <Switch label={w.ws} hint={w.wsHint(wsPort)} {...form.field('include_ws')} />

@@ -34,6 +34,7 @@ export interface Guide {
   sni: string
   includeWs: boolean
   includeXhttp: boolean
+  includeGrpc: boolean
   includeHysteria2: boolean
   hysteriaPort: number
 }
@@ -95,6 +96,9 @@ function transportsOf(guide: Guide): Transport[] {
     ...(guide.includeXhttp
       ? [{ type: 'xhttp', port: guide.port, path: randomPath() } as const]
       : []),
+    ...(guide.includeGrpc
+      ? [{ type: 'grpc', port: guide.port, service_name: randomHex(8) } as const]
+      : []),
     ...(guide.includeHysteria2 ? [{ type: 'hysteria2', port: guide.hysteriaPort } as const] : []),
   ]
 }
@@ -107,8 +111,12 @@ function issueToken(now: Date) {
   }
 }
 
-/** Creates a pending node that is not offered yet, with keys and transports of its own. Gives the command that sets it up. */
+/**
+ * Creates a pending node that is not offered yet, with keys and transports of its own. Gives the command that sets it up. Throws 400
+ * for two transports behind one port.
+ */
 export async function guideNode(s: Deps, actor: Actor, guide: Guide): Promise<InstallCommand> {
+  if (guide.includeXhttp && guide.includeGrpc) throw refusal('grpc-and-xhttp')
   const at = s.clock.now()
   const now = formatTimestamp(at)
   const keys = await generateRealityKeys()

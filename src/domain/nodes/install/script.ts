@@ -3,6 +3,7 @@
 import { readManagementKey } from '#db/management-key.ts'
 import { readNodeByToken } from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
+import type { Transport } from '#db/transport.ts'
 import { servedNodes } from '#src/domain/nodes/core-config.ts'
 import { type SoundNode, soundNode, soundRow } from '#src/domain/nodes/sound.ts'
 import { configurationsOf, PRESENT_PROGRAM } from '#src/domain/nodes/sync/programs.ts'
@@ -35,11 +36,14 @@ export function fillScript(template: string, values: Record<string, string>): st
 
 const encoded = (text: string) => base64(utf8(text))
 
+/** Whether a transport has a port and a certificate of its own: it is not behind REALITY. */
+const isOnItsOwn = ({ type }: Transport) => type !== 'xhttp' && type !== 'grpc'
+
 /** The ports that the node's cores listen on, `PORT/PROTOCOL` each. */
 function portsOf(node: Node): string[] {
-  // XHTTP is behind the node's own port, whichever that is by now.
+  // What is behind REALITY has the node's own port, whichever that is by now.
   const ports = node.transportsJson
-    .filter(({ type }) => type !== 'xhttp')
+    .filter(isOnItsOwn)
     .map(({ type, port }) => `${port}/${type === 'hysteria2' ? 'udp' : 'tcp'}`)
   return [...new Set([`${node.port}/tcp`, ...ports])]
 }
@@ -57,7 +61,7 @@ async function valuesOf(s: Deps, node: SoundNode, token: string): Promise<Record
   const [xray, hysteria] = await Promise.all([digests(s, 'xray'), digests(s, 'hysteria')])
   const key = await s.db.read(readManagementKey)
   const sni = hostNameOf(node.sni) ?? DEFAULT_SNI
-  const types = node.transportsJson.map(({ type }) => type)
+  const pinned = node.transportsJson.filter(isOnItsOwn)
   const { served } = servedNodes([node])
   const parameters = configurationsOf(PRESENT_PROGRAM, served, (one) => `${one.sni}:443`)
   return {
@@ -67,8 +71,7 @@ async function valuesOf(s: Deps, node: SoundNode, token: string): Promise<Record
     OWNER: s.instanceId(),
     SNI: sni,
     PORTS: portsOf(node).join(' '),
-    // XHTTP needs no certificate: REALITY is in front of it.
-    PINNED: types.filter((type) => type !== 'xhttp').join(' '),
+    PINNED: pinned.map(({ type }) => type).join(' '),
     FRESH: node.provisioning === null ? '' : 'yes',
     MANAGEMENT_KEY: key ? soundRow('management_key', key).publicKey.trim() : '',
     XRAY_AMD64: xray.amd64,

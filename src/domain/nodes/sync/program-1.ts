@@ -22,7 +22,7 @@ const CERTIFICATE_FILES = {
 
 /**
  * `minClientVer` 1.0.0, because without it a core of 26.7 turns sing-box and mihomo away (XTLS/Xray-core#6482). xver: the PROXY
- * protocol tells XHTTP's inbound the client's address, by which connections are cut.
+ * protocol tells the inbound behind the port the client's address, by which connections are cut.
  */
 function streamOf(inbound: Inbound): object {
   switch (inbound.kind) {
@@ -44,6 +44,12 @@ function streamOf(inbound: Inbound): object {
         xhttpSettings: { path: inbound.path },
         sockopt: { acceptProxyProtocol: true },
       }
+    case 'grpc':
+      return {
+        network: 'grpc',
+        grpcSettings: { serviceName: inbound.serviceName },
+        sockopt: { acceptProxyProtocol: true },
+      }
     case 'ws':
       return {
         network: 'ws',
@@ -59,7 +65,7 @@ const socketOf = (tag: string) => `@subpanel.${tag}`
 /** One inbound. Tag, port and clients stand on lines of their own for the node program. */
 function renderInbound(inbound: Inbound): string {
   const { tag, group, kind } = inbound
-  const at = kind === 'xhttp' ? { listen: socketOf(tag) } : { port: inbound.port }
+  const at = 'port' in inbound ? { port: inbound.port } : { listen: socketOf(tag) }
   const flow = kind === 'reality' ? inbound.flow : ''
   const fallback = kind === 'reality' ? inbound.fallback : null
   const fallbacks = [{ dest: socketOf(fallback ?? ''), xver: 2 }]
