@@ -1,5 +1,8 @@
 /** Share links, one per entry, and the two list bodies made of them. */
 import type { GrpcEntry, Hysteria2Entry, ListEntry, RealityEntry, XhttpEntry } from './entries.ts'
+import { XHTTP_EXTRA } from './xmux.ts'
+
+const EXTRA = JSON.stringify(XHTTP_EXTRA)
 
 /** The link of one entry, pure ASCII. */
 export function shareLink(entry: ListEntry): string {
@@ -58,6 +61,7 @@ function writeInbound(entry: ListEntry): WrittenInbound {
         type: 'xhttp',
         path: entry.path,
         mode: 'auto',
+        extra: EXTRA,
         ...reality(entry),
       })
     case 'grpc':

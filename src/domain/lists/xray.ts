@@ -1,5 +1,6 @@
 /** The connection list as one Xray client config: local SOCKS and HTTP, the fastest server. */
 import type { GrpcEntry, Hysteria2Entry, ListEntry, RealityEntry, XhttpEntry } from './entries.ts'
+import { XHTTP_EXTRA } from './xmux.ts'
 
 /** All servers share this prefix of their tags, by which balancer and observatory select them. */
 const TAG_PREFIX = 'proxy '
@@ -87,7 +88,7 @@ function streamSettings(entry: Exclude<ListEntry, Hysteria2Entry>): object {
       return {
         network: 'xhttp',
         ...reality(entry),
-        xhttpSettings: { path: entry.path, mode: 'auto' },
+        xhttpSettings: { path: entry.path, mode: 'auto', extra: XHTTP_EXTRA },
       }
     case 'grpc':
       return {

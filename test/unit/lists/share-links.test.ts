@@ -21,6 +21,8 @@ const names = (sources: Parameters<typeof listEntries>[0]) =>
   listEntries(sources).map((entry) => entry.name)
 
 describe('links', () => {
+  const EXTRA =
+    '%7B%22xmux%22%3A%7B%22maxConnections%22%3A%223%22%2C%22hMaxRequestTimes%22%3A%22600-900%22%2C%22hMaxReusableSecs%22%3A%221800-3000%22%7D%7D'
   const AUTH = 'ANfZQIMEW42r4YxZJqxJTYiP1WFxO6K0WZTvYyfhb1Y'
   const links = listEntries([listSource({ transports: ALL_TRANSPORTS })]).map(shareLink)
 
@@ -28,7 +30,7 @@ describe('links', () => {
     [
       `vless://${UUID}@de1.example.com:443?encryption=none&flow=xtls-rprx-vision&type=tcp&headerType=none&security=reality&sni=target.test&fp=chrome&pbk=${PUBLIC_KEY}&sid=0123456789abcdef&spx=%2F#Germany`,
       `vless://${UUID}@de1.example.com:8443?encryption=none&type=ws&security=tls&sni=target.test&host=target.test&path=%2Fws-path&fp=chrome&alpn=http%2F1.1&pcs=${CERT_SHA256}#Germany%20%C2%B7%20WS`,
-      `vless://${UUID}@de1.example.com:443?encryption=none&type=xhttp&path=%2Fxhttp-path&mode=auto&security=reality&sni=target.test&fp=chrome&pbk=${PUBLIC_KEY}&sid=0123456789abcdef&spx=%2F#Germany%20%C2%B7%20XHTTP`,
+      `vless://${UUID}@de1.example.com:443?encryption=none&type=xhttp&path=%2Fxhttp-path&mode=auto&extra=${EXTRA}&security=reality&sni=target.test&fp=chrome&pbk=${PUBLIC_KEY}&sid=0123456789abcdef&spx=%2F#Germany%20%C2%B7%20XHTTP`,
       `hysteria2://${AUTH}@de1.example.com:8444/?sni=target.test&insecure=1&pinSHA256=${CERT_SHA256}&obfs=salamander&obfs-password=obfs%20password#Germany%20%C2%B7%20HY2`,
     ].map((link, i) => [i, link] as const),
   )('link %i is exact', (i, link) => {
