@@ -153,6 +153,19 @@ export async function noteChecked(
   })
 }
 
+/** Notes whether nodes redirect the range of ports that these rows of them say: lists have it from then on. */
+export async function noteHopping(
+  db: Database,
+  rows: Pick<Node, 'code' | 'hysteriaHop' | 'hysteriaHopping'>[],
+  hopping: boolean,
+): Promise<void> {
+  for (const { code, hysteriaHop, hysteriaHopping } of rows) {
+    if (hysteriaHop === null || hysteriaHopping === hopping) continue
+    const isSame = and(eq(nodes.code, code), eq(nodes.hysteriaHop, hysteriaHop))
+    await db.tx((tx) => run(tx.update(nodes).set({ hysteriaHopping: hopping }).where(isSame)))
+  }
+}
+
 /** Notes that a change may not have reached these nodes. */
 export function* noteBehindIn(tx: Query, codes: string[]) {
   const behind = sql`${nodes.behind} + 1`

@@ -132,6 +132,8 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     hysteriaPort: is.port,
     hysteriaPassword: is.nodePassword,
     hysteriaObfsPassword: is.nodePassword,
+    hysteriaHop: is.portRange,
+    hysteriaHopping: flag,
     provisionToken: is.token,
     provisionExpiresAt: timestamp,
     provisioning: among(schema.nodes.provisioning),

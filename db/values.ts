@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { normalName } from '#src/lib/account-name.ts'
+import { isPortRange } from '#src/lib/port-range.ts'
 import { TOTP_SECRET } from '#src/lib/totp.ts'
 import { UUID } from '#src/lib/uuid.ts'
 import { integer, plainText, requiredLine, requiredText } from '#src/lib/values.ts'
@@ -160,6 +161,13 @@ export const trafficRatio = integer(0, 1000)
 export const groupCode = planCode
 export const groupLabel = requiredLine(128)
 export const port = integer(1, 65_535)
+
+const PORT_RANGE_FAULT = 'must be a first and a last port, as 20000-30000'
+
+export const portRange = v.pipe(
+  v.string('must be a string'),
+  v.check(isPortRange, PORT_RANGE_FAULT),
+)
 
 /** Parts of a link: printable, without spaces. */
 export const linkPart = v.pipe(

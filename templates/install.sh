@@ -114,6 +114,9 @@ check_owner() {
   fi
 }
 
+# The UDP ports among which clients of Hysteria hop; empty without.
+hop_range() { base64 -d <<<"$HYSTERIA_PARAMS" | sed -n 's/^hop //p'; }
+
 install_packages() {
   local tool package missing=()
   while read -r tool package; do
@@ -127,6 +130,7 @@ ss iproute
 awk gawk
 setpriv util-linux
 LIST
+  [ -z "$(hop_range)" ] || command -v nft >/dev/null || command -v iptables >/dev/null || missing+=(nftables)
   [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/tls/certs/ca-bundle.crt ] || missing+=(ca-certificates)
   [ ${#missing[@]} -gt 0 ] || return 0
   say "    ${missing[*]}"
@@ -457,6 +461,8 @@ configure() {
   answer=$("$LIB/agent" "$1" <"$WORK/request" 2>"$WORK/log") || die "the node program does not run: $(tail -n 1 "$WORK/log")"
   [[ $answer == '{"ok":true,'* ]] || die "the node program refuses the configuration of $1: $answer"
   [[ $answer != *'"restarted":true'* ]] || RESTART[$3]=''
+  [[ $answer != *'"hop":false'* ]] ||
+    say "    WARNING: the UDP ports $(hop_range) are not redirected to Hysteria: neither nft nor iptables does it here. Lists are without them."
 }
 
 start_core() {
@@ -505,7 +511,7 @@ tune_network() {
 # Never fatal: the core runs, and who has a firewall of their own kind knows it.
 open_firewall() {
   local port hop ports=$PORTS
-  hop=$(base64 -d <<<"$HYSTERIA_PARAMS" | sed -n 's/^hop //p')
+  hop=$(hop_range)
   [ -z "$hop" ] || ports+=" $hop/udp"
   # Not into `grep -q`: it goes at the first match, and what ufw has not written by then would count as its failure.
   if command -v ufw >/dev/null && [[ $'\n'$(ufw status 2>/dev/null) == *$'\n''Status: active'* ]]; then

@@ -1219,7 +1219,8 @@ verb_status() {
   is_current || config=''
   if [ -e "$DIR/hysteria.yaml" ]; then
     kick others "$DIR/clients" 30 >/dev/null
-    hysteria="{\"config\":\"$(hysteria_config)\",\"up\":$hysteria_up,\"epoch\":$([ -z "$run" ] && echo null || echo "\"$run\""),\"counters\":[${news[1]}]}"
+    keep_hop
+    hysteria="{\"config\":\"$(hysteria_config)\",\"up\":$hysteria_up,\"epoch\":$([ -z "$run" ] && echo null || echo "\"$run\"")$HOP,\"counters\":[${news[1]}]}"
   fi
   unlock
   reply '{"ok":true,"program":%d,"node":"%s","owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{"up":%s,"version":%s,%s},"reading":"%s","counters":[%s],"hysteria":%s}' \
@@ -1473,28 +1474,41 @@ read_hop() {
 # TOOL [ARG]…: works on our chain by iptables or ip6tables.
 hop_chain() { timeout 10 "$1" -w 5 -t nat "${@:2}" >/dev/null 2>&1 9>&-; }
 
+# TOOL -A|-C: adds the rule that has what arrives at the ports of RANGE redirected to PORT to our chain, or tells whether it is there.
+hop_rule() { hop_chain "$1" "$2" SUBPANEL-HOP -m addrtype --dst-type LOCAL -p udp --dport "${RANGE/-/:}" -j REDIRECT --to-ports "$PORT"; }
+
 # TOOL: has what arrives at the ports of RANGE redirected to PORT.
-add_hop_chain() {
-  hop_chain "$1" -N SUBPANEL-HOP &&
-    hop_chain "$1" -A SUBPANEL-HOP -m addrtype --dst-type LOCAL -p udp --dport "${RANGE/-/:}" -j REDIRECT --to-ports "$PORT" &&
-    hop_chain "$1" -I PREROUTING -j SUBPANEL-HOP
+add_hop_chain() { hop_chain "$1" -N SUBPANEL-HOP && hop_rule "$1" -A && hop_chain "$1" -I PREROUTING -j SUBPANEL-HOP; }
+
+# Whether the ports of RANGE are redirected to PORT.
+is_redirected() {
+  local tool first=${RANGE%-*} last=${RANGE#*-} found
+  found=$(timeout 10 nft list chain inet subpanel hop 2>/dev/null </dev/null 9>&-) || found=''
+  # Some versions of nft write a range of one port as that port.
+  [[ $found != *" udp dport $RANGE redirect to :$PORT"* ]] || return 0
+  [[ $first != "$last" || $found != *" udp dport $first redirect to :$PORT"* ]] || return 0
+  for tool in iptables ip6tables; do
+    ! { hop_rule "$tool" -C && hop_chain "$tool" -C PREROUTING -j SUBPANEL-HOP; } || return 0
+  done
+  return 1
 }
 
 # Redirects the UDP ports of RANGE to PORT, and no others any more; status 1 where neither tool can.
 redirect_range() {
-  local tool status=1
+  local tool status=1 table=''
   for tool in iptables ip6tables; do
     hop_chain "$tool" -F SUBPANEL-HOP || continue
     while hop_chain "$tool" -D PREROUTING -j SUBPANEL-HOP; do :; done
     hop_chain "$tool" -X SUBPANEL-HOP || true
   done
-  # A table that is not there cannot be deleted.
-  if printf '%s\n' 'table inet subpanel' 'delete table inet subpanel' "${RANGE:+table inet subpanel {
+  [ -z "$RANGE" ] || table="table inet subpanel {
     chain hop {
       type nat hook prerouting priority dstnat
       fib daddr type local udp dport $RANGE redirect to :$PORT
     }
-  }}" | timeout 10 nft -f - >/dev/null 2>&1 9>&-; then
+  }"
+  # A table that is not there cannot be deleted.
+  if printf '%s\n' 'table inet subpanel' 'delete table inet subpanel' "$table" | timeout 10 nft -f - >/dev/null 2>&1 9>&-; then
     return 0
   fi
   [ -n "$RANGE" ] || return 0
@@ -1502,7 +1516,15 @@ redirect_range() {
   return "$status"
 }
 
-# FORMER PRESENT: puts the range of the parameters PRESENT in place of that of FORMER; sets HOP, a member of the answer.
+# Has the installed range redirected again where something else has taken that away, as who loads the firewall's rules anew; sets HOP, a member of the answer.
+keep_hop() {
+  HOP=''
+  read_hop "$DIR/hysteria.params"
+  [ -n "$RANGE" ] || return 0
+  if is_redirected || redirect_range; then HOP=',"hop":true'; else HOP=',"hop":false'; fi
+}
+
+# FORMER PRESENT: puts the range of the parameters PRESENT in place of that of FORMER; sets HOP.
 hop() {
   local former
   read_hop "$1"
@@ -1528,12 +1550,16 @@ verb_hysteria() {
   else
     render_hysteria "$WORK/hysteria.params" >"$WORK/hysteria.yaml" || refuse_parameters
     awk '$3 ~ /^auth=/ { print substr($3, 6), $1 }' "$DIR/clients" >"$WORK/hy2-users"
-    [ "$SUPERVISOR" != systemd ] || : >"$DIR/unread.hysteria"
+    # Where the range alone is another one, the core runs on.
+    if [ ! -e "$DIR/unread.hysteria" ] && cmp -s "$WORK/hysteria.yaml" "$DIR/hysteria.yaml"; then
+      ! hysteria_api GET /online >/dev/null || LIVE=true
+    fi
+    $LIVE || [ "$SUPERVISOR" != systemd ] || : >"$DIR/unread.hysteria"
     install_owner "$NEW_OWNER"
     hop "$DIR/hysteria.params" "$WORK/hysteria.params"
     install_state hy2-users hysteria.params hysteria.yaml
     rm -f "$DIR/hysteria.base"
-    restart hysteria hysteria_is_new "$(hysteria_run)"
+    $LIVE || restart hysteria hysteria_is_new "$(hysteria_run)"
     ! $LIVE || rm -f "$DIR/unread.hysteria"
   fi
   reply '{"ok":true,"config":"%s","restarted":%s,"live":%s%s}' "$CONFIG" "$RESTARTED" "$LIVE" "$HOP"

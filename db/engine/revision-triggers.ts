@@ -20,6 +20,8 @@ const NODE_COLUMNS = [
   'hysteria_port',
   'hysteria_password',
   'hysteria_obfs_password',
+  'hysteria_hop',
+  'hysteria_hopping',
   'core_version',
   'enabled',
   'sort_order',

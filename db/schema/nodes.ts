@@ -21,6 +21,10 @@ export const nodes = table('nodes', {
   hysteriaPort: int('hysteria_port'),
   hysteriaPassword: text('hysteria_password'),
   hysteriaObfsPassword: text('hysteria_obfs_password'),
+  /** The UDP ports among which clients hop, `20000-30000`. */
+  hysteriaHop: text('hysteria_hop'),
+  /** The node redirects them, as a pass found it last: from then on they are in lists. */
+  hysteriaHopping: bool('hysteria_hopping').notNull().default(false),
   provisionToken: text('provision_token').unique(),
   provisionExpiresAt: text('provision_expires_at'),
   /** An install command waits to be run: the first one of the node, or one given out again. Null: none since an activation. */

@@ -127,6 +127,9 @@ export function nodeView(node: Node) {
     hysteria_port: node.hysteriaPort,
     hysteria_password: node.hysteriaPassword,
     hysteria_obfs_password: node.hysteriaObfsPassword,
+    ...(node.hysteriaHop === null
+      ? {}
+      : { hysteria_hop: node.hysteriaHop, hysteria_hopping: node.hysteriaHopping }),
     provision_expires_at: node.provisionExpiresAt,
     provisioning: node.provisioning,
     ssh_port: node.sshPort,

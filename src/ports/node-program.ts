@@ -20,8 +20,14 @@ export interface CoreStatus {
   core: { up: boolean; version: string | null; uptimeS: number | null; epoch: string | null }
   reading: string
   counters: Counters
-  /** Hysteria beside the core, with counters of its own; null where the node has none. */
-  hysteria: { config: string; up: boolean; epoch: string | null; counters: Counters } | null
+  /** Hysteria beside the core, with counters of its own; null where the node has none. `hop`: whether its range of ports is redirected. */
+  hysteria: {
+    config: string
+    up: boolean
+    epoch: string | null
+    hop: boolean
+    counters: Counters
+  } | null
 }
 
 /** Absolute bytes since a core's start. */
@@ -75,8 +81,8 @@ export interface NodeProgram {
   apply(request: ApplyRequest): Promise<ApplyResult>
   /** Gives the core what it is to run: parameters, or the whole configuration for program 1. */
   configure(caller: Caller, text: string): Promise<void>
-  /** The same for Hysteria; an empty text ends it. */
-  hysteria(caller: Caller, text: string): Promise<void>
+  /** The same for Hysteria; an empty text ends it. Gives whether its range of ports is redirected. */
+  hysteria(caller: Caller, text: string): Promise<boolean>
   /** Takes everybody's access away and stops the cores. */
   retire(owner: string, timeoutMs: number): Promise<void>
   metrics(timeoutMs: number): Promise<HostMetrics>

@@ -78,6 +78,8 @@ export const RULES_OF_THE_PANEL = withStatus(400, {
   'fingerprint-of-another-key': 'is not that of the key presented last',
   'not-each-code-once': 'must name every {kind} exactly once',
   'same-node': 'must be another node',
+  'not-a-port-range': 'must be a first and a last port, as 20000-30000',
+  'without-hysteria': 'needs Hysteria2 on the node',
   'not-a-short-id': 'must be up to 16 hex digits, an even number, on a {kind} node',
   'not-a-flow': 'must be empty or xtls-rprx-vision on a {kind} node',
 })

@@ -24,6 +24,13 @@ const SETS: Record<string, ListSource[]> = {
     listSource({ shortId: '', sni: '', transports: WITH_GRPC }),
     listSource({ code: 'h', coreVersion: '26.9.8', transports: WITH_GRPC }),
   ],
+  'a range of ports to hop among': [
+    listSource({ hysteriaHop: '20000-30000', hysteriaHopping: true, transports: ALL_TRANSPORTS }),
+    listSource({
+      ...{ code: 'o', hysteriaHop: '7-7', hysteriaHopping: true, hysteriaObfsPassword: null },
+      transports: ALL_TRANSPORTS,
+    }),
+  ],
   'no entries': [],
   'nasty labels': nastySources(),
   'short id of digits': [listSource({ shortId: '0123456789012345', transports: ALL_TRANSPORTS })],

@@ -48,6 +48,11 @@ export const nodesEn = {
   goOn: 'Go on with the setup',
   reinstall: 'Install command',
   notSetUp: 'This server is not set up yet.',
+  lacksHopping: 'It does not redirect the port range of Hysteria2, so lists are without it.',
+  hop: 'Port range of Hysteria2 (UDP)',
+  hopHint:
+    'Apps hop among these ports, so that closing one stops nobody: a first and a last one. Open them in your provider’s firewall too.',
+  hopWaits: 'Lists have it as soon as the server says that it redirects these ports.',
   outdated:
     'It runs a former node program, by which whoever has the management key (every backup has it) is root on this server. Run the install command there again, as root: customers are interrupted for a second.',
   none: 'There are no nodes yet',

@@ -210,6 +210,8 @@ export const refusalsRu: Record<PanelCode, string> = {
   'fingerprint-of-another-key': 'это отпечаток не того ключа, который предъявлен последним',
   'not-each-code-once': 'каждый код должен быть назван ровно один раз',
   'same-node': 'нужен другой сервер',
+  'not-a-port-range': 'первый и последний порт, например 20000-30000',
+  'without-hysteria': 'на сервере должна быть Hysteria2',
   'not-a-short-id': 'до 16 шестнадцатеричных цифр, чётное число',
   'not-a-flow': 'пусто или xtls-rprx-vision',
 }

@@ -31,6 +31,8 @@ export const saidRu: Record<string, string> = {
   'Hysteria is left out: its obfs password is not 4 to 256 bytes of text':
     'Hysteria не запускается: её пароль obfs должен быть текстом от 4 до 256 байт',
   'Hysteria is not running': 'Hysteria не запущена',
+  'its range of UDP ports is not redirected to Hysteria: neither nft nor iptables does it there':
+    'диапазон UDP-портов не перенаправлен на Hysteria: на сервере не работают ни nft, ни iptables',
   'no SSH connection to {}: {}': 'нет связи по SSH с {}: {}',
   "{} does not let {} in with this installation's management key":
     '{} не пускает {} с ключом этой панели',

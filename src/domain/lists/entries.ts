@@ -59,6 +59,8 @@ export type Hysteria2Entry = EntryBase & {
   kind: 'hysteria2'
   auth: string
   obfsPassword: string | null
+  /** Ports among which a client may hop, which lead to the one above: `20000-30000`. */
+  hop: string | null
   certPem: string
   certSha256: string
 }
@@ -212,7 +214,8 @@ function transportInbound(
   }
   if (!hysteriaPassword) return null
   const obfsPassword = node.hysteriaObfsPassword
-  const inbound = { kind: 'hysteria2', ...pinned, obfsPassword } as const
+  const hop = node.hysteriaHopping ? node.hysteriaHop : null
+  const inbound = { kind: 'hysteria2', ...pinned, obfsPassword, hop } as const
   return ({ name, uuid }, unique) => ({
     ...inbound,
     inbound: made(inbound),

@@ -102,6 +102,7 @@ function proxy(entry: MihomoEntry): Yaml {
         type: 'hysteria2',
         server: entry.address,
         port: entry.port,
+        ports: entry.hop ?? undefined,
         password: entry.auth,
         obfs: entry.obfsPassword ? 'salamander' : undefined,
         'obfs-password': entry.obfsPassword || undefined,

@@ -119,7 +119,8 @@ function vless(
 
 /**
  * Hysteria URI scheme, v2.hysteria.network/docs/developers/URI-Scheme. `insecure` and the pin go
- * together: with both the official client enforces the pin, with the pin alone it asks a public CA.
+ * together: with both the official client enforces the pin, with the pin alone it asks a public CA. Of several ports it reads those behind
+ * the host, where others take none: `mport` is what apps have in their place, and it goes on with the one port.
  */
 function hysteria2(entry: Hysteria2Entry): WrittenInbound {
   const parameters = {
@@ -128,6 +129,7 @@ function hysteria2(entry: Hysteria2Entry): WrittenInbound {
     pinSHA256: entry.certSha256,
     obfs: entry.obfsPassword ? 'salamander' : '',
     'obfs-password': entry.obfsPassword ?? '',
+    mport: entry.hop ?? '',
   }
   return { scheme: 'hysteria2://', rest: `@${authority(entry)}/?${query(parameters)}#` }
 }

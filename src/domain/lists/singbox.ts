@@ -147,7 +147,12 @@ function outbound(entry: SingboxEntry): object {
     case 'hysteria2':
       return {
         type: 'hysteria2',
-        ...server,
+        tag: entry.name,
+        server: entry.address,
+        // Since 1.11; with them the one port would not count.
+        ...(entry.hop === null
+          ? { server_port: entry.port }
+          : { server_ports: [entry.hop.replace('-', ':')] }),
         password: entry.auth,
         ...(entry.obfsPassword
           ? { obfs: { type: 'salamander', password: entry.obfsPassword } }

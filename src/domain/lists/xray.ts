@@ -124,9 +124,20 @@ function reality(entry: RealityEntry | XhttpEntry | GrpcEntry): object {
   }
 }
 
+/** Ports to hop among are read since 26.3.23; what came before goes on with the one port. */
+function finalmask({ obfsPassword, hop }: Hysteria2Entry): object {
+  if (!obfsPassword && hop === null) return {}
+  const udp = [{ type: 'salamander', settings: { password: obfsPassword } }]
+  return {
+    finalmask: {
+      ...(obfsPassword ? { udp } : {}),
+      ...(hop === null ? {} : { quicParams: { udpHop: { ports: hop, interval: 30 } } }),
+    },
+  }
+}
+
 /** Xray speaks Hysteria2 as a client since 26.1.13. */
 function hysteria2(entry: Hysteria2Entry): object {
-  const { obfsPassword } = entry
   return {
     protocol: 'hysteria',
     settings: { version: 2, address: entry.address, port: entry.port },
@@ -139,9 +150,7 @@ function hysteria2(entry: Hysteria2Entry): object {
         pinnedPeerCertSha256: entry.certSha256,
       },
       hysteriaSettings: { version: 2, auth: entry.auth },
-      ...(obfsPassword
-        ? { finalmask: { udp: [{ type: 'salamander', settings: { password: obfsPassword } }] } }
-        : {}),
+      ...finalmask(entry),
     },
   }
 }

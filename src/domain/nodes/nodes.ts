@@ -33,6 +33,7 @@ import type { Services } from '#src/services.ts'
 import { nodeStates } from './alerts.ts'
 import { coreRefusal } from './core-config.ts'
 import { leaveGroups } from './groups.ts'
+import { hasHysteria } from './hysteria-config.ts'
 import { LOCAL_NODE } from './local-node.ts'
 import { retireIn } from './retired.ts'
 
@@ -123,6 +124,7 @@ type NodeChanges = {
 } & {
   enabled?: boolean | undefined
   trafficRatio?: number | undefined
+  hysteriaHop?: string | null | undefined
 }
 
 /** What the apps of customers connect to, and know it by. */
@@ -131,9 +133,13 @@ const PLACE = ['address', 'port', 'publicKey', 'sni'] as const
 const isMoved = (node: Node, fields: NodeChanges): boolean =>
   PLACE.some((key) => fields[key] !== undefined && fields[key] !== node[key])
 
+/** Lists are without another range of ports until the node redirects it. */
+const leftHops = (node: Node, { hysteriaHop }: NodeChanges): Partial<Node> =>
+  hysteriaHop === undefined || hysteriaHop === node.hysteriaHop ? {} : { hysteriaHopping: false }
+
 /**
  * Changes the editable fields of a node; without any it stays as it is. `confirmed` throws where another place may not be given to it:
- * customers are sent there, or will be once it is set up. Throws 404, or 400 for what the core would refuse.
+ * customers are sent there, or will be once it is set up. Throws 404, or 400 for what the core would refuse, and for ports of a Hysteria that is not there.
  */
 export async function editNode(
   s: Deps,
@@ -153,8 +159,11 @@ export async function editNode(
     const keys = Object.keys(fields)
     if (keys.length === 0) return present
     checkServed({ ...present, ...fields })
+    if ('hysteriaHop' in fields && fields.hysteriaHop !== null && !hasHysteria(present)) {
+      throw fieldRefusal('hysteria_hop', 'without-hysteria')
+    }
     if (isMoved(present, fields)) confirmed()
-    const updated = yield* updateNode(tx, code, fields)
+    const updated = yield* updateNode(tx, code, { ...fields, ...leftHops(present, fields) })
     yield* audit(tx, actor, now, { action: 'node.edit', object: code, detail: keys.join(' ') })
     return updated as Node
   })

@@ -3,6 +3,7 @@
  * of its key here, so that whatever a row holds, a line is that line and nothing more.
  */
 import { utf8 } from '#src/lib/encoding.ts'
+import { isPortRange } from '#src/lib/port-range.ts'
 import { isTarget } from '#src/lib/target.ts'
 
 const NAME = /^[A-Za-z0-9._-]{1,64}$/
@@ -38,6 +39,7 @@ const RULES = {
   fallback: isName,
   // With less Hysteria does not start.
   obfs: (text: string) => isText(text, 256) && utf8(text).length >= 4,
+  hop: isPortRange,
 }
 
 export type Parameter = keyof typeof RULES

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot'
 import { readNode } from '#db/nodes.ts'
-import { address, flow, linkPart, port, trafficRatio } from '#db/values.ts'
+import { address, flow, linkPart, port, portRange, trafficRatio } from '#db/values.ts'
 import { dailyTraffic } from '#src/domain/installation/stats.ts'
 import { trustHostKey } from '#src/domain/nodes/host-keys.ts'
 import { checkNode, editNode, nodeMetrics, removeNode } from '#src/domain/nodes/nodes.ts'
@@ -37,6 +37,7 @@ const edition = v.object({
   flow: v.optional(flow),
   shared_uuid: v.optional(sharedUuid),
   traffic_ratio: v.optional(trafficRatio),
+  hysteria_hop: v.optional(v.nullable(portRange)),
 })
 
 const move = v.object({ to: v.string('must be a string') })
@@ -65,9 +66,12 @@ export const oneNodeOperations = adminOperations('Nodes', [
     },
     async ({ s, c, actor, params, body }) => {
       await nodeOf(s, params)
-      const { public_key, short_id, shared_uuid, traffic_ratio, ...rest } = await body()
-      const keys = { publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid }
-      const changes = { ...rest, ...keys, trafficRatio: traffic_ratio }
+      const { public_key, short_id, shared_uuid, traffic_ratio, hysteria_hop, ...rest } =
+        await body()
+      const changes = {
+        ...{ ...rest, publicKey: public_key, shortId: short_id, sharedUuid: shared_uuid },
+        ...{ trafficRatio: traffic_ratio, hysteriaHop: hysteria_hop },
+      }
       const confirmed = () => requireConfirmed(c)
       return nodeView(await editNode(s, actor, params.code, changes, confirmed))
     },

@@ -14,6 +14,7 @@ type Pipe = readonly { kind: string; type: string }[]
 /** Rules that JSON Schema has no words for, or that a `v.metadata` beside them states; by their message. */
 const UNSAID = new Set([
   'must be a time that exists',
+  'must be a first and a last port, as 20000-30000',
   'must be an object of prices by plan code',
   'has an unknown plan',
   'must be a host name',

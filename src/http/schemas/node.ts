@@ -1,8 +1,9 @@
 /** Nodes as the API shows them. */
 import * as v from 'valibot'
-import { count, day, port, trafficRatio, transports } from '#db/values.ts'
+import { count, day, port, portRange, trafficRatio, transports } from '#db/values.ts'
 import type { dailyTraffic } from '#src/domain/installation/stats.ts'
 import type { InstallCommand, NewInstallCommand } from '#src/domain/nodes/install/guide.ts'
+import { LACKS } from '#src/domain/nodes/sync/programs.ts'
 import type { NodeSyncResult } from '#src/ports/node-sync.ts'
 import type { nodeView, retiredNodeView } from '../views.ts'
 import { code, describes, timestamp } from './fields.ts'
@@ -34,6 +35,9 @@ export const node = describes<ReturnType<typeof nodeView>>()(
     hysteria_port: v.nullable(port),
     hysteria_password: v.nullable(v.string()),
     hysteria_obfs_password: v.nullable(v.string()),
+    /** Ports among which clients of Hysteria hop; only where there are some. `hysteria_hopping`: the node redirects them, and lists have them. */
+    hysteria_hop: v.exactOptional(portRange),
+    hysteria_hopping: v.exactOptional(v.boolean()),
     provision_expires_at: v.nullable(timestamp),
     provisioning: v.nullable(v.picklist(['first', 'again'])),
     ssh_port: port,
@@ -48,7 +52,7 @@ export const node = describes<ReturnType<typeof nodeView>>()(
     /** The former node program that it runs, and what that lacks: its install command must be run again. */
     traffic_ratio: v.exactOptional(trafficRatio),
     outdated: v.exactOptional(
-      v.strictObject({ program: count, lacks: v.array(v.picklist(['own-configuration'])) }),
+      v.strictObject({ program: count, lacks: v.array(v.picklist(LACKS)) }),
     ),
   }),
 )

@@ -19,6 +19,9 @@ const short = v.pipe(
 )
 const word = v.pipe(v.string(), v.regex(WORD))
 
+/** Left out where the node has no range of ports, or a former program. */
+const redirected = v.optional(v.boolean(), false)
+
 /** The number of a list that was read before. */
 const list = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
@@ -65,11 +68,19 @@ const statusAnswer = v.object({
   counters: list,
   hysteria: v.optional(
     v.nullable(
-      v.object({ config: sha, up: v.boolean(), epoch: v.nullable(short), counters: list }),
+      v.object({
+        config: sha,
+        up: v.boolean(),
+        epoch: v.nullable(short),
+        hop: redirected,
+        counters: list,
+      }),
     ),
     null,
   ),
 })
+
+const hysteriaAnswer = v.object({ hop: redirected })
 
 const listAnswer = v.object({ clients: sha, lines: list })
 
@@ -246,7 +257,7 @@ export function nodeProgram(shell: NodeShell, node: string): NodeProgram {
     },
     async hysteria(caller, text) {
       const input = configuration(callerIn(caller, node), text)
-      await call(['hysteria'], v.object({}), CONFIGURE_MS, input)
+      return (await call(['hysteria'], hysteriaAnswer, CONFIGURE_MS, input)).hop
     },
     async retire(owner, timeoutMs) {
       const retire = (words: string[]) => call(['retire', ...words], v.object({}), timeoutMs)

@@ -21,6 +21,8 @@ export interface FakeNode {
     epoch: string
     counters: Map<string, [up: number, down: number]>
   } | null
+  /** Whether it can redirect a range of ports. */
+  redirects: boolean
   epoch: string
   up: boolean
   /** What every verb that is called does instead of answering. */
@@ -58,6 +60,7 @@ export function createFakeNode(): FakeNode {
   const needsBlocks = (asked: boolean) => {
     if (asked && node.version < 2) throw new NodeError('unknown-verb', 'no blocks')
   }
+  const redirects = (parameters: string) => node.redirects && parameters.includes('\nhop ')
   const program: NodeProgram = {
     async status() {
       enter('status')
@@ -80,6 +83,7 @@ export function createFakeNode(): FakeNode {
           config: sha256Hex(node.hysteria.config),
           up: true,
           epoch: node.hysteria.epoch,
+          hop: redirects(node.hysteria.config),
           counters: listCounters(node.hysteria.counters),
         },
       }
@@ -130,6 +134,7 @@ export function createFakeNode(): FakeNode {
       if (node.owner === '') node.owner = owner
       const epoch = `hysteria-${++restarts}`
       node.hysteria = base === '' ? null : { config: base, epoch, counters: new Map() }
+      return redirects(base)
     },
     async retire() {
       enter('retire')
@@ -161,6 +166,7 @@ export function createFakeNode(): FakeNode {
     config: '',
     given: '',
     hysteria: null,
+    redirects: true,
     epoch: 'epoch-0',
     up: true,
     failure: null,

@@ -68,6 +68,12 @@ export const FORMATS: Record<ClientCore, ListFormat> = {
   hysteria: 'links',
 }
 
+/** A link with the ports where the official client reads them: apps have them in `mport`. */
+function hopping(link: string): string {
+  const ports = /[?&]mport=([\d-]+)/.exec(link)?.[1]
+  return ports === undefined ? link : link.replace(/:\d+\/\?/, `:${ports}/?`)
+}
+
 const prepare: Record<ClientCore, (wanted: Wanted) => Started> = {
   xray({ lab, port, entry, list }) {
     const outbounds = JSON.parse(list).outbounds as { tag: string }[]
@@ -96,8 +102,8 @@ const prepare: Record<ClientCore, (wanted: Wanted) => Started> = {
     return { file, args: ['-d', join(lab.dir, `mihomo-${port}`), '-f', file] }
   },
   hysteria({ lab, port, list }) {
-    const link = list.split('\n').find((line) => line.startsWith('hysteria2://'))
-    const yaml = `server: "${link}"\nsocks5:\n  listen: 127.0.0.1:${port}\n`
+    const link = hopping(list.split('\n').find((line) => line.startsWith('hysteria2://')) ?? '')
+    const yaml = `server: "${link}"\ntransport: {type: udp, udp: {hopInterval: 5s}}\nsocks5:\n  listen: 127.0.0.1:${port}\n`
     const file = write(lab, `client-${port}.yaml`, yaml)
     return { file, args: ['client', '--disable-update-check', '-c', file] }
   },

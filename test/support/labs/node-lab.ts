@@ -151,6 +151,7 @@ function install(home: string, state: string, hysteria: boolean): StandIn {
   if (hysteria) {
     const config = join(state, 'hysteria.yaml')
     standIn.addUnit('hysteria', [
+      `ExecStartPre=-+bash ${PROGRAM} prestart hysteria`,
       `ExecStart=${findCore('hysteria')} server --disable-update-check -c ${config}`,
       'Restart=always',
     ])

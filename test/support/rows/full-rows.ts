@@ -64,6 +64,8 @@ export async function fillEveryTable(w: World): Promise<void> {
     ]),
     hysteria_password: 'password',
     hysteria_obfs_password: 'obfs',
+    hysteria_hop: '20000-30000',
+    hysteria_hopping: 1,
   })
   addNode(w, 'nl1', {
     kind: 'managed',

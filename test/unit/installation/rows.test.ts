@@ -58,6 +58,8 @@ describe('a column holds', () => {
         `[${GRPC.slice(1, -1)},{"type":"xhttp","port":443,"path":"/x"}]`,
       ],
     ],
+    ['nodes', 'hysteria_hop', [null, '1-65535', '7-7'], ['', '2-1', '1-65536', '1-2\n', '443']],
+    ['nodes', 'hysteria_hopping', [0, 1], [2, null, 'yes']],
     ['admins', 'password_hash', [hash], [hash.replace('200000', '9999999'), 'x', '', null]],
     [
       'admins',

@@ -1,8 +1,14 @@
-/** gRPC in every format. */
+/** gRPC, and the ports among which clients of Hysteria2 hop, in every format. */
 import { expect, test } from 'vitest'
 import { listEntries } from '#src/domain/lists/entries.ts'
 import { type ListFormat, type ListOptions, renderList } from '#src/domain/lists/formats.ts'
-import { listSource, PUBLIC_KEY, UUID, WITH_GRPC } from '#test/fixtures/lists/samples.ts'
+import {
+  ALL_TRANSPORTS,
+  listSource,
+  PUBLIC_KEY,
+  UUID,
+  WITH_GRPC,
+} from '#test/fixtures/lists/samples.ts'
 
 const OPTIONS: ListOptions = { brandName: 'Subpanel', singboxVersion: null, wsAndXhttp: true }
 type Source = Parameters<typeof listSource>[0]
@@ -59,4 +65,36 @@ test('gRPC with a key that no core takes is left out of configs, and without a s
     expect(render(format, { ...GRPC, publicKey: 'no key' })).not.toContain('gRPC')
   const transports = WITH_GRPC.map(({ service_name, ...rest }) => rest)
   expect(render('links', { transports })).not.toContain('gRPC')
+})
+
+const HOPS = { hysteriaHop: '20000-30000', hysteriaHopping: true, transports: ALL_TRANSPORTS }
+const HY2 = 'Germany · HY2'
+
+test('a link says the ports beside the one, which stays in its place', () => {
+  const link = render('links', HOPS).split('\n').at(-1)
+  expect(link).toContain('@de1.example.com:8444/?')
+  expect(link).toMatch(/&mport=20000-30000#/)
+  expect(render('links', HOPS, { wsAndXhttp: false })).toContain('mport=20000-30000')
+})
+
+test('each config says them in its own way', () => {
+  expect(render('mihomo', HOPS)).toContain('    port: 8444\n    ports: "20000-30000"\n')
+  const singbox = outboundOf(render('singbox', HOPS), HY2)
+  expect(singbox).toMatchObject({ server: 'de1.example.com', server_ports: ['20000:30000'] })
+  expect(singbox).not.toHaveProperty('server_port')
+  const finalmask = (source: Source) =>
+    outboundOf(render('xray', source), `proxy ${HY2}`).streamSettings.finalmask
+  const quicParams = { udpHop: { ports: '20000-30000', interval: 30 } }
+  expect(finalmask(HOPS)).toEqual({
+    udp: [{ type: 'salamander', settings: { password: 'obfs password' } }],
+    quicParams,
+  })
+  expect(finalmask({ ...HOPS, hysteriaObfsPassword: null })).toEqual({ quicParams })
+})
+
+test('a list of a node that does not redirect them is the same as without', () => {
+  for (const format of ['links', 'mihomo', 'singbox', 'xray'] as const)
+    expect(render(format, { ...HOPS, hysteriaHopping: false })).toBe(
+      render(format, { transports: ALL_TRANSPORTS }),
+    )
 })

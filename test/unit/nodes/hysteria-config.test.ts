@@ -39,6 +39,15 @@ describe('the parameters of Hysteria', () => {
     }
   })
 
+  test('have the range of ports where there is one, which is one', () => {
+    expect(hysteriaParameters(node({ hysteriaHop: '20000-30000' }))).toBe(
+      'hysteria 2\nport 8444\nobfs obfs%20password\nhop 20000-30000\n',
+    )
+    expect(hysteriaParameters(node({ hysteriaHop: null }))).not.toContain('hop')
+    for (const hysteriaHop of ['1-2\nx', '2-1', '20000'])
+      expect(() => hysteriaParameters(node({ hysteriaHop }))).toThrow("a node's hop is none")
+  })
+
   test('never hold the password that all others are made of', () => {
     expect(hysteriaParameters(node())).not.toContain('node')
   })

@@ -162,6 +162,43 @@ describe('the firewall', () => {
   })
 })
 
+describe('packages for a range of ports', () => {
+  const HYSTERIA_PARAMS = (text: string) => ({
+    HYSTERIA_PARAMS: Buffer.from(text).toString('base64'),
+  })
+  const HOPS = HYSTERIA_PARAMS('hysteria 2\nport 443\nhop 20000-30000\n')
+  /** What is installed on a machine that has all else, and these. */
+  function installed(tools: string[], values: Record<string, string>) {
+    const others = ['curl', 'openssl', 'sudo', 'sshd', 'ss', 'awk', 'setpriv', 'apt-get']
+    for (const name of [...others, ...tools]) standIn(name)
+    writeFileSync(at('certificates.crt'), '')
+    const machine = { '/etc/ssl/certs/ca-certificates.crt': at('certificates.crt') }
+    expect(run('install_packages', values, { machine }).status).toBe(0)
+    return calls().filter((call) => call.startsWith('apt-get install'))
+  }
+
+  test('have nftables where neither tool is there, and nothing without a range', () => {
+    expect(installed([], HYSTERIA_PARAMS('hysteria 2\nport 443\n'))).toEqual([])
+    expect(installed([], HOPS)).toEqual(['apt-get install -yq --no-install-recommends nftables'])
+  })
+
+  test.each(['nft', 'iptables'])('have nothing where %s is there', (tool) => {
+    expect(installed([tool], HOPS)).toEqual([])
+  })
+
+  test.each([
+    [true, ''],
+    [false, 'WARNING: the UDP ports 20000-30000 are not redirected to Hysteria'],
+  ])('redirected %s: said %j', (hop, said) => {
+    standIn('agent', `echo '{"ok":true,"restarted":false,"live":true,"hop":${hop}}'`, 'lib')
+    for (const tool of ['cut', 'wc']) standIn(tool, 'echo 1')
+    const answer = run('configure hysteria "$HYSTERIA_PARAMS" hysteria', HOPS)
+    expect(answer.status).toBe(0)
+    expect(answer.said).toContain(said)
+    if (hop) expect(answer.said).toBe('')
+  })
+})
+
 test('a node that is given up is retired by its own program, before its files go', () => {
   const state = at('state')
   mkdirSync(state)

@@ -63,6 +63,18 @@ test('a status without Hysteria, of an older program too, says null', async () =
 })
 
 test.each([
+  [{}, false],
+  [{ hop: false }, false],
+  [{ hop: true }, true],
+])('a status with %j of Hysteria says whether its ports are redirected', async (said, hop) => {
+  const hysteria = { config: SHA, up: true, epoch: 'e', counters: [], ...said }
+  const { program } = answering({ ...STATUS, hysteria })
+  expect((await program.status('', 1000)).hysteria?.hop).toBe(hop)
+  expect(await answering(said).program.hysteria({ owner: 'p', program: 2 }, '')).toBe(hop)
+})
+
+test.each([
+  { config: SHA, up: true, epoch: 'e', hop: 'yes', counters: [] },
   { config: SHA, up: true, epoch: 'e', counters: [[UUID, -1, 2]] },
   { config: SHA, up: true, epoch: 'e', counters: [[UUID, 1.5, 2]] },
   { config: SHA, up: true, epoch: 'e', counters: [['x', 1, 2]] },

@@ -44,6 +44,11 @@ describe('the texts of commit f588ccf', () => {
     ],
     [coreConfig([], target), 'f3e441e98e47b1fc58ba6d78fdfd2da2ac23a934d774d74d67a43a852689e1de'],
     [hysteria({}), 'aad3374184538d5eea5eb8005738b09a4985462d4c74c8074d2aa4eff7f48db4'],
+    // It knows no range of ports.
+    [
+      hysteria({ hysteriaHop: '20000-30000' }),
+      'aad3374184538d5eea5eb8005738b09a4985462d4c74c8074d2aa4eff7f48db4',
+    ],
     [
       hysteria({ hysteriaObfsPassword: null }),
       'ca74faea5cd356cdcd5a8512f1dcfe90075ded2b20dd81491e375128992afcb0',
@@ -74,6 +79,8 @@ test('each program gets configurations and clients in its own form', () => {
 test('a managed node that runs it is outdated, and says what it lacks', () => {
   const outdated = { program: 1, lacks: ['own-configuration'] }
   expect(outdatedProgram({ kind: 'managed', program: 1 })).toEqual(outdated)
+  const hops = { kind: 'managed', program: 1, hysteriaHop: '1-2' } as const
+  expect(outdatedProgram(hops)?.lacks).toEqual(['own-configuration', 'port-hopping'])
   for (const program of [null, 2, 3]) {
     expect(outdatedProgram({ kind: 'managed', program })).toBe(null)
   }

@@ -55,7 +55,13 @@ test('the restart of one of two programs makes nothing of the other count twice'
   let epoch = 'h1'
   node.program.status = async (...args) => ({
     ...(await status(...args)),
-    hysteria: { config: '', up: true, epoch, counters: [...hysteria].map(([id, b]) => [id, ...b]) },
+    hysteria: {
+      config: '',
+      up: true,
+      epoch,
+      hop: false,
+      counters: [...hysteria].map(([id, b]) => [id, ...b]),
+    },
   })
   node.counters.set(uuid, [1, 2])
   await w.s.nodeSync.readNode('nl', 1000)

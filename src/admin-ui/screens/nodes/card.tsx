@@ -59,6 +59,7 @@ function Outdated({ node }: { node: NodeRow }) {
     <Note tone="warn">
       <div class="stack">
         <span>{t.outdated}</span>
+        {node.outdated.lacks.includes('port-hopping') && <span>{t.lacksHopping}</span>}
         <div class="row end">
           <LinkButton small href={setupHref(node.code)}>
             {t.reinstall}

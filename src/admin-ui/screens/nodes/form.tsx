@@ -20,6 +20,11 @@ interface Connection {
   shared_uuid: string
 }
 
+interface Edited extends Connection {
+  /** Empty: none. */
+  hysteria_hop: string
+}
+
 function ConnectionFields({ form, local }: { form: Form<Connection>; local: boolean }) {
   const t = nodeTexts()
   return (
@@ -115,7 +120,7 @@ export function AddNode({ close, done }: { close: () => void; done: () => void }
 export function EditNode({ node }: { node: NodeRow }) {
   const t = nodeTexts()
   const { label, address, port, public_key, short_id, sni, flow, shared_uuid } = node
-  const form: Form<Connection> = useForm<Connection, unknown>({
+  const form: Form<Edited> = useForm<Edited, unknown>({
     initial: {
       label,
       address,
@@ -125,12 +130,16 @@ export function EditNode({ node }: { node: NodeRow }) {
       sni,
       flow,
       shared_uuid: shared_uuid ?? '',
+      hysteria_hop: node.hysteria_hop ?? '',
     },
-    send: () =>
+    send: (_values, { hysteria_hop: hop, ...changes }) =>
       ok(
         api.nodes[':code'].$patch({
           param: { code: node.code },
-          json: form.changes() as Partial<Connection & { port: number }>,
+          json: {
+            ...(changes as Partial<Connection & { port: number }>),
+            ...(hop !== undefined && { hysteria_hop: hop.trim() || null }),
+          },
         }),
       ),
     done: () => {
@@ -144,7 +153,19 @@ export function EditNode({ node }: { node: NodeRow }) {
       {isOwn(node) ? (
         <Note>{t.onlyLabel}</Note>
       ) : (
-        <ConnectionFields form={form} local={node.kind === 'local'} />
+        <ConnectionFields
+          form={form as unknown as Form<Connection>}
+          local={node.kind === 'local'}
+        />
+      )}
+      {node.transports_json.some(({ type }) => type === 'hysteria2') && (
+        <TextField
+          label={t.hop}
+          hint={node.hysteria_hopping === false ? t.hopWaits : t.hopHint}
+          placeholder="20000-30000"
+          mono
+          {...form.field('hysteria_hop')}
+        />
       )}
     </FormBox>
   )

@@ -1,12 +1,19 @@
 /** One pass over a core: its counters, clients and configuration, and what is noted of them on its nodes. */
 
 import { releaseAddOnlyNodes } from '#db/add-only-nodes.ts'
-import { noteBehind, noteChecked, noteInStep, recordHealth, setSyncBlocked } from '#db/nodes.ts'
+import {
+  noteBehind,
+  noteChecked,
+  noteHopping,
+  noteInStep,
+  recordHealth,
+  setSyncBlocked,
+} from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
 import { readReading } from '#db/traffic.ts'
 import type { NodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { servedNodes } from '#src/domain/nodes/core-config.ts'
-import { lacksFitObfs } from '#src/domain/nodes/hysteria-config.ts'
+import { lacksFitObfs, wantsHops } from '#src/domain/nodes/hysteria-config.ts'
 import { type SoundNode, soundNode } from '#src/domain/nodes/sound.ts'
 import { countReading } from '#src/domain/nodes/traffic.ts'
 import { countedShare } from '#src/domain/quotas.ts'
@@ -57,6 +64,9 @@ export const TROUBLE = {
   hysteriaMissing: 'there is no Hysteria on the node',
   hysteriaObfs: 'Hysteria is left out: its obfs password is not 4 to 256 bytes of text',
   hysteriaStopped: 'Hysteria is not running',
+  /** Such a node serves all the same, and lists are without the range: it is noted, and no alarm. */
+  notRedirected:
+    'its range of UDP ports is not redirected to Hysteria: neither nft nor iptables does it there',
 } as const
 
 /** What is wrong with a core that does not run, of which version null is known when its program is not there. */
@@ -85,16 +95,17 @@ type CorePass = ClientChanges & {
   configured: boolean
   /** Hysteria is wanted where its program is not installed. */
   lacksHysteria: boolean
+  /** Whether the wanted range of Hysteria's ports is redirected; null: nobody has said so. */
+  hopping: boolean | null
 }
 
-/** Lets a configuration be given. A machine without a core's binary goes on: its clients are kept for the day it has one. */
-async function isGiven(giving: Promise<void>): Promise<boolean> {
+/** Lets a configuration be given; null without the core's binary. Such a machine goes on: its clients are kept for the day it has one. */
+async function ifGiven<T>(giving: Promise<T>): Promise<T | null> {
   try {
-    await giving
-    return true
+    return await giving
   } catch (error) {
     if (!(error instanceof NodeError && error.failure === 'no-core')) throw error
-    return false
+    return null
   }
 }
 
@@ -127,16 +138,17 @@ async function configure(s: PassDeps, core: Core, nodes: SoundNode[], status: Co
   let configured = false
   if (status.config !== sha256Hex(wanted.core)) {
     await read(status.core.up)
-    configured = await isGiven(core.program.configure(caller, wanted.core))
+    configured = (await ifGiven(core.program.configure(caller, wanted.core))) !== null
   }
   const { hysteria } = wanted
   const present = status.hysteria?.config
   if (present === (hysteria === '' ? undefined : sha256Hex(hysteria))) {
-    return { configured, lacksHysteria: false }
+    return { configured, lacksHysteria: false, hopping: status.hysteria?.hop ?? false }
   }
   await read(status.hysteria?.up ?? false)
-  const given = await isGiven(core.program.hysteria(caller, hysteria))
-  return { configured: configured || given, lacksHysteria: !given }
+  const hopping = await ifGiven(core.program.hysteria(caller, hysteria))
+  const given = hopping !== null
+  return { configured: configured || given, lacksHysteria: !given, hopping: hopping ?? false }
 }
 
 /** One pass over a core. Clients first, because with `force` they take the node over. */
@@ -148,7 +160,7 @@ async function syncCore(s: PassDeps, core: Core, nodes: Node[], pass: Pass): Pro
   const isOurs = pass.force || !isForeign(s, status)
   const done = isOurs
     ? await configure(s, core, sound, status)
-    : { configured: false, lacksHysteria: false }
+    : { configured: false, lacksHysteria: false, hopping: null }
   return { status, ...done, ...changes }
 }
 
@@ -160,12 +172,14 @@ async function recordPass(s: PassDeps, nodes: Node[], pass: CorePass): Promise<v
   const { version } = core
   // Left out when it is the same, because lists depend on it: writing it would have them all read anew (db/engine/revision-triggers.ts).
   const changed = version !== null && nodes.some((node) => node.coreVersion !== version)
-  const lastError = troubleOf(nodes, pass)
+  const isHoppingLost = pass.hopping === false && program > 1 && nodes.some(wantsHops)
+  const lastError = troubleOf(nodes, pass) ?? (isHoppingLost ? TROUBLE.notRedirected : null)
   await recordHealth(
     s.db,
     nodes.map((node) => node.code),
     { lastSeenAt: now, lastError, program, ...(changed ? { coreVersion: version } : {}) },
   )
+  if (pass.hopping !== null) await noteHopping(s.db, nodes.filter(wantsHops), pass.hopping)
   if (conflicts.length > 0) {
     const codes = conflicts.map((node) => node.code)
     await recordHealth(s.db, codes, { lastError: TROUBLE.notServed })

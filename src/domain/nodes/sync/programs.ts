@@ -30,17 +30,23 @@ export function configurationsOf(
 }
 
 /**
- * What the programs before the present one lack. `own-configuration`: the program does not make the cores' configurations by itself,
- * so whoever has the management key is root on its server (SECURITY.md).
+ * What the program before the present one lacks. `own-configuration`: it does not make the cores' configurations by itself,
+ * so whoever has the management key is root on its server (SECURITY.md). `port-hopping`: it redirects no range of ports to Hysteria; said
+ * of a node that is to have one.
  */
-const LACKS = { 1: ['own-configuration'] } as const
+export const LACKS = ['own-configuration', 'port-hopping'] as const
 
-export type Lack = (typeof LACKS)[keyof typeof LACKS][number]
+export type Lack = (typeof LACKS)[number]
 
 /** The number of a node's program with what it lacks; null for one that runs the present program, or was never reached. */
 export function outdatedProgram({
   kind,
   program,
-}: Pick<Node, 'kind' | 'program'>): { program: number; lacks: Lack[] } | null {
-  return kind === 'managed' && program === 1 ? { program, lacks: [...LACKS[program]] } : null
+  hysteriaHop,
+}: Pick<Node, 'kind' | 'program'> & Partial<Pick<Node, 'hysteriaHop'>>): {
+  program: number
+  lacks: Lack[]
+} | null {
+  if (kind !== 'managed' || program !== 1) return null
+  return { program, lacks: hysteriaHop ? [...LACKS] : [LACKS[0]] }
 }
