@@ -61,7 +61,6 @@ scenarios('PATCH /admin/api/nodes/{code} with hysteria_hop', [
     status: 200,
     effects: async (w, _given, { json }) => {
       expect(json).toMatchObject({ hysteria_hop: '1-65535' })
-      expect((await w.call(patch({ hysteria_hop: '7-7' }).path, {})).status).toBe(404)
       const { status } = await w.admin(`${NODES}/nl`, {
         method: 'PATCH',
         body: { hysteria_hop: '7-7' },
