@@ -27,7 +27,13 @@ export function* countUpTo(q: Reading, { from, where }: Rows, most: number): Ste
 }
 
 /** What is kept in memory, gone through by every pass and shown whole: far more than any shop has. */
-export const MOST_ROWS = { nodes: 1000, node_groups: 200, plans: 1000, admins: 1000 } as const
+export const MOST_ROWS = {
+  nodes: 1000,
+  node_groups: 200,
+  node_hosts: 5000,
+  plans: 1000,
+  admins: 1000,
+} as const
 
 /**
  * So many subscriptions and devices of one customer are read at once, far more than any has: what a link asks for takes no longer, however

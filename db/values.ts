@@ -4,10 +4,11 @@
  */
 import * as v from 'valibot'
 import { normalName } from '#src/lib/account-name.ts'
+import { addressOf, hostNameOf } from '#src/lib/host-name.ts'
 import { isPortRange } from '#src/lib/port-range.ts'
 import { TOTP_SECRET } from '#src/lib/totp.ts'
 import { UUID } from '#src/lib/uuid.ts'
-import { integer, plainText, requiredLine, requiredText } from '#src/lib/values.ts'
+import { asRead, integer, line, plainText, requiredLine, requiredText } from '#src/lib/values.ts'
 import { QUOTA_PERIODS } from './quota-periods.ts'
 
 const matching = (pattern: RegExp, need: string) =>
@@ -202,6 +203,9 @@ export const certificate = v.pipe(
 
 const TRANSPORT_TYPES = ['ws', 'xhttp', 'grpc', 'hysteria2'] as const
 
+/** All ways into a node: REALITY is always there. */
+export const HOST_TRANSPORTS = ['reality', ...TRANSPORT_TYPES] as const
+
 export const transports = v.pipe(
   v.array(
     v.strictObject({
@@ -219,6 +223,48 @@ export const transports = v.pipe(
 export const storedTransports = v.pipe(
   transports,
   v.check((list) => !['xhttp', 'grpc'].every((type) => list.some((one) => one.type === type))),
+)
+
+/** Hosts of nodes */
+
+const HOST_RULE = 'must be a host name or an IP address'
+
+export const hostAddress = asRead(addressOf, HOST_RULE)
+
+/** What a request asks for; empty: another one counts. */
+export const hostHeader = asRead((text) => (text === '' ? text : addressOf(text)), HOST_RULE)
+
+export const hostSni = asRead(
+  (text) => (text === '' ? text : hostNameOf(text)),
+  'must be a host name',
+)
+
+export const hostLabel = line(128)
+
+/** As RFC 3986 has paths, maybe with a query, by which clients are told of early data; empty: another one counts. */
+export const hostPath = v.pipe(
+  v.string('must be a string'),
+  v.trim(),
+  v.maxLength(255, 'must have at most 255 characters'),
+  v.regex(
+    /^(?:\/[\w.~!$&()*+,;=:@%/?-]*)?$/,
+    'must begin with / and have letters, digits and signs of addresses alone',
+  ),
+)
+
+/** Those that all client cores know; what Xray refuses is not among them. */
+export const FINGERPRINTS = ['chrome', 'firefox', 'safari', 'ios', 'edge', 'random'] as const
+
+export const fingerprint = v.picklist(
+  ['', ...FINGERPRINTS],
+  `must be one of ${FINGERPRINTS.join(', ')}`,
+)
+
+/** Names of list formats, each once. */
+export const hostFormats = v.pipe(
+  v.array(linkFormat),
+  v.maxLength(20),
+  v.check((names) => new Set(names).size === names.length),
 )
 
 /** SSH */

@@ -181,6 +181,11 @@ const GROUP_QUESTIONS: Question[] = [
     sql: `SELECT code FROM plans WHERE node_group IS NOT NULL
       AND node_group NOT IN (SELECT code FROM node_groups)`,
   },
+  {
+    name: 'I11',
+    fault: 'host is of a node that there is not',
+    sql: 'SELECT id FROM node_hosts WHERE node NOT IN (SELECT code FROM nodes)',
+  },
   ...LOCAL_QUESTIONS,
 ]
 

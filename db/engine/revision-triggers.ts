@@ -38,6 +38,7 @@ const TABLES: Record<string, string[] | undefined> = {
   plans: undefined,
   node_groups: undefined,
   node_group_nodes: undefined,
+  node_hosts: undefined,
   settings: undefined,
   installation: undefined,
   instance: INSTANCE_COLUMNS,

@@ -61,7 +61,7 @@ const LAYERS: Layer[] = [
   layer(
     'lists',
     'src/domain/lists/',
-    'db, lib, type services, floor, settings, nodes, node:, valibot',
+    'db, lib, refusals, type services, floor, settings, nodes, node:, valibot',
   ),
   layer(
     'payments',
@@ -139,7 +139,7 @@ const LAYERS: Layer[] = [
   layer(
     'measurements',
     'scripts/bench/ scripts/docs/walks.ts scripts/pictures.ts',
-    'sqlite, config, type services, type ports, installation, nodes, payments, subscriptions, integrations, compose, http, start, commands, test, node:, hono, @hono/node-server, better-sqlite3, pg, ssh2',
+    'type db, sqlite, config, type services, type ports, installation, nodes, payments, subscriptions, type lists, integrations, compose, http, start, commands, test, node:, hono, @hono/node-server, better-sqlite3, pg, ssh2',
   ),
 ]
 

@@ -1,11 +1,16 @@
 /** A new order of all things of a kind. */
 import { fieldRefusal } from '#src/refusals/index.ts'
 
-/** Throws 400 unless `codes` names each of `present` exactly once. */
-export function checkOrder(codes: string[], present: string[], what: 'node' | 'plan'): void {
+/** Throws 400 unless `given` names each of `present` exactly once. `field`: as the request has it. */
+export function checkOrder<Key extends string | number>(
+  given: Key[],
+  present: Key[],
+  what: 'node' | 'plan' | 'host',
+  field = 'codes',
+): void {
   const known = new Set(present)
-  const complete = codes.length === known.size && new Set(codes).size === codes.length
-  if (!complete || !codes.every((code) => known.has(code))) {
-    throw fieldRefusal('codes', 'not-each-code-once', { kind: what })
+  const complete = given.length === known.size && new Set(given).size === given.length
+  if (!complete || !given.every((key) => known.has(key))) {
+    throw fieldRefusal(field, 'not-each-code-once', { kind: what })
   }
 }

@@ -11,6 +11,7 @@ import type {
   Event,
   Node,
   NodeGroup,
+  NodeHost,
   Plan,
   RetiredNode,
   User,
@@ -257,6 +258,10 @@ export function nodeGroupView(group: NodeGroup, nodes: readonly string[], subscr
     subscriptions,
     created_at: group.createdAt,
   }
+}
+
+export function nodeHostView({ sortOrder, ...host }: NodeHost) {
+  return { ...host, sort_order: sortOrder }
 }
 
 /** A gift code with the link that redeems it, null while no bot is set. */

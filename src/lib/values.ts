@@ -31,6 +31,15 @@ export const line = (max: number) =>
 /** The same, not empty. */
 export const requiredLine = (max: number) => v.pipe(line(max), v.minLength(1, 'must not be empty'))
 
+/** A text of at most 255 characters that `read` understands, as it has it. */
+export const asRead = (read: (text: string) => string | null, need: string) =>
+  v.pipe(
+    text(255),
+    v.trim(),
+    v.check((given) => read(given) !== null, need),
+    v.transform((given) => read(given) as string),
+  )
+
 /** A secret that another system made up: trimmed, printable ASCII without spaces. */
 export const secretText = (max: number) =>
   v.pipe(

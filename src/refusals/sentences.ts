@@ -49,6 +49,8 @@ export const OF_THE_PANEL = {
     'two-local-nodes': 'a group can hold one local node',
     'one-local-node': 'a subscription can be on one local node: its group has another',
     'group-without-nodes': 'the node group needs an enabled node',
+    'hosts-leave-apps-out':
+      'apps that read {formats} would get nothing of this node: let a host or transport have them',
     'node-in-group': 'node is in a group with active subscriptions',
     'node-has-subscriptions': 'node has active subscriptions',
     'node-has-pending-payments': 'node has pending payments',
@@ -128,6 +130,7 @@ export const OF_THE_PANEL = {
     'plan-not-found': 'plan not found',
     'node-not-found': 'node not found',
     'node-group-not-found': 'node group not found',
+    'host-not-found': 'host not found',
     'event-not-found': 'event not found',
   }),
   ...withStatus(405, {

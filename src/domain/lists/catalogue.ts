@@ -6,10 +6,17 @@ import {
   nodesOf,
   type PlacedClient,
 } from '#db/node-groups.ts'
+import { keptHosts } from '#db/node-hosts.ts'
 import { keptNodes } from '#db/nodes.ts'
 import { listPlans } from '#db/plans.ts'
-import type { Node, NodeGroup, Plan } from '#db/schema/index.ts'
-import { type Sound, type SoundNode, soundNode, soundPlanLabel } from '#src/domain/nodes/sound.ts'
+import type { Node, NodeGroup, NodeHost, Plan } from '#db/schema/index.ts'
+import {
+  type Sound,
+  type SoundNode,
+  soundNode,
+  soundPlanLabel,
+  soundRow,
+} from '#src/domain/nodes/sound.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { MINUTE_MS, timestampBefore } from '#src/lib/time.ts'
@@ -29,6 +36,8 @@ export interface Catalogue {
   settings: Settings
   /** A node as lists show it: the same object while the catalogue stands. Throws for one that is not sound. */
   listed(code: string): SoundNode | undefined
+  /** The hosts of a node that are switched on, in their order; undefined for none. Throws for one that is not sound. */
+  hostsOf(code: string): readonly Sound<NodeHost>[] | undefined
   /** The codes of the nodes that a list has of a subscription at a time, in its order. */
   nodesOf(subscription: Pick<PlacedClient, 'node' | 'nodeGroup'>, now: Date): readonly string[]
   /** What lists call a plan; its code where it is gone. Throws for a label that is not sound. */
@@ -71,6 +80,19 @@ function listedPlans(plans: Map<string, Plan>): Catalogue['planLabel'] {
   }
 }
 
+/** The hosts of nodes, each looked at when its node's are first asked for. */
+function listedHosts(s: Deps): Catalogue['hostsOf'] {
+  const perNode = Map.groupBy(keptHosts(s.db), ({ node }) => node)
+  const sound = new Map<string, readonly Sound<NodeHost>[]>()
+  return (code) => {
+    const rows = perNode.get(code)
+    if (!rows) return undefined
+    const known = sound.get(code) ?? rows.map((row) => soundRow('node_hosts', row))
+    sound.set(code, known)
+    return known
+  }
+}
+
 /** A member that has been down for so long leaves lists where its group hides such. */
 const HIDDEN_AFTER_MS = 10 * MINUTE_MS
 
@@ -110,6 +132,7 @@ function readCatalogue(s: Deps, revision: number): Catalogue {
       const node = nodes.get(code)
       return node && soundNode(node)
     },
+    hostsOf: listedHosts(s),
     nodesOf: listedNodes(nodes, groups, members),
     planLabel: listedPlans(plans),
     apps: readApps(settings),

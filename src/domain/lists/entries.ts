@@ -1,9 +1,10 @@
 /** Turns a user's active subscriptions into the entries of a connection list, free of any format. */
 
-import type { Transport } from '#db/transport.ts'
-import { readCertificate } from '#src/domain/nodes/certificates.ts'
+import type { NodeHost } from '#db/schema/index.ts'
+import { type PinnedCertificate, readCertificate } from '#src/domain/nodes/certificates.ts'
 import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import type { Sound, SoundNode } from '#src/domain/nodes/sound.ts'
+import { type Offer, type Way, waysInto } from './ways.ts'
 
 /** Of entries that were made here: what renders them takes no others. */
 declare abstract class Made {
@@ -22,37 +23,44 @@ interface EntryBase {
 export type RealityEntry = EntryBase & {
   kind: 'reality'
   uuid: string
+  /** Of the browser that the client passes for. */
+  fingerprint: string
   flow: string
+  coreVersion: string | null
+} & RealityKeys
+
+interface RealityKeys {
   publicKey: string
   shortId: string
-  coreVersion: string | null
 }
 
-/** XHTTP behind the REALITY port of the same node. */
+/** XHTTP behind the REALITY port of the same node, or behind somebody's TLS with a public certificate. */
 export type XhttpEntry = EntryBase & {
   kind: 'xhttp'
   uuid: string
-  publicKey: string
-  shortId: string
+  fingerprint: string
   path: string
-}
+  /** Empty: left to the client. */
+  host: string
+} & (({ security: 'reality' } & RealityKeys) | { security: 'tls' })
 
 /** gRPC behind the REALITY port of the same node. */
 export type GrpcEntry = EntryBase & {
   kind: 'grpc'
   uuid: string
-  publicKey: string
-  shortId: string
+  fingerprint: string
   coreVersion: string | null
   serviceName: string
-}
+} & RealityKeys
 
 export type WsEntry = EntryBase & {
   kind: 'ws'
   uuid: string
+  fingerprint: string
   path: string
-  certPem: string
-  certSha256: string
+  host: string
+  /** The node's own certificate; null where the server has a public one. */
+  pin: PinnedCertificate | null
 }
 
 export type Hysteria2Entry = EntryBase & {
@@ -72,6 +80,8 @@ export interface ListSource {
   uuid: Sound<string>
   planLabel: Sound<string>
   node: SoundNode
+  /** What its entries lead to instead, in this order; the same array while it holds. */
+  hosts?: readonly Sound<NodeHost>[] | undefined
 }
 
 const SUFFIX = { ws: ' · WS', xhttp: ' · XHTTP', grpc: ' · gRPC', hysteria2: ' · HY2' } as const
@@ -86,53 +96,64 @@ const RESERVED_NAMES = new Set([
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]+/gu
 
 /**
- * The entries of all sources, in their order, REALITY first within each. Names are unique.
- * A transport whose certificate is not known (or is none) is left out.
+ * The entries of all sources, in their order, REALITY first within each unless hosts have another order; of those that are for some
+ * formats alone the ones of `format`, if it is given. Names are unique. A transport whose certificate is not known (or is none) is left out.
  */
-export function listEntries(sources: ListSource[]): ListEntry[] {
+export function listEntries(sources: ListSource[], format?: string): ListEntry[] {
   const occurrences = new Map<string, number>()
   for (const { node } of sources) {
     occurrences.set(node.code, (occurrences.get(node.code) ?? 0) + 1)
   }
   const unique = uniqueNames()
   const entries: ListEntry[] = []
-  for (const { uuid, planLabel, node } of sources) {
-    const { label, inbounds } = inboundsOf(node)
+  for (const { uuid, planLabel, node, hosts } of sources) {
+    const { label, inbounds } = inboundsOf(node, hosts)
     const plan = (occurrences.get(node.code) ?? 0) > 1 ? printable(planLabel) : ''
-    const own = { name: unique(plan === '' ? label : `${label} · ${plan}`), uuid }
-    for (const inbound of inbounds) entries.push(inbound(own, unique))
+    const wanted = withPlan(label, plan)
+    // With hosts no entry need be called so.
+    const own = { name: hosts ? wanted : unique(wanted), plan, uuid }
+    for (const { formats, write } of inbounds) {
+      const isLeftOut = formats !== null && format !== undefined && !formats.includes(format)
+      if (!isLeftOut) entries.push(write(own, unique))
+    }
   }
   return entries
 }
 
+const withPlan = (name: string, plan: string) => (plan === '' ? name : `${name} · ${plan}`)
+
 interface Own {
+  /** What the node is called. */
   name: string
+  /** Of several subscriptions on the node. */
+  plan: string
   uuid: string
 }
 
+type Unique = (wanted: string) => string
+type Naming = (own: Own, unique: Unique) => string
+type Writer = (own: Own, unique: Unique) => ListEntry
+
 interface NodeInbounds {
   label: string
-  /** One writer of entries for each inbound, REALITY first. */
-  inbounds: ((own: Own, unique: (wanted: string) => string) => ListEntry)[]
+  hosts: ListSource['hosts']
+  /** One writer of entries for each way into the node. */
+  inbounds: { formats: readonly string[] | null; write: Writer }[]
 }
 
 const known = new WeakMap<SoundNode, NodeInbounds>()
 
-/** What the entries of a node have in common, worked out once for each node object. */
-function inboundsOf(node: SoundNode): NodeInbounds {
+/** What the entries of a node have in common, worked out once for each node object with its hosts. */
+function inboundsOf(node: SoundNode, hosts: ListSource['hosts']): NodeInbounds {
   let found = known.get(node)
-  if (!found) {
-    const shared = { address: hostName(node.address), port: node.port, sni: hostName(node.sni) }
+  if (!found || found.hosts !== hosts) {
     const label = printable(node.label) || node.code
-    found = {
-      label,
-      inbounds: [
-        realityInbound(node, shared),
-        ...node.transportsJson.flatMap(
-          (transport) => transportInbound(node, transport, { shared, label }) ?? [],
-        ),
-      ],
-    }
+    const inbounds = waysInto(node, hosts).flatMap(({ offer, way, host }) => {
+      const write = writerOf(node, offer, way, namingOf(label, offer, host, hosts === undefined))
+      const formats = host && host.formats.length > 0 ? host.formats : null
+      return write ? [{ formats, write }] : []
+    })
+    found = { label, hosts, inbounds }
     known.set(node, found)
   }
   return found
@@ -149,21 +170,7 @@ export function wantsHybridKeyShare(coreVersion: string | null): boolean {
   return (major * 1000 + minor) * 1000 + patch >= 26_009_008
 }
 
-type Shared = Omit<EntryBase, 'name' | 'inbound'>
-
 const made = (inbound: object) => inbound as Made
-type Inbound = NodeInbounds['inbounds'][number]
-
-function realityInbound(node: SoundNode, shared: Shared): Inbound {
-  const { flow, publicKey, shortId, coreVersion, sharedUuid } = node
-  const inbound = { kind: 'reality', ...shared, flow, publicKey, shortId, coreVersion } as const
-  return ({ name, uuid }) => ({
-    ...inbound,
-    inbound: made(inbound),
-    name,
-    uuid: sharedUuid || uuid,
-  })
-}
 
 /** Gives names a suffix. That of the label is the same object each time: the lookups of a name then take half as long. */
 function suffixed(label: string, suffix: string): (name: string) => string {
@@ -171,56 +178,73 @@ function suffixed(label: string, suffix: string): (name: string) => string {
   return (name) => (name === label ? own : name + suffix)
 }
 
-function transportInbound(
-  node: SoundNode,
-  transport: Transport,
-  { shared, label }: { shared: Shared; label: string },
-): Inbound | null {
-  const { publicKey, shortId, coreVersion, sharedUuid, hysteriaPassword } = node
-  const named = suffixed(label, SUFFIX[transport.type])
-  const path = `/${(transport.path ?? '').replace(/^\/+/, '')}`
-  if (transport.type === 'xhttp') {
-    const inbound = { kind: 'xhttp', ...shared, publicKey, shortId, path } as const
-    return ({ name, uuid }, unique) => ({
-      ...inbound,
-      inbound: made(inbound),
-      name: unique(named(name)),
-      uuid: sharedUuid || uuid,
-    })
+/** How entries are named: as their host says, else by the node and the transport. `alone`: the node has no hosts. */
+function namingOf(label: string, { type }: Offer, host: NodeHost | null, alone: boolean): Naming {
+  const given = printable(host?.label ?? '')
+  if (given !== '') return ({ plan }, unique) => unique(withPlan(given, plan))
+  if (type !== 'reality') {
+    const named = suffixed(label, SUFFIX[type])
+    return ({ name }, unique) => unique(named(name))
   }
-  if (transport.type === 'grpc') {
-    const serviceName = transport.service_name
-    if (serviceName === undefined) return null
-    const behind = { publicKey, shortId, coreVersion, serviceName }
-    const inbound = { kind: 'grpc', ...shared, ...behind } as const
-    return ({ name, uuid }, unique) => ({
-      ...inbound,
-      inbound: made(inbound),
-      name: unique(named(name)),
-      uuid: sharedUuid || uuid,
-    })
-  }
-  const cert = readCertificate(transport.cert ?? '')
-  if (!cert) return null
-  const pinned = { ...shared, port: transport.port, certPem: cert.pem, certSha256: cert.sha256 }
-  if (transport.type === 'ws') {
-    const inbound = { kind: 'ws', ...pinned, path } as const
-    return ({ name, uuid }, unique) => ({
-      ...inbound,
-      inbound: made(inbound),
-      name: unique(named(name)),
-      uuid: sharedUuid || uuid,
-    })
-  }
-  if (!hysteriaPassword) return null
-  const obfsPassword = node.hysteriaObfsPassword
-  const hop = node.hysteriaHopping ? node.hysteriaHop : null
-  const inbound = { kind: 'hysteria2', ...pinned, obfsPassword, hop } as const
-  return ({ name, uuid }, unique) => ({
+  return alone ? ({ name }) => name : ({ name }, unique) => unique(name)
+}
+
+function writerOf(node: SoundNode, offer: Offer, way: Way, nameOf: Naming): Writer | null {
+  if (offer.type === 'hysteria2') return hysteriaWriter(node, offer, way, nameOf)
+  const inbound = vlessInbound(node, offer, way)
+  if (!inbound) return null
+  const { sharedUuid } = node
+  return (own, unique) => ({
     ...inbound,
     inbound: made(inbound),
-    name: unique(named(name)),
-    auth: hysteriaAuth(hysteriaPassword, uuid),
+    name: nameOf(own, unique),
+    uuid: sharedUuid || own.uuid,
+  })
+}
+
+type Inbound<E> = E extends ListEntry ? Omit<E, 'name' | 'inbound' | 'uuid'> : never
+
+function vlessInbound(
+  { publicKey, shortId, flow, coreVersion }: SoundNode,
+  { type, cert, service_name: serviceName }: Offer,
+  { address, port, sni, host, path, fingerprint, isPublic }: Way,
+): Inbound<RealityEntry | XhttpEntry | GrpcEntry | WsEntry> | null {
+  const shared = { address, port, sni, fingerprint }
+  if (type === 'reality') {
+    return { kind: 'reality', ...shared, flow, publicKey, shortId, coreVersion }
+  }
+  if (type === 'xhttp') {
+    const xhttp = { kind: 'xhttp', ...shared, path, host } as const
+    if (isPublic) return { ...xhttp, host: host || sni, security: 'tls' }
+    return { ...xhttp, security: 'reality', publicKey, shortId }
+  }
+  if (type === 'grpc') {
+    if (serviceName === undefined) return null
+    return { kind: 'grpc', ...shared, publicKey, shortId, coreVersion, serviceName }
+  }
+  const pin = isPublic ? null : readCertificate(cert ?? '')
+  if (!pin && !isPublic) return null
+  return { kind: 'ws', ...shared, path, host: host || sni, pin }
+}
+
+function hysteriaWriter(
+  node: SoundNode,
+  offer: Offer,
+  { address, port, sni, isOwn }: Way,
+  nameOf: Naming,
+): Writer | null {
+  const { hysteriaPassword, hysteriaObfsPassword: obfsPassword } = node
+  const cert = readCertificate(offer.cert ?? '')
+  if (!cert || !hysteriaPassword) return null
+  // The range is redirected on the node itself.
+  const hop = isOwn && node.hysteriaHopping ? node.hysteriaHop : null
+  const pinned = { address, port, sni, certPem: cert.pem, certSha256: cert.sha256 }
+  const inbound = { kind: 'hysteria2', ...pinned, obfsPassword, hop } as const
+  return (own, unique) => ({
+    ...inbound,
+    inbound: made(inbound),
+    name: nameOf(own, unique),
+    auth: hysteriaAuth(hysteriaPassword, own.uuid),
   })
 }
 
@@ -244,12 +268,4 @@ function uniqueNames(): (wanted: string) => string {
     taken.add(name)
     return name
   }
-}
-
-/** A host as links and configs want it: IPv6 without brackets, an international name as punycode. */
-function hostName(text: string): string {
-  const host = text.trim().replace(/^\[(.*)\]$/, '$1')
-  if (/^[A-Za-z0-9.-]*$/.test(host) || /[/?#@\\\s%]/.test(host)) return host
-  const authority = host.includes(':') ? `[${host}]` : host
-  return URL.parse(`http://${authority}`)?.hostname.replace(/^\[(.*)\]$/, '$1') ?? host
 }

@@ -12,7 +12,7 @@ export interface ListOptions {
   brandName: string
   /** The core version of a sing-box client; null: unknown. */
   singboxVersion: string | null
-  /** Whether links carry WS, XHTTP and gRPC entries, which only clients built on Xray read right. */
+  /** Whether links carry pinned WS, XHTTP and gRPC entries, which only clients built on Xray read right. */
   wsAndXhttp: boolean
 }
 
@@ -24,20 +24,47 @@ export function renderList(format: ListFormat, entries: ListEntry[], options: Li
     case 'links':
       return linksBody(linkEntries(entries, options))
     case 'mihomo':
-      return mihomoList(entries.filter(isLoadable).filter(isNotXhttp))
+      return mihomoList(mihomoEntries(entries))
     case 'singbox':
-      return singboxList(
-        entries.filter(isLoadable).filter(isNotXhttp).filter(isNotHybrid),
-        options.singboxVersion,
-      )
+      return singboxList(singboxEntries(entries), options.singboxVersion)
     case 'xray':
       return xrayList(entries.filter(isLoadable), options.brandName)
   }
 }
 
-function linkEntries(entries: ListEntry[], { wsAndXhttp }: ListOptions): ListEntry[] {
-  if (wsAndXhttp) return entries
-  return entries.filter(({ kind }) => kind === 'reality' || kind === 'hysteria2')
+/** The entries that a list of the format has of these. */
+export function usableEntries(
+  format: ListFormat,
+  entries: ListEntry[],
+  options: Pick<ListOptions, 'wsAndXhttp'>,
+): ListEntry[] {
+  switch (format) {
+    case 'base64':
+    case 'links':
+      return linkEntries(entries, options)
+    case 'mihomo':
+      return mihomoEntries(entries)
+    case 'singbox':
+      return singboxEntries(entries)
+    case 'xray':
+      return entries.filter(isLoadable)
+  }
+}
+
+const mihomoEntries = (entries: ListEntry[]) => entries.filter(isLoadable).filter(isNotXhttp)
+
+const singboxEntries = (entries: ListEntry[]) => mihomoEntries(entries).filter(isNotHybrid)
+
+function linkEntries(
+  entries: ListEntry[],
+  { wsAndXhttp }: Pick<ListOptions, 'wsAndXhttp'>,
+): ListEntry[] {
+  return wsAndXhttp ? entries : entries.filter(isPlain)
+}
+
+/** Whether every client that takes links reads it right: pins are Xray's own, and so is how it writes XHTTP and gRPC. */
+function isPlain(entry: ListEntry): boolean {
+  return entry.kind !== 'xhttp' && entry.kind !== 'grpc' && (entry.kind !== 'ws' || entry.pin === null)
 }
 
 function isNotXhttp<Entry extends ListEntry>(entry: Entry): entry is Exclude<Entry, XhttpEntry> {

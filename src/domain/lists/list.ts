@@ -40,7 +40,9 @@ function sourcesOf(subscriptions: ActiveOfUser[], catalogue: Catalogue, now: Dat
     const { uuid, plan } = subscription
     for (const code of catalogue.nodesOf(subscription, now)) {
       const node = catalogue.listed(code)
-      if (node) sources.push({ uuid: soundUuid(uuid), planLabel: catalogue.planLabel(plan), node })
+      if (!node) continue
+      const hosts = catalogue.hostsOf(code)
+      sources.push({ uuid: soundUuid(uuid), planLabel: catalogue.planLabel(plan), node, hosts })
     }
   }
   return sources
@@ -132,7 +134,7 @@ export function createUserLists(s: Deps) {
       ...(limited ? { announce: limitedAnnouncement(s, limited) } : {}),
       ...(refill === null ? {} : { refill: parseTimestamp(refill).getTime() / SECOND_MS }),
     })
-    const entries = listEntries(sourcesOf(subscriptions, catalogue, now))
+    const entries = listEntries(sourcesOf(subscriptions, catalogue, now), variant.format)
     const brandName = catalogue.settings.text('BRAND_NAME')
     const body = renderList(variant.format, entries, { brandName, ...variant })
     return { body, headers: { ...catalogue.listHeaders, ...own } }

@@ -93,8 +93,8 @@ function proxy(entry: MihomoEntry): Yaml {
         ...vless(entry),
         network: 'ws',
         alpn: ['http/1.1'],
-        fingerprint: entry.certSha256,
-        'ws-opts': { path: entry.path, headers: entry.sni ? { Host: entry.sni } : undefined },
+        fingerprint: entry.pin?.sha256,
+        'ws-opts': { path: entry.path, headers: entry.host ? { Host: entry.host } : undefined },
       }
     case 'hysteria2':
       return {
@@ -132,7 +132,7 @@ function vless(entry: RealityEntry | GrpcEntry | WsEntry): { [key: string]: Yaml
     'packet-encoding': 'xudp',
     tls: true,
     servername: entry.sni || undefined,
-    'client-fingerprint': 'chrome',
+    'client-fingerprint': entry.fingerprint,
   }
 }
 

@@ -60,9 +60,10 @@ function writeInbound(entry: ListEntry): WrittenInbound {
         encryption: 'none',
         type: 'xhttp',
         path: entry.path,
+        host: entry.host,
         mode: 'auto',
         extra: EXTRA,
-        ...reality(entry),
+        ...(entry.security === 'tls' ? publicTls(entry) : reality(entry)),
       })
     case 'grpc':
       return vless(entry, {
@@ -78,11 +79,11 @@ function writeInbound(entry: ListEntry): WrittenInbound {
         type: 'ws',
         security: 'tls',
         sni: entry.sni,
-        host: entry.sni,
+        host: entry.host,
         path: entry.path,
-        fp: 'chrome',
+        fp: entry.fingerprint,
         alpn: 'http/1.1',
-        pcs: entry.certSha256,
+        pcs: entry.pin?.sha256 ?? '',
       })
     case 'hysteria2':
       return hysteria2(entry)
@@ -99,11 +100,20 @@ export function base64Body(entries: ListEntry[]): string {
   return btoa(linksBody(entries))
 }
 
-function reality(entry: RealityEntry | XhttpEntry | GrpcEntry): Record<string, string> {
+const publicTls = ({ sni, fingerprint }: XhttpEntry) => ({
+  security: 'tls',
+  sni,
+  fp: fingerprint,
+  alpn: 'h2',
+})
+
+function reality(
+  entry: RealityEntry | GrpcEntry | Extract<XhttpEntry, { security: 'reality' }>,
+): Record<string, string> {
   return {
     security: 'reality',
     sni: entry.sni,
-    fp: 'chrome',
+    fp: entry.fingerprint,
     pbk: entry.publicKey,
     sid: entry.shortId,
     spx: '/',

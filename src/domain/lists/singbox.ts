@@ -107,14 +107,20 @@ function groups(names: string[]): object[] {
   ]
 }
 
-function reality({ publicKey, shortId }: RealityEntry | GrpcEntry): object {
-  return { enabled: true, public_key: publicKey, short_id: shortId }
-}
+const utls = ({ fingerprint }: RealityEntry | GrpcEntry | WsEntry) => ({
+  enabled: true,
+  fingerprint,
+})
+
+const reality = ({ publicKey, shortId }: RealityEntry | GrpcEntry) => ({
+  enabled: true,
+  public_key: publicKey,
+  short_id: shortId,
+})
 
 function outbound(entry: SingboxEntry): object {
   const server = { tag: entry.name, server: entry.address, server_port: entry.port }
   const tls = { enabled: true, ...(entry.sni ? { server_name: entry.sni } : {}) }
-  const utls = { enabled: true, fingerprint: 'chrome' }
   switch (entry.kind) {
     case 'reality':
       return {
@@ -122,14 +128,14 @@ function outbound(entry: SingboxEntry): object {
         ...server,
         uuid: entry.uuid,
         ...(entry.flow ? { flow: 'xtls-rprx-vision' } : {}),
-        tls: { ...tls, utls, reality: reality(entry) },
+        tls: { ...tls, utls: utls(entry), reality: reality(entry) },
       }
     case 'grpc':
       return {
         type: 'vless',
         ...server,
         uuid: entry.uuid,
-        tls: { ...tls, utls, reality: reality(entry) },
+        tls: { ...tls, utls: utls(entry), reality: reality(entry) },
         transport: { type: 'grpc', service_name: entry.serviceName },
       }
     case 'ws':
@@ -137,11 +143,15 @@ function outbound(entry: SingboxEntry): object {
         type: 'vless',
         ...server,
         uuid: entry.uuid,
-        tls: { ...tls, certificate: entry.certPem.split('\n'), utls },
+        tls: {
+          ...tls,
+          ...(entry.pin ? { certificate: entry.pin.pem.split('\n') } : {}),
+          utls: utls(entry),
+        },
         transport: {
           type: 'ws',
           path: entry.path,
-          ...(entry.sni ? { headers: { Host: entry.sni } } : {}),
+          ...(entry.host ? { headers: { Host: entry.host } } : {}),
         },
       }
     case 'hysteria2':

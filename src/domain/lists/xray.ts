@@ -87,8 +87,13 @@ function streamSettings(entry: Exclude<ListEntry, Hysteria2Entry>): object {
     case 'xhttp':
       return {
         network: 'xhttp',
-        ...reality(entry),
-        xhttpSettings: { path: entry.path, mode: 'auto', extra: XHTTP_EXTRA },
+        ...(entry.security === 'tls' ? publicTls(entry) : reality(entry)),
+        xhttpSettings: {
+          path: entry.path,
+          ...(entry.host ? { host: entry.host } : {}),
+          mode: 'auto',
+          extra: XHTTP_EXTRA,
+        },
       }
     case 'grpc':
       return {
@@ -102,21 +107,28 @@ function streamSettings(entry: Exclude<ListEntry, Hysteria2Entry>): object {
         security: 'tls',
         tlsSettings: {
           serverName: entry.sni,
-          fingerprint: 'chrome',
+          fingerprint: entry.fingerprint,
           alpn: ['http/1.1'],
-          pinnedPeerCertSha256: entry.certSha256,
+          ...(entry.pin ? { pinnedPeerCertSha256: entry.pin.sha256 } : {}),
         },
-        wsSettings: { path: entry.path, host: entry.sni },
+        wsSettings: { path: entry.path, host: entry.host },
       }
   }
 }
 
-function reality(entry: RealityEntry | XhttpEntry | GrpcEntry): object {
+const publicTls = ({ sni, fingerprint }: XhttpEntry) => ({
+  security: 'tls',
+  tlsSettings: { serverName: sni, fingerprint, alpn: ['h2'] },
+})
+
+function reality(
+  entry: RealityEntry | GrpcEntry | Extract<XhttpEntry, { security: 'reality' }>,
+): object {
   return {
     security: 'reality',
     realitySettings: {
       serverName: entry.sni,
-      fingerprint: 'chrome',
+      fingerprint: entry.fingerprint,
       publicKey: entry.publicKey,
       shortId: entry.shortId,
       spiderX: '/',

@@ -1,6 +1,7 @@
 /** Nodes as an admin manages them. The node `de1` belongs to this machine: only its label and what of its traffic counts are editable, and it stays. */
 
 import { isUniqueViolation } from '#db/engine/failures.ts'
+import { deleteHostsOf } from '#db/node-hosts.ts'
 import {
   countPendingPayments,
   deleteNode,
@@ -200,6 +201,7 @@ export async function removeNode(s: Deps, actor: Actor, code: string): Promise<v
       throw refusal('node-has-pending-payments')
     }
     yield* leaveGroups(tx, code, now)
+    yield* deleteHostsOf(tx, code)
     yield* deleteNode(tx, code)
     yield* retireIn(tx, node, now)
     yield* forgetStates(tx, Object.values(nodeStates(code)))

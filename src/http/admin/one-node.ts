@@ -47,7 +47,7 @@ const trust = v.object({ fingerprint: requiredText(100) })
 const params = { code }
 
 /** The node of a path. Throws 404. */
-async function nodeOf(s: Http, params: { code: string }) {
+export async function nodeOf(s: Http, params: { code: string }) {
   const found = await s.db.read((q) => readNode(q, params.code))
   if (!found) throw refusal('node-not-found')
   return found

@@ -10,6 +10,7 @@ import { eventOperations } from './events.ts'
 import { giftOperations } from './gifts.ts'
 import { loginOperations } from './login.ts'
 import { nodeGroupOperations } from './node-groups.ts'
+import { nodeHostOperations } from './node-hosts.ts'
 import { nodesOperations } from './nodes.ts'
 import { oneNodeOperations } from './one-node.ts'
 import { oneUserOperations } from './one-user.ts'
@@ -42,6 +43,7 @@ export const adminOperationsOf = (own: readonly LiveSetting[]) => [
   ...nodesOperations,
   ...provisioningOperations,
   ...oneNodeOperations,
+  ...nodeHostOperations,
   ...syncOperations,
   ...nodeGroupOperations,
   ...planOperations,

@@ -3,26 +3,17 @@ import * as v from 'valibot'
 import { port } from '#db/values.ts'
 import { DEFAULT_SNI, guideNode, reissueCommand } from '#src/domain/nodes/install/guide.ts'
 import { addressOf, hostNameOf } from '#src/lib/host-name.ts'
-import { flag, plainText, requiredLine } from '#src/lib/values.ts'
+import { asRead, flag, requiredLine } from '#src/lib/values.ts'
 import { requireConfirmed } from '../auth.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { code } from '../schemas/fields.ts'
 import { installCommand, newInstallCommand } from '../schemas/node.ts'
 
-/** A text that `read` understands, as it has it. */
-const place = (read: (text: string) => string | null, need: string) =>
-  v.pipe(
-    plainText(255),
-    v.trim(),
-    v.check((text) => read(text) !== null, need),
-    v.transform((text) => read(text) as string),
-  )
-
 const guide = v.object({
   label: requiredLine(128),
-  address: place(addressOf, 'must be a host name or an IP address'),
+  address: asRead(addressOf, 'must be a host name or an IP address'),
   port: v.optional(port, 443),
-  sni: v.optional(place(hostNameOf, 'must be a host name'), DEFAULT_SNI),
+  sni: v.optional(asRead(hostNameOf, 'must be a host name'), DEFAULT_SNI),
   include_ws: v.optional(flag, false),
   include_xhttp: v.optional(flag, false),
   include_grpc: v.optional(flag, false),

@@ -23,6 +23,7 @@ const UNSAID = new Set([
   'must be a certificate as PEM',
   'must have different ids',
   'must have each tag once',
+  'must have each format once',
   'must be an https address',
   'is too easy to guess',
 ])

@@ -10,7 +10,7 @@ import {
   pendingToken,
   turnTotpOn,
 } from '#test/support/calls/admins.ts'
-import { addNode, auditOf, nowOf } from '#test/support/rows/records.ts'
+import { addHost, addNode, auditOf, nowOf } from '#test/support/rows/records.ts'
 import { createWorld, PASSWORD, type World } from '#test/support/worlds/world.ts'
 
 const MINUTE = 60_000
@@ -23,6 +23,7 @@ beforeEach(async () => {
   addNode(w, 'ex1')
   addNode(w, 'first', { kind: 'managed', status: 'pending', provisioning: 'first' })
   addNode(w, 'nl1', { kind: 'managed', private_key: 'k'.repeat(43) })
+  addHost(w, 'ex1')
   // Set up, and waiting to be set up once more.
   const again = { status: 'failed', provisioning: 'again', last_seen_at: nowOf(w) }
   addNode(w, 'again', { kind: 'managed', private_key: 'k'.repeat(43), ...again })
@@ -72,6 +73,9 @@ const GUARDED: [method: string, path: string, body: unknown, status: number][] =
   ['PATCH', '/nodes/taken', { address: 'thief.test' }, 200],
   ['PATCH', '/nodes/ex1', { public_key: 'Q'.repeat(43) }, 200],
   ['PATCH', '/nodes/ex1', { sni: 'thief.test' }, 200],
+  ['POST', '/nodes/ex1/hosts', { transport: 'reality', address: 'thief.test' }, 200],
+  ['PATCH', '/nodes/ex1/hosts/1', { label: 'x', address: 'thief.test' }, 200],
+  ['PATCH', '/nodes/ex1/hosts/1', { sni: 'thief.test' }, 200],
 ]
 
 test('every operation that is declared to need it is asked for here', () => {
@@ -136,6 +140,9 @@ describe('a session that the login page made', () => {
       ['POST', '/2fa/disable', { password: PASSWORD }],
       ['PATCH', '/nodes/nl1', { label: 'x', address: 'nl1.nodes.test', port: 443, flow: '' }],
       ['PATCH', '/nodes/nl1', { enabled: false }],
+      ['PATCH', '/nodes/ex1/hosts/1', { label: 'x', address: 'host.test' }],
+      ['POST', '/nodes/ex1/hosts/order', { ids: [1] }],
+      ['DELETE', '/nodes/ex1/hosts/1', undefined],
       ['PATCH', '/nodes/de1', { label: 'x', address: 'thief.test' }],
     ] as const) {
       expect((await ask(method, path, body)).status, path).toBe(200)

@@ -13,7 +13,10 @@ function fill(w: World, table: Table, most: number): void {
   const columns: string[] = w
     .rows(`select name from pragma_table_info('${table}')`)
     .map((row) => row.name)
-  const unique = { nodes: 'code', node_groups: 'code', plans: 'code', admins: 'username' }[table]
+  const unique = {
+    ...{ nodes: 'code', node_groups: 'code', plans: 'code', admins: 'username' },
+    node_hosts: null,
+  }[table]
   const empty = new Set(['id', 'provision_token'])
   const values = columns.map((name) =>
     name === unique ? "'copy-' || n" : empty.has(name) ? 'null' : `"${name}"`,
@@ -22,6 +25,10 @@ function fill(w: World, table: Table, most: number): void {
   if (table === 'node_groups')
     w.change(
       `insert into node_groups (code, label, sort_order, created_at) values ('first', 'First', 1, '2026-01-01T00:00:00')`,
+    )
+  if (table === 'node_hosts')
+    w.change(
+      `insert into node_hosts (node, transport, address, sort_order) values ('de2', 'reality', 'a.test', 1)`,
     )
   const [{ n: present }] = w.rows(`select count(*) as n from ${table}`)
   w.change(
@@ -36,6 +43,7 @@ const FORMS: [name: string, table: Table, path: string, body: object][] = [
   ['a node', 'nodes', 'nodes', { code: 'new', label: 'New', address: 'new.test', ...REALITY }],
   ['a server', 'nodes', 'nodes/provision-guide', { label: 'New', address: '192.0.2.1' }],
   ['a group', 'node_groups', 'node-groups', { code: 'new', label: 'New', nodes: [] }],
+  ['a host', 'node_hosts', 'nodes/de1/hosts', { transport: 'reality', address: 'new.test' }],
   ['a plan', 'plans', 'plans', { code: 'new', label: 'New', days: 1, price: 1 }],
   ['an admin', 'admins', 'admins', { username: 'another', password: 'a long enough password' }],
 ]
@@ -55,8 +63,7 @@ describe('one more than there can be', () => {
     const { status, json } = await w.admin(`/admin/api/${path}`, { body })
     expect([status, json]).toEqual([400, { error: `there can be at most ${most} ${table}` }])
     expect(count()).toBe(most)
-    const some = table === 'admins' ? "username = 'copy-1'" : "code = 'copy-1'"
-    w.change(`delete from ${table} where ${some}`)
+    w.change(`delete from ${table} where rowid = (select max(rowid) from ${table})`)
     expect((await w.admin(`/admin/api/${path}`, { body })).status).toBe(200)
   })
 

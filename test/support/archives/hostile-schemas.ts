@@ -139,11 +139,11 @@ const CASES: Case[] = [
 
 const HASH = `pbkdf2-sha256$200000$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-/** A database as the version before had it. */
-export function formerDatabase(sql = ''): Buffer {
+/** A database as the version before had it, or the one with so many migrations. */
+export function formerDatabase(sql = '', migrations = -1): Buffer {
   const raw = new Sqlite(':memory:')
   try {
-    migrate(raw, migrationNumbers().at(-2))
+    migrate(raw, migrationNumbers().at(migrations - 1))
     raw.exec(
       `INSERT INTO admins (username, password_hash, created_at) VALUES ('admin', '${HASH}', '2026-01-01T00:00:00'); ${sql}`,
     )

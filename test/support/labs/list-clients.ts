@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ListFormat } from '#src/domain/lists/formats.ts'
+import { type ParsedLink, parseShareLink } from '#test/fixtures/lists/share-link-parser.ts'
 import { findCore } from '#test/support/cores.ts'
 import type { Lab } from './lab.ts'
 import type { Client, Service } from './service.ts'
@@ -128,11 +129,64 @@ export function runListClient(
   label: string,
   [core, kind]: [ClientCore, EntryKind],
 ): Client {
-  const entry = label + SUFFIX[kind]
+  return { ...runEntry(lab, list, label + SUFFIX[kind], { core }), name: `${core} by ${kind}` }
+}
+
+interface CoreOptions {
+  core: ClientCore
+  /** Of sing-box. */
+  version?: string
+  env?: Record<string, string>
+}
+
+/** Starts the core with the entry of this name in a list of its format. */
+export function runEntry(
+  lab: Lab,
+  list: string,
+  entry: string,
+  { core, version = '1.13.2', env = {} }: CoreOptions,
+): Client {
   if (core !== 'hysteria' && !list.includes(entry)) throw new Error(`no "${entry}" in\n${list}`)
   const port = nextPort++
   const { args } = prepare[core]({ lab, port, entry, list })
-  const program = core === 'sing-box' ? findCore(core, '1.13.2') : findCore(core)
-  const process = lab.spawn(program, args, { outside: true })
-  return { name: `${core} by ${kind}`, socks: port, process }
+  const isSingbox = core === 'sing-box'
+  const program = isSingbox ? findCore(core, version) : findCore(core)
+  const process = lab.spawn(program, args, { outside: true, env })
+  return { name: `${core}${isSingbox ? ` ${version}` : ''} by ${entry}`, socks: port, process }
+}
+
+/** What an app built on Xray makes of a link of VLESS. */
+function outboundOf({ user, host, port, params }: ParsedLink): object {
+  const { type, path, host: asked, mode, sni, fp, alpn, pcs } = params
+  const names = { serverName: sni, fingerprint: fp }
+  const tls = { ...names, alpn: alpn?.split(','), pinnedPeerCertSha256: pcs }
+  const reality = { ...names, publicKey: params.pbk, shortId: params.sid, spiderX: params.spx }
+  return {
+    protocol: 'vless',
+    settings: { address: host, port, id: user, encryption: 'none', flow: params.flow },
+    streamSettings: {
+      network: type,
+      security: params.security,
+      ...(params.security === 'tls' ? { tlsSettings: tls } : { realitySettings: reality }),
+      ...(type === 'ws' ? { wsSettings: { path, host: asked } } : {}),
+      ...(type === 'xhttp' ? { xhttpSettings: { path, host: asked, mode } } : {}),
+    },
+  }
+}
+
+/** Starts Xray with the link of this name, as apps do that read links. */
+export function runLink(
+  lab: Lab,
+  links: string,
+  entry: string,
+  env: Record<string, string> = {},
+): Client {
+  const link = links
+    .split('\n')
+    .map(parseShareLink)
+    .find(({ name }) => name === entry)
+  if (!link) throw new Error(`no "${entry}" in\n${links}`)
+  const outbounds = [{ ...outboundOf(link), tag: `proxy ${entry}` }]
+  const list = JSON.stringify({ outbounds })
+  return { ...runEntry(lab, list, entry, { core: 'xray', env }), name: `link by ${entry}` }
 }

@@ -79,6 +79,23 @@ export async function fillEveryTable(w: World): Promise<void> {
   })
   insert('node_groups', { code: 'all', label: 'All', sort_order: 1, created_at: at })
   insert('node_group_nodes', { group_code: 'all', node: 'nl1' })
+  insert('node_hosts', {
+    ...{
+      node: 'ex1',
+      transport: 'ws',
+      label: 'CDN',
+      address: 'cdn.test',
+      port: 443,
+      sni: 'cdn.test',
+    },
+    ...{
+      host: 'cdn.test',
+      path: '/x',
+      fingerprint: 'firefox',
+      sort_order: 1,
+      formats: '["links"]',
+    },
+  })
   w.change("update plans set node_group = 'all' where code = '3m'")
   w.change(
     "update plans set quota_gb = 5, quota_period = 'month', hwid_limit = 3 where code = '6m'",

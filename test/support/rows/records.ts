@@ -60,6 +60,16 @@ export function addNode(w: World, code: string, more: Values = {}): string {
   return code
 }
 
+/** A host of a node, behind its others; gives its id. */
+export function addHost(w: World, node: string, more: Values = {}): number {
+  const [{ n }] = w.rows('select count(*) + 1 as n from node_hosts where node = ?', node)
+  insert(w, 'node_hosts', {
+    ...{ node, transport: 'reality', address: 'host.test', sort_order: n },
+    ...more,
+  })
+  return w.rows('select max(id) as id from node_hosts')[0].id
+}
+
 /** A device of a user; gives its id. */
 export function addDevice(w: World, tgId: number, hwid: string, more: Values = {}): number {
   insert(w, 'devices', {

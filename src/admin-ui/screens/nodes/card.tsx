@@ -11,6 +11,7 @@ import { NodeBadge } from '#src/admin-ui/states.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { EditNode } from './form.tsx'
 import { KeyAlarm } from './host-key.tsx'
+import { Hosts } from './hosts.tsx'
 import { type NodeRow, nodeTexts, setupHref } from './texts.ts'
 import { NodeTraffic } from './traffic.tsx'
 
@@ -117,6 +118,7 @@ export function NodeCard({ node, close }: { node: NodeRow; close: () => void }) 
           <h3>{t.connection}</h3>
           <EditNode node={node} />
         </section>
+        <Hosts node={node} />
         <section class="stack" aria-label={t.about}>
           <h3>{t.about}</h3>
           <Facts

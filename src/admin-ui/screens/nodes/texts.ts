@@ -10,6 +10,17 @@ export const nodeTexts = catalogue({ en: nodesEn, ru: nodesRu })
 
 export type NodeRow = Row<typeof api.nodes.$get>
 
+export type HostRow = Row<(typeof api.nodes)[':code']['hosts']['$get']>
+
+/** What transports are called. */
+export function transportNames(): Record<HostRow['transport'], string> {
+  const { main, ws, xhttp, grpc, hysteria } = nodeTexts().setup
+  return { reality: main, ws, xhttp, grpc, hysteria2: hysteria }
+}
+
+/** What is shown of a node's hosts is asked for again. */
+export const hostsChanged = (code: string) => invalidate(`hosts ${code}`)
+
 /** The machine's own node, whose connection the configuration file says: only its name can be changed. */
 export const isOwn = ({ code }: { code: string }) => code === 'de1'
 
