@@ -80,7 +80,7 @@ const LAYERS: Layer[] = [
     'db/engine/failures.ts, type db/engine/database.ts, db/schema/index.ts, db/reads.ts, store, type db/upload.ts, type config, lib, refusals, type services, type ports, node:, valibot, ssh2',
   ),
   layer('web', 'src/web/', 'lib, settings, lists, node:, hono, @noble/hashes'),
-  layer('page scripts', 'src/web/assets/', 'type http schemas, type web'),
+  layer('page scripts', 'src/web/assets/', 'src/lib/sizes.ts, type http schemas, type web'),
   layer(
     'http schemas',
     'src/http/schemas/',

@@ -10,7 +10,17 @@ import { column, MOST_LISTED, single } from './keyboards.ts'
 import { showStale, supportLines } from './menu.ts'
 import { pay } from './pay.ts'
 import { type BotRequest, say, show, type Work } from './request.ts'
-import { placesFor, plansFor, priceText, shopOf, type Target, type Way, waysToPay } from './sale.ts'
+import {
+  placesFor,
+  planInFull,
+  planName,
+  plansFor,
+  priceText,
+  shopOf,
+  type Target,
+  type Way,
+  waysToPay,
+} from './sale.ts'
 
 /** Says that nothing is sold, and where to ask. */
 async function showClosed(v: BotRequest): Promise<void> {
@@ -33,7 +43,7 @@ async function choosePlan(v: BotRequest, shop: Shop, target: Target): Promise<vo
   const rows = plansFor(v, shop, target).map((plan): [string, string] => {
     const [way] = waysToPay(v, shop, plan) as [Way]
     return [
-      `${plan.label} · ${priceText(v, way)}`,
+      `${planName(v, plan)} · ${priceText(v, way)}`,
       tapData(target.kind, target.id, shortOf(plan.code)),
     ]
   })
@@ -51,7 +61,7 @@ async function chooseWay(v: BotRequest, target: Target, plan: Plan, ways: Way[])
     tapData(kind, id, shortOf(plan.code), way.id),
   ])
   const back: [string, string] = [v.t.back, tapData(kind, id)]
-  await show(v, v.t.chooseProvider(place.label, plan.label), column([...rows, back]))
+  await show(v, v.t.chooseProvider(place.label, planInFull(v, plan)), column([...rows, back]))
 }
 
 /** The next step towards a payment: what `plan` and `provider` leave open is asked, unless there is but one answer. */

@@ -5,6 +5,7 @@ import { placeAndPlan } from '#src/domain/labels.ts'
 import { messageHtml } from '#src/domain/notify/messages.ts'
 import { describeGift, redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import { withTraffic } from '#src/web/traffic.ts'
 import { tapData } from './callback-data.ts'
 import { addLinkRow, single } from './keyboards.ts'
 import { supportLines } from './menu.ts'
@@ -54,7 +55,9 @@ export async function showGift(v: BotRequest, text: string): Promise<void> {
   const gift = await describeGift(v.s, v.user.tgId, code)
   if (gift.outcome === 'again') return showGiven(v, gift.subscription, true)
   if (gift.outcome !== 'offered') return showRefusal(v, gift.outcome)
-  await show(v, v.t.gift(gift.nodeLabel, gift.planLabel), single(v.t.giftTake, 'gift', code))
+  const { planLabel, quota } = gift
+  const plan = quota ? withTraffic(v.lang, planLabel, quota) : planLabel
+  await show(v, v.t.gift(gift.nodeLabel, plan), single(v.t.giftTake, 'gift', code))
 }
 
 /** Redeems a code; a second tap shows again what the first one gave. */

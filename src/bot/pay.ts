@@ -11,7 +11,7 @@ import { tapData } from './callback-data.ts'
 import { addLinkRow, single } from './keyboards.ts'
 import { legalUrl, showStale, supportLines } from './menu.ts'
 import { type BotRequest, say, show, type Work } from './request.ts'
-import { priceText, type Target, type Way } from './sale.ts'
+import { planInFull, priceText, type Target, type Way } from './sale.ts'
 import { findOwn } from './subscriptions.ts'
 
 /** Between two questions of a user about their payments. */
@@ -62,7 +62,7 @@ export async function pay(v: BotRequest, target: Target, plan: Plan, way: Way): 
   const price = priceText(v, (await v.s.db.read((q) => readPayment(q, made.id))) ?? way)
   const text = t.sale({
     node: target.place.label,
-    plan: plan.label,
+    plan: planInFull(v, plan),
     price,
     provider: way.label,
     renewal: target.renewed !== null,

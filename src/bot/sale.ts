@@ -8,7 +8,10 @@ import {
   renewsBy,
   type Shop,
 } from '#src/domain/payments/offer.ts'
+import { quotaOfPlan } from '#src/domain/quotas.ts'
 import { formatPrice } from '#src/lib/format.ts'
+import { stringsOf } from '#src/web/strings.ts'
+import { withTraffic } from '#src/web/traffic.ts'
 import { MOST_LISTED } from './keyboards.ts'
 import type { BotRequest } from './request.ts'
 
@@ -35,6 +38,19 @@ export const shopOf = (v: BotRequest): Shop => readShop(v.memory.catalogue(), v.
 /** `199 ₽`, `100 ⭐` */
 export const priceText = (v: BotRequest, { amount, currency }: Pick<Way, 'amount' | 'currency'>) =>
   currency === 'XTR' ? `${amount} ⭐` : formatPrice(amount, currency, v.lang)
+
+/** `30 days · 100 GB a month` */
+export const planName = (v: BotRequest, plan: Plan): string =>
+  withTraffic(v.lang, plan.label, quotaOfPlan(plan))
+
+/** `30 days · 100 GB a month · up to 5 devices`, where devices are counted. */
+export function planInFull(v: BotRequest, plan: Plan): string {
+  const isCounted = v.memory.catalogue().settings.flag('HWID_LIMIT_ENABLED')
+  const most = isCounted ? plan.hwidLimit : null
+  return most === null
+    ? planName(v, plan)
+    : `${planName(v, plan)} · ${stringsOf(v.lang).planDevices(most)}`
+}
 
 /** The ways by which a plan can be paid. */
 export function waysToPay(v: BotRequest, shop: Shop, plan: Plan): Way[] {

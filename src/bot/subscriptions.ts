@@ -9,6 +9,7 @@ import {
 import { cut } from '#src/lib/format.ts'
 import { daysToGo, ENDLESS, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { stringsOf } from '#src/web/strings.ts'
+import { usedText, usedTraffic } from '#src/web/traffic.ts'
 import type { BotRequest } from './request.ts'
 import type { ShownSubscription } from './texts.ts'
 
@@ -25,6 +26,7 @@ function withTexts({ s, lang }: BotRequest, { state, ...found }: Shown): OwnSubs
   const labels = placeAndPlan(found)
   const t = stringsOf(lang)
   const days = daysToGo(expiresAt, heldAt === null ? s.clock.now() : parseTimestamp(heldAt))
+  const used = usedTraffic(lang, s.config.timezone, found.row)
   return {
     ...found,
     shown: {
@@ -34,6 +36,7 @@ function withTexts({ s, lang }: BotRequest, { state, ...found }: Shown): OwnSubs
       until: formatDay(s.config.timezone, parseTimestamp(expiresAt)),
       left: t.subDays(days),
       ...(expiresAt === ENDLESS ? { term: t.terms.endless } : undefined),
+      traffic: used && state !== 'expired' ? usedText(used) : null,
     },
   }
 }

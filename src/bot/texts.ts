@@ -16,6 +16,8 @@ export interface ShownSubscription {
   left: string
   /** What is said in place of both: `without end` */
   term?: string
+  /** `12.5 of 100 GB, until 1 December`, where it has a limit. */
+  traffic?: string | null
 }
 
 export interface ShownSale {
@@ -118,9 +120,9 @@ Your link is under “My subscriptions”.`,
     held: '⏸ paused',
     expired: '⌛ ended',
   },
-  line: ({ node, plan, state, until, left, term }: ShownSubscription): string =>
+  line: ({ node, plan, state, until, left, term, traffic }: ShownSubscription): string =>
     html`<b>${node}</b>, ${plan}
-${en.state[state]}, ${term ?? `until ${until}${state === 'expired' ? '' : `, ${left}`}`}`,
+${en.state[state]}, ${term ?? `until ${until}${state === 'expired' ? '' : `, ${left}`}`}${traffic ? `\nTraffic: ${traffic}` : ''}`,
   link: (link: string) => html`Your link, for all your subscriptions and devices:
 <code>${link}</code>
 
@@ -282,8 +284,8 @@ const ru: Texts = {
     held: '⏸ на паузе',
     expired: '⌛ закончилась',
   },
-  line: ({ node, plan, state, until, left, term }): string => html`<b>${node}</b>, ${plan}
-${ru.state[state]}, ${term ?? `до ${until}${state === 'expired' ? '' : `, ${left}`}`}`,
+  line: ({ node, plan, state, until, left, term, traffic }): string => html`<b>${node}</b>, ${plan}
+${ru.state[state]}, ${term ?? `до ${until}${state === 'expired' ? '' : `, ${left}`}`}${traffic ? `\nТрафик: ${traffic}` : ''}`,
   link: (link) => html`Ваша ссылка, одна для всех подписок и устройств:
 <code>${link}</code>
 

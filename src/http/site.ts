@@ -9,6 +9,7 @@ import { legalTokens } from '#src/domain/installation/legal.ts'
 import { groupLabels } from '#src/domain/labels.ts'
 import { sellsToGuests } from '#src/domain/payments/guests.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
+import { quotaOfPlan } from '#src/domain/quotas.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, endlessOf, formatTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -16,6 +17,7 @@ import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { landingPage } from '#src/web/landing-page.ts'
 import { type LegalDocument, legalPage } from '#src/web/legal-page.ts'
 import { payDonePage } from '#src/web/pay-done-page.ts'
+import { soldTraffic } from '#src/web/traffic.ts'
 import { asset, page } from './answers.ts'
 import { builtFile } from './compression.ts'
 import type { Context, Http } from './context.ts'
@@ -30,15 +32,21 @@ export function landing(s: Http, c: Context): Response {
   const { currency } = s.config
   return renderPage(s, c, { indexed: true, cache: 'no-cache' }, (base, catalogue) => {
     const shop = readShop(catalogue, { bannedAt: null })
+    const limit = deviceLimit({ hwidLimit: null }, catalogue.settings)
     return landingPage({
       ...base,
-      plans: shop.plans.map((plan) => ({ ...plan, sold: isSold(shop, plan, currency) })),
+      plans: shop.plans.map((plan) => ({
+        ...plan,
+        sold: isSold(shop, plan, currency),
+        traffic: soldTraffic(base.lang, quotaOfPlan(plan)),
+        devices: limit === null ? null : plan.hwidLimit,
+      })),
       currency,
       nodeLabels: shop.nodes.map(({ label }) => label),
       botLinkBase: s.config.botLinkBase,
       botUsername: catalogue.settings.text('BOT_USERNAME'),
       guests: sellsToGuests(catalogue.settings),
-      deviceLimit: deviceLimit({ hwidLimit: null }, catalogue.settings),
+      deviceLimit: limit,
     })
   })
 }

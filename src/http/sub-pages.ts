@@ -16,6 +16,7 @@ import { expiredPage } from '#src/web/expired-page.ts'
 import type { Lang } from '#src/web/lang.ts'
 import { isInTelegram, isIpad, systemOf } from '#src/web/os.ts'
 import { openPage, subPage } from '#src/web/sub-page.ts'
+import { usedTraffic } from '#src/web/traffic.ts'
 import type { Context, Http } from './context.ts'
 import { botUrl, currentCatalogue, renderPage, siteUrl } from './pages.ts'
 import { queryParameter } from './validate.ts'
@@ -124,6 +125,7 @@ export async function userPage(
       daysToGo: daysToGo(row.expiresAt, now),
       ...termOf(row),
       planDays: catalogue.plans.get(row.plan)?.days ?? null,
+      traffic: usedTraffic(base.lang, s.config.timezone, row),
     }))
     const paused = shown.flatMap(({ row }) =>
       row.heldAt === null

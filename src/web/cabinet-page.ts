@@ -35,6 +35,15 @@ export const refusalTexts = (t: Strings): Record<string, string> => ({
   'plan-not-for-sale': t.refusedPlan,
 })
 
+/** What plans have, by the period of it. */
+const quotaTexts = ({ quota }: Strings) => ({
+  none: quota.none('{size}'),
+  day: quota.day('{size}'),
+  week: quota.week('{size}'),
+  month: quota.month('{size}'),
+  rolling: quota.rolling('{size}'),
+})
+
 /** What the script says, by the names under which it asks for it. */
 const scriptTexts = (t: Strings, { guests, botUrl }: CabinetPageInput) => ({
   unknown: t.cabinetUnknown,
@@ -45,6 +54,12 @@ const scriptTexts = (t: Strings, { guests, botUrl }: CabinetPageInput) => ({
   endless: t.terms.endless,
   lastDay: t.cabinetLastDay,
   held: t.cabinetHeld,
+  limited: t.trafficGone,
+  traffic: `${t.traffic}: ${t.trafficUsed('{used}', '{allowed}')}`,
+  trafficUntil: t.trafficUntil('{day}'),
+  trafficBack: t.trafficBack('{day}'),
+  trafficRenewed: t.trafficRenewed,
+  quota: quotaTexts(t),
   expired: t.cabinetExpired,
   renew: t.buyRenew,
   fresh: t.buyNew,
@@ -98,7 +113,7 @@ ${scriptUrls ? html`<noscript>${without}</noscript>` : without}${guests && scrip
 
 function subscriptionsCard(t: Strings): Markup {
   return html`<section class="card stack"><h2>${t.cabinetSubscriptions}</h2><ul class="rows" id="subscriptions"></ul><p class="muted" id="no-subscriptions" hidden></p>
-<template id="subscription-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><span class="row end-row"><span class="pill" data-state></span><button class="btn small" type="button" data-renew hidden>${t.renewOne}</button></span></li></template></section>`
+<template id="subscription-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><span class="row end-row"><span class="pill" data-state></span><button class="btn small" type="button" data-renew hidden>${t.renewOne}</button></span><span class="traffic" hidden><span class="muted" data-traffic></span><meter aria-hidden="true"></meter></span></li></template></section>`
 }
 
 /** A form that stays as it was filled in when a payment is refused. */

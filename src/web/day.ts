@@ -7,13 +7,24 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 /** The locale of dates in a language: English without a country is that of America, where the month comes first. */
 export const dateLocale = (lang: Lang): string => (lang === 'en' ? 'en-GB' : lang)
 
-/** The day of an instant in a time zone, its month in words: `13 December 2026`, `13 декабря 2026 г.` */
-export function dayInWords(lang: Lang, timeZone: string, date: Date): string {
-  const key = `${lang} ${timeZone}`
+function formatted(
+  lang: Lang,
+  date: Date,
+  options: Intl.DateTimeFormatOptions & { timeZone: string },
+): string {
+  const key = `${lang} ${Object.values(options)}`
   let format = formats.get(key)
   if (!format) {
-    format = new Intl.DateTimeFormat(dateLocale(lang), { timeZone, dateStyle: 'long' })
+    format = new Intl.DateTimeFormat(dateLocale(lang), options)
     formats.set(key, format)
   }
   return format.format(date)
 }
+
+/** The day of an instant in a time zone, its month in words: `13 December 2026`, `13 декабря 2026 г.` */
+export const dayInWords = (lang: Lang, timeZone: string, date: Date): string =>
+  formatted(lang, date, { timeZone, dateStyle: 'long' })
+
+/** The same without the year, of a day that is near: `13 December` */
+export const dayOfYear = (lang: Lang, timeZone: string, date: Date): string =>
+  formatted(lang, date, { timeZone, day: 'numeric', month: 'long' })

@@ -17,6 +17,10 @@ export interface LandingPlan {
   price: number
   /** Whether it can be paid for now. */
   sold: boolean
+  /** `100 GB a month`; null where it has no limit. */
+  traffic?: string | null
+  /** How many devices it serves, where it says so itself and they are counted. */
+  devices?: number | null
 }
 
 export interface LandingPageInput extends PageBase {
@@ -57,7 +61,9 @@ export function landingPage(input: LandingPageInput): string {
     account: siteLink(input, '/cabinet.html'),
   }
   const { bot, selling, account } = landing
-  const { deviceLimit, nodeLabels } = input
+  const { nodeLabels } = input
+  // Of plans that say so themselves each card has its number.
+  const deviceLimit = plans.some(hasOwnDevices) ? null : input.deviceLimit
   const heroText = bot && selling ? t.heroText : t.heroTextNoSale
   const first = bot ? factCard('telegram', t.facts.buy) : factCard('user', t.facts.account)
   const body = html`<section class="hero"><h1>${t.heroTitle}</h1><p>${heroText}</p>${heroButtons(landing)}${deviceLimit !== null && html`<small>${t.deviceLimit(deviceLimit)}</small>`}</section>
@@ -87,6 +93,17 @@ function plansNote({ t, input, plans, selling, bot }: Landing): Markup | null {
 
 const factCard = (name: Icon, [title, text]: string[]): Markup =>
   html`<article class="card fact"><span class="badge">${icon(name)}</span><h3>${title}</h3><p class="muted">${text}</p></article>`
+
+const hasOwnDevices = ({ devices = null }: LandingPlan): boolean => devices !== null
+
+/** What a plan has of traffic and for how many devices it is, where plans differ in that. */
+function planLimits({ t, input, plans }: Landing, { traffic, devices }: LandingPlan): Markup[] {
+  const texts = [
+    plans.some((plan) => plan.traffic) && (traffic ?? t.unlimited),
+    plans.some(hasOwnDevices) && t.planDevices(devices ?? input.deviceLimit ?? 0),
+  ]
+  return texts.filter((text) => text !== false).map((text) => html`<p class="limit">${text}</p>`)
+}
 
 const MONTH_DAYS = 30
 
@@ -124,7 +141,7 @@ function plansGrid(landing: Landing): Markup {
   const cards = plans.map((plan, at) => {
     const saving = savings[at] as number
     const perMonth = Math.round((plan.price / Math.max(plan.days, 1)) * MONTH_DAYS)
-    return html`<article class="${at === best ? 'card plan best' : 'card plan'}"><h3><bdi>${plan.label}</bdi></h3>${saving > 0 && html`<span class="pill rec">${discount(saving)}</span>`}<p class="price">${money(plan.price)}</p>${perMonth > 0 && html`<p class="muted">${t.perMonth(money(perMonth))}</p>`}${planButton(landing, plan, at === best)}</article>`
+    return html`<article class="${at === best ? 'card plan best' : 'card plan'}"><h3><bdi>${plan.label}</bdi></h3>${saving > 0 && html`<span class="pill rec">${discount(saving)}</span>`}<p class="price">${money(plan.price)}</p>${perMonth > 0 && html`<p class="muted">${t.perMonth(money(perMonth))}</p>`}${planLimits(landing, plan)}${planButton(landing, plan, at === best)}</article>`
   })
   return html`<div class="grid">${cards}</div>`
 }

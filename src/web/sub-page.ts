@@ -12,6 +12,7 @@ import { inAskedLang } from './own-link.ts'
 import type { PageBase } from './page-base.ts'
 import { qrSvg } from './qr.ts'
 import { type Strings, stringsOf } from './strings.ts'
+import { type UsedTraffic, usedText } from './traffic.ts'
 
 /** What is said in place of an end: that there is none. */
 type Term = 'endless'
@@ -26,6 +27,8 @@ export interface SubPageSubscription {
   term?: Term
   /** How long the plan lasts, where it is known: the whole of the ring. */
   planDays: number | null
+  /** What of its traffic is used, where that has a limit. */
+  traffic?: UsedTraffic | null
 }
 
 export interface PausedSubscription {
@@ -82,7 +85,7 @@ export function subPage(input: SubPageInput): string {
   const { lang, apps, subUrl, visitor } = input
   const offer = { t, lang, apps, subUrl, limited: input.devices !== null, visitor }
   const body = html`<div class="cols">${statusCard(t, input)}${connectCard(offer, input)}${factsCard(t, input)}${qrCard(t, input.subUrl)}</div>`
-  return page({ ...input, title: t.subTitle, body, scripts: ['link'] })
+  return page({ ...input, title: titleOf(t, input), body, scripts: ['link'] })
 }
 
 /** The bridge page of one app. It shows a secret: send it `private, no-store`. */
@@ -153,11 +156,23 @@ function manual(t: Strings, subUrl: string): Markup {
   return html`<details class="more" id="manual" open><summary>${icon('help')}${t.manual}${chevron}</summary><div class="stack"><p class="muted">${t.manualText}</p>${linkBox(t, subUrl)}<p class="muted">${t.keepSecret}</p></div></details>`
 }
 
-function statusCard(t: Strings, { subscriptions }: SubPageInput): Markup {
-  const [first] = subscriptions
+/** Whether nothing of theirs has traffic left. */
+const isUsedUp = ({ subscriptions }: SubPageInput): boolean =>
+  subscriptions.every(({ traffic }) => traffic?.isUsedUp)
+
+const titleOf = (t: Strings, input: SubPageInput): string =>
+  isUsedUp(input) ? t.subLimited : t.subTitle
+
+function statusCard(t: Strings, input: SubPageInput): Markup {
+  const [first] = input.subscriptions
   if (!first) return html``
-  return html`<section class="card status status-card">${ring(t, first)}<div><h1>${t.subTitle}</h1><p class="muted">${untilOf(t, first)}</p></div></section>`
+  const about = (isUsedUp(input) && first.traffic?.when) || untilOf(t, first)
+  return html`<section class="card status status-card">${ring(t, first)}<div><h1>${titleOf(t, input)}</h1><p class="muted">${about}</p></div></section>`
 }
+
+/** How much is used of what is allowed, in words and as a bar. */
+const trafficLine = (t: Strings, traffic: UsedTraffic): Markup =>
+  html`<span class="traffic"><span class="muted">${t.traffic}: ${usedText(traffic)}</span><meter${traffic.isUsedUp && html` class="bad"`} value="${traffic.share.toFixed(3)}" aria-hidden="true"></meter></span>`
 
 const untilOf = (t: Strings, { term, expiresOn }: SubPageSubscription): string =>
   term ? t.terms[term] : `${t.subUntil} ${expiresOn}`
@@ -176,7 +191,8 @@ function ring(t: Strings, { daysToGo, planDays, term }: SubPageSubscription): Ma
   return html`<svg class="${daysToGo <= SOON_DAYS ? 'ring soon' : 'ring'}" viewBox="0 0 92 92" role="img" aria-label="${t.subDays(daysToGo)}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40" pathLength="100" stroke-dasharray="${part} 100" transform="rotate(-90 46 46)"/><text x="46" y="50"${digits}>${t.number(daysToGo)}</text><text x="46" y="65">${t.dayWord(daysToGo)}</text></svg>`
 }
 
-function daysPill(t: Strings, { term, daysToGo }: SubPageSubscription): Markup {
+function standing(t: Strings, { term, daysToGo, traffic }: SubPageSubscription): Markup {
+  if (traffic?.isUsedUp) return html`<span class="pill bad">${t.trafficGone}</span>`
   if (term) return html`<span class="pill ok">∞</span>`
   return html`<span class="${daysToGo <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(daysToGo)}</span>`
 }
@@ -187,7 +203,7 @@ function factsCard(t: Strings, input: SubPageInput): Markup {
   const renewUrl = input.renewUrl && inAskedLang(input, input.renewUrl)
   const rows = subscriptions.map(
     (subscription) =>
-      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted"><bdi>${subscription.planLabel}</bdi> · <span>${untilOf(t, subscription)}</span></span></span>${daysPill(t, subscription)}</li>`,
+      html`<li><span><strong>${nodeLabel(subscription.nodeLabel)}</strong><span class="muted"><bdi>${subscription.planLabel}</bdi> · <span>${untilOf(t, subscription)}</span></span></span>${standing(t, subscription)}${subscription.traffic && trafficLine(t, subscription.traffic)}</li>`,
   )
   const pausedRows = paused.map(
     (one) =>

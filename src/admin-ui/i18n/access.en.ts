@@ -4,7 +4,13 @@ import { plural } from '#src/admin-ui/i18n.ts'
 const days = (n: number) => plural('en', n, { one: 'day', other: 'days' })
 
 export const accessEn = {
-  states: { active: 'Active', held: 'On hold', expired: 'Expired', revoked: 'Revoked' },
+  states: {
+    active: 'Active',
+    limited: 'Used up',
+    held: 'On hold',
+    expired: 'Expired',
+    revoked: 'Revoked',
+  },
   userStates: { active: 'Active', held: 'On hold', banned: 'Banned', none: 'No access' },
   sources: { payment: 'paid', admin: 'by an admin', gift: 'gift code' },
   all: 'All',
@@ -82,9 +88,18 @@ export const accessEn = {
     'It works on all servers of the group, with the same link, and no more on those of the former group. Apps find them when they next refresh the list.',
   regrouped: (place: string) => `Works on ${place} now`,
   allGroups: 'All groups',
+  traffic: 'Traffic',
+  trafficTitle: (what: string) => `Traffic of ${what}`,
+  extra: 'On top of it',
+  extraHint: 'Used after the rest; it lasts until it is gone.',
+  extraNow: (amount: string) => `Now ${amount}.`,
+  trafficUsed: (amount: string) => `What is used stays counted: ${amount}.`,
+  trafficRenewed: 'A renewal brings what its plan has.',
   reset: 'Reset traffic',
   resetTitle: (what: string) => `Reset the traffic of ${what}?`,
   resetText: (amount: string) => `The count of ${amount} starts from 0 again.`,
+  resetQuotaText: (amount: string, used: string) =>
+    `The count of ${amount} starts from 0 again, and so do the ${used} used of its quota. Where all was used up, it works again.`,
   resetDone: 'Traffic starts from 0',
   resetLater: 'Traffic starts from 0. The node did not answer; it follows later.',
   revoke: 'Revoke',

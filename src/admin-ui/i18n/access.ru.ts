@@ -8,7 +8,13 @@ const days = (n: number) => plural('ru', n, { one: 'день', few: 'дня', ot
 const left = (n: number) => `${days(n).endsWith('день') ? 'остался' : 'осталось'} ${days(n)}`
 
 export const accessRu: AccessTexts = {
-  states: { active: 'Активна', held: 'На паузе', expired: 'Истекла', revoked: 'Отозвана' },
+  states: {
+    active: 'Активна',
+    limited: 'Без трафика',
+    held: 'На паузе',
+    expired: 'Истекла',
+    revoked: 'Отозвана',
+  },
   userStates: { active: 'Активен', held: 'На паузе', banned: 'Заблокирован', none: 'Нет доступа' },
   sources: { payment: 'оплачена', admin: 'выдана админом', gift: 'подарочный код' },
   all: 'Все',
@@ -87,9 +93,18 @@ export const accessRu: AccessTexts = {
     'Подписка работает на всех серверах группы по той же ссылке, а на серверах прежней группы больше нет. Приложения найдут их при следующем обновлении списка.',
   regrouped: (place) => `Теперь работает: «${place}»`,
   allGroups: 'Все группы',
+  traffic: 'Трафик',
+  trafficTitle: (what) => `Трафик: ${what}`,
+  extra: 'Сверх того',
+  extraHint: 'Расходуется после остального и хранится, пока не кончится.',
+  extraNow: (amount) => `Сейчас ${amount}.`,
+  trafficUsed: (amount) => `Уже израсходованное остаётся в счёте: ${amount}.`,
+  trafficRenewed: 'Продление даст столько, сколько есть в тарифе.',
   reset: 'Сбросить трафик',
   resetTitle: (what) => `Сбросить трафик: ${what}?`,
   resetText: (amount) => `Счётчик (${amount}) начнётся с нуля.`,
+  resetQuotaText: (amount, used) =>
+    `Счётчик (${amount}) и расход квоты (${used}) начнутся с нуля. Если трафик кончился, подписка снова заработает.`,
   resetDone: 'Трафик считается с нуля',
   resetLater: 'Трафик считается с нуля. Сервер не ответил, он узнает позже.',
   revoke: 'Отозвать',

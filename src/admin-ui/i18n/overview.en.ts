@@ -34,6 +34,7 @@ export const overviewEn = {
   allWell: 'Nothing needs your attention.',
   activeSubscriptions: 'Active subscriptions',
   heldAndExpired: (held: string, expired: string) => `${held} on hold, ${expired} expired`,
+  usedUp: (n: string) => `${n} without traffic`,
   revenue: 'Revenue',
   newUsers: 'New users',
   traffic: 'Traffic',

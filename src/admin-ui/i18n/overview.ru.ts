@@ -36,6 +36,7 @@ export const overviewRu: OverviewTexts = {
   allWell: 'Ничего не требует внимания.',
   activeSubscriptions: 'Активные подписки',
   heldAndExpired: (held, expired) => `на паузе ${held}, истекло ${expired}`,
+  usedUp: (n) => `без трафика ${n}`,
   revenue: 'Выручка',
   newUsers: 'Новые пользователи',
   traffic: 'Трафик',

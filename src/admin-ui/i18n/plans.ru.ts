@@ -29,6 +29,10 @@ export const plansRu: PlansTexts = {
   servers: 'Серверы',
   oneServer: 'Один, по выбору покупателя',
   serversHint: 'У кого тариф уже есть, у тех всё остаётся; группу им даст продление.',
+  devices: 'Устройства',
+  devicesHint: 'Пусто: как у всех. Действует, пока устройства ограничены (Настройки, Устройства).',
+  devicesUpTo: (n) =>
+    `до ${plural('ru', n, { one: 'устройства', few: 'устройств', other: 'устройств' })}`,
   noStars: 'не за Stars',
   perMonth: (price) => `${price} в месяц`,
   stars: (n) => `${n} Stars`,

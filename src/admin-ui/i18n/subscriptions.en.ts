@@ -7,6 +7,7 @@ export const subscriptionsEn = {
   states: {
     all: 'All',
     active: 'Active',
+    limited: 'Used up',
     held: 'On hold',
     expired: 'Expired',
     revoked: 'Revoked',

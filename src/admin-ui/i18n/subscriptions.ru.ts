@@ -9,6 +9,7 @@ export const subscriptionsRu: SubscriptionsTexts = {
   states: {
     all: 'Все',
     active: 'Активные',
+    limited: 'Без трафика',
     held: 'На паузе',
     expired: 'Истёкшие',
     revoked: 'Отозванные',

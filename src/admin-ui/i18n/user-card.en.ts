@@ -38,6 +38,7 @@ export const userCardEn = {
   deviceCount: (n: string, limit: string) => `${n} of ${limit}`,
   limit: 'Device limit',
   limitHint: (n: number) => `Empty: as for everyone, ${n}.`,
+  limitOfPlan: (n: number) => `Empty: as the plan has it, ${n}.`,
   limitNone: (n: number) =>
     `0: no device gets the list, not even a known one. Empty: as for everyone, ${n}.`,
   limitSaved: 'Limit saved',

@@ -41,6 +41,7 @@ export const userCardRu: UserCardTexts = {
   deviceCount: (n, limit) => `${n} из ${limit}`,
   limit: 'Лимит устройств',
   limitHint: (n) => `Пусто: как у всех, ${n}.`,
+  limitOfPlan: (n) => `Пусто: как в тарифе, ${n}.`,
   limitNone: (n) =>
     `0: список не получит ни одно устройство, даже известное. Пусто: как у всех, ${n}.`,
   limitSaved: 'Лимит сохранён',

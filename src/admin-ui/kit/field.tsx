@@ -153,7 +153,7 @@ export const AppCodeField = (p: FieldProps<string>) => (
   <TextField {...p} inputMode="numeric" autoComplete="one-time-code" maxLength={6} focus />
 )
 
-/** A whole number; null while the field is empty or holds something else. */
+/** A number, whole unless `step` is less; null while the field is empty or holds something else. */
 export function NumberField(
   p: FieldProps<number | null> & {
     min?: number
@@ -169,7 +169,7 @@ export function NumberField(
     <input
       {...controlOf(id, p)}
       type="number"
-      inputMode="numeric"
+      inputMode={(p.step ?? 1) < 1 ? 'decimal' : 'numeric'}
       min={p.min}
       max={p.max}
       step={p.step ?? 1}

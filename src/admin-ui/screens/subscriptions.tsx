@@ -1,7 +1,7 @@
 /** All subscriptions: by state, node, plan, end; the same actions as in the user's card. */
 import { api, paged, type QueryOf } from '#src/admin-ui/api.ts'
 import { daysToGo } from '#src/admin-ui/days-left.ts'
-import { bytes, date, number, toTimestamp, userName } from '#src/admin-ui/format.ts'
+import { date, number, toTimestamp, userName } from '#src/admin-ui/format.ts'
 import { subscriptionsEn } from '#src/admin-ui/i18n/subscriptions.en.ts'
 import { subscriptionsRu } from '#src/admin-ui/i18n/subscriptions.ru.ts'
 import { catalogue } from '#src/admin-ui/i18n.ts'
@@ -14,8 +14,10 @@ import { Empty } from '#src/admin-ui/kit/state.tsx'
 import type { Column } from '#src/admin-ui/kit/table.tsx'
 import { useList } from '#src/admin-ui/list.ts'
 import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
+import { Usage } from '#src/admin-ui/quotas.tsx'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { common } from '#src/admin-ui/texts.ts'
+import { useChoices } from './access/choices.ts'
 import { PlaceFilters } from './access/place-filters.tsx'
 import { SubscriptionBadge } from './access/state.tsx'
 import { endText, placeOf, type Subscription } from './access/subscription.ts'
@@ -28,7 +30,7 @@ const words = catalogue({ en: subscriptionsEn, ru: subscriptionsRu })
 type SubscriptionQuery = QueryOf<typeof api.subscriptions.$get>
 
 const DAY_MS = 86_400_000
-const STATES = ['all', 'active', 'held', 'expired', 'revoked'] as const
+const STATES = ['all', 'active', 'limited', 'held', 'expired', 'revoked'] as const
 /** Ends to look for, in days from now. */
 const ENDS = [1, 3, 7, 14, 30]
 const DEFAULTS = {
@@ -77,7 +79,7 @@ function columnsOf(): Column<Subscription>[] {
       key: 'traffic',
       title: t.traffic,
       end: true,
-      cell: (row) => bytes(row.up + row.down),
+      cell: (row) => <Usage subscription={row} />,
     },
     {
       key: 'end',
@@ -115,6 +117,10 @@ function Tools({ list }: { list: ReturnType<typeof useSubscriptions> }) {
   const t = words()
   const { filters, change } = list
   const { options: groups } = useNodeGroups()
+  const { quotas } = useChoices()
+  const isLimited = ({ quota_bytes }: Subscription) => quota_bytes !== undefined
+  const withLimits = quotas || filters.status === 'limited' || list.rows?.some(isLimited)
+  const states = STATES.filter((state) => state !== 'limited' || withLimits)
   return (
     <>
       <SearchBox
@@ -125,7 +131,7 @@ function Tools({ list }: { list: ReturnType<typeof useSubscriptions> }) {
       <Segments
         label={t.filterState}
         value={filters.status as (typeof STATES)[number]}
-        options={STATES.map((value) => ({ value, label: t.states[value] }))}
+        options={states.map((value) => ({ value, label: t.states[value] }))}
         onValue={(status) => change({ status })}
       />
       <PlaceFilters filters={filters} change={change} />

@@ -3,8 +3,8 @@ import type { Query } from '#db/engine/database.ts'
 import { insertMessage } from '#db/messages.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { botLink } from '#src/lib/bot-link.ts'
-import { formatBytes } from '#src/lib/format.ts'
 import { escapeHtml } from '#src/lib/html.ts'
+import { sizeText } from '#src/lib/sizes.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { ENDLESS, formatDay, parseTimestamp } from '#src/lib/time.ts'
 import type { LinkButton } from '#src/ports/messenger.ts'
@@ -179,7 +179,7 @@ function trafficHtml(
   const { used, left, resets_at: resetsAt } = payload
   const day = resetsAt === null ? null : formatDay(timezone, parseTimestamp(resetsAt))
   const isUsedUp = used >= 100
-  const head = isUsedUp ? texts.used : texts.left(formatBytes(left))
+  const head = isUsedUp ? texts.used : texts.left(sizeText(left, lang))
   const when = isUsedUp
     ? day === null
       ? texts.gone

@@ -7,7 +7,7 @@ import { readPlan } from '#db/plans.ts'
 import { type ListedSubscription, readGiftSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit, BOT_ACTOR } from '#src/domain/audit.ts'
 import { ensureCustomer } from '#src/domain/customers/users.ts'
-import { momentOf, soldQuotaOf } from '#src/domain/quotas.ts'
+import { momentOf, type SoldQuota, soldQuotaOf } from '#src/domain/quotas.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { botLink } from '#src/lib/bot-link.ts'
 import { randomBase32 } from '#src/lib/random.ts'
@@ -87,7 +87,13 @@ function* readGiftOffer(tx: Reading, code: string, now: string) {
 /** A code as people type it. */
 const codeOf = (text: string) => text.trim().toUpperCase()
 
-export type GiftOffer = { outcome: 'offered'; nodeLabel: string; planLabel: string }
+export type GiftOffer = {
+  outcome: 'offered'
+  nodeLabel: string
+  planLabel: string
+  /** Where it has a limit of traffic. */
+  quota?: SoldQuota
+}
 
 /** This user redeemed the code before; what it gave, unless that is gone. */
 type RedeemedBefore = { outcome: 'again'; subscription: ListedSubscription | null }
@@ -112,12 +118,13 @@ export async function describeGift(
     if (before) return before
     const offer = yield* readGiftOffer(tx, code, now)
     if (typeof offer === 'string') return { outcome: offer }
-    const { node, plan, nodeGroup } = offer
+    const { node, plan, nodeGroup, quota } = offer
     const { home, group } = yield* settledHome(tx, node, nodeGroup)
     return {
       outcome: 'offered',
       nodeLabel: group?.label ?? home.label,
       planLabel: plan.label,
+      ...(quota.quotaBytes !== null && { quota }),
     }
   })
 }

@@ -31,6 +31,10 @@ export function useChoices() {
     plans: (plans.data ?? []).filter((plan) => !plan.archived).map(option),
     plansAll: (plans.data ?? []).map(option),
     groupOf,
+    /** How many devices a plan is for; 0 where it says nothing. */
+    limitOf: (code: string) => plans.data?.find((plan) => plan.code === code)?.hwid_limit ?? 0,
+    /** Whether a plan has a limit of traffic. */
+    quotas: (plans.data ?? []).some((plan) => plan.quota_gb !== undefined),
     /** A place as the API wants it: with a group the node may be left to the service. */
     placed: ({ node, plan }: Place): { node?: string; plan: string } =>
       node === '' && groupOf(plan) ? { plan } : { node, plan },

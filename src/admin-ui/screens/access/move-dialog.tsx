@@ -8,7 +8,7 @@ import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { useChoices } from './choices.ts'
-import { stateOf } from './state.tsx'
+import { isRunning } from './state.tsx'
 import { accessChanged, nameOf, type Subscription } from './subscription.ts'
 import { access } from './texts.ts'
 
@@ -45,9 +45,7 @@ export function MoveDialog(p: { subscription: Subscription; close: () => void })
               : t.moveHome(node_group_label, node_label, to)}
           </p>
           <p>{subscription.endless ? t.moveKeeps : t.moveStays(date(subscription.expires_at))}</p>
-          {node_group_label === undefined && stateOf(subscription) === 'active' && (
-            <p>{t.moveApps}</p>
-          )}
+          {node_group_label === undefined && isRunning(subscription) && <p>{t.moveApps}</p>}
         </div>
       </FormBox>
     </Dialog>

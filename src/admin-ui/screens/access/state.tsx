@@ -1,5 +1,6 @@
 /** States of users and subscriptions, in words. */
 import { moment } from '#src/admin-ui/format.ts'
+import type { AccessTexts } from '#src/admin-ui/i18n/access.en.ts'
 import { Badge, type Tone } from '#src/admin-ui/kit/badge.tsx'
 import { access } from './texts.ts'
 
@@ -7,17 +8,24 @@ interface Subscription {
   active: boolean
   held_at: string | null
   expires_at: string
+  limited_at?: string | null
 }
 
 /** What the service's filter of this name would find it by. */
-export function stateOf(subscription: Subscription): 'active' | 'held' | 'expired' | 'revoked' {
+export function stateOf(subscription: Subscription): keyof AccessTexts['states'] {
   if (!subscription.active) return 'revoked'
   if (subscription.held_at !== null) return 'held'
-  return moment(subscription.expires_at).getTime() > Date.now() ? 'active' : 'expired'
+  if (moment(subscription.expires_at).getTime() <= Date.now()) return 'expired'
+  return subscription.limited_at ? 'limited' : 'active'
 }
+
+/** Whether its days run: with no traffic left it is served where none counts. */
+export const isRunning = (subscription: Subscription): boolean =>
+  ['active', 'limited'].includes(stateOf(subscription))
 
 const TONES: Record<ReturnType<typeof stateOf>, Tone> = {
   active: 'ok',
+  limited: 'bad',
   held: 'warn',
   expired: 'bad',
   revoked: 'muted',

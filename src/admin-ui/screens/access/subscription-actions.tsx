@@ -17,9 +17,10 @@ import { common } from '#src/admin-ui/texts.ts'
 import { fieldTime, timestampOfField } from '#src/admin-ui/zone.ts'
 import { GroupDialog } from './group-dialog.tsx'
 import { MoveDialog } from './move-dialog.tsx'
-import { stateOf } from './state.tsx'
+import { isRunning, stateOf } from './state.tsx'
 import { accessChanged, nameOf, type Subscription } from './subscription.ts'
 import { access } from './texts.ts'
+import { TrafficDialog } from './traffic-dialog.tsx'
 
 const one = api.subscriptions[':uuid']
 
@@ -126,9 +127,12 @@ async function resume({ uuid }: Subscription) {
 
 async function reset(subscription: Subscription) {
   const t = access()
-  const { uuid, up, down } = subscription
+  const { uuid, up, down, used_bytes } = subscription
+  const all = bytes(up + down)
   const title = t.resetTitle(nameOf(subscription))
-  if (!(await confirm({ title, text: t.resetText(bytes(up + down)), action: t.reset }))) return
+  const text =
+    used_bytes === undefined ? t.resetText(all) : t.resetQuotaText(all, bytes(used_bytes))
+  if (!(await confirm({ title, text, action: t.reset }))) return
   const answered = await ok(one['reset-traffic'].$post({ param: { uuid } }))
   toast(answered.ok ? t.resetDone : t.resetLater)
   accessChanged()
@@ -146,7 +150,7 @@ async function revoke(subscription: Subscription) {
 /** The button with all that can be done to a subscription in its state; nothing once it is revoked. */
 export function SubscriptionMenu({ subscription }: { subscription: Subscription }) {
   const t = access()
-  const [open, setOpen] = useState<'extend' | 'end' | 'move' | 'group' | null>(null)
+  const [open, setOpen] = useState<'extend' | 'end' | 'move' | 'group' | 'traffic' | null>(null)
   const { groups } = useNodeGroups()
   const act = useAction((work: (s: Subscription) => Promise<void>) => work(subscription))
   const state = stateOf(subscription)
@@ -159,10 +163,11 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
       onClick: () => setOpen('extend'),
     },
     { label: t.edit, icon: 'calendar', onClick: () => setOpen('end') },
-    state === 'active' && { label: t.hold, icon: 'pause', onClick: () => act.run(hold) },
+    isRunning(subscription) && { label: t.hold, icon: 'pause', onClick: () => act.run(hold) },
     state === 'held' && { label: t.resume, icon: 'play', onClick: () => act.run(resume) },
     { label: t.move, icon: 'nodes', onClick: () => setOpen('move') },
     groups.length > 0 && { label: t.group, icon: 'nodes', onClick: () => setOpen('group') },
+    { label: t.traffic, icon: 'traffic', onClick: () => setOpen('traffic') },
     { label: t.reset, icon: 'refresh', onClick: () => act.run(reset) },
     { label: t.revoke, icon: 'ban', danger: true, onClick: () => act.run(revoke) },
   ]
@@ -172,6 +177,7 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
       {open === 'extend' && <ExtendDialog subscription={subscription} close={close} />}
       {open === 'end' && <EndDialog subscription={subscription} close={close} />}
       {open === 'move' && <MoveDialog subscription={subscription} close={close} />}
+      {open === 'traffic' && <TrafficDialog subscription={subscription} close={close} />}
       {open === 'group' && <GroupDialog subscription={subscription} close={close} />}
     </>
   )

@@ -20,11 +20,6 @@ interface Connection {
   shared_uuid: string
 }
 
-interface Edited extends Connection {
-  /** Empty: none. */
-  hysteria_hop: string
-}
-
 function ConnectionFields({ form, local }: { form: Form<Connection>; local: boolean }) {
   const t = nodeTexts()
   return (
@@ -117,12 +112,44 @@ export function AddNode({ close, done }: { close: () => void; done: () => void }
   )
 }
 
+/** The API has the factor in hundredths. */
+const HUNDREDTHS = 100
+
+/** The service says what is wrong with a field that is empty. */
+const hundredthsOf = (factor: number | null) =>
+  factor === null ? (factor as unknown as number) : Math.round(factor * HUNDREDTHS)
+
+interface Edition extends Connection {
+  /** A factor. */
+  traffic_ratio: number | null
+  /** Empty: none. */
+  hysteria_hop: string
+}
+
+function RatioField({ form }: { form: Form<Edition> }) {
+  const t = nodeTexts()
+  const { error, ...field } = form.field('traffic_ratio')
+  return (
+    <NumberField
+      label={t.ratio}
+      hint={t.ratioHint}
+      unit="×"
+      min={0}
+      max={10}
+      step={0.1}
+      error={error && t.ratioFault}
+      {...field}
+    />
+  )
+}
+
 export function EditNode({ node }: { node: NodeRow }) {
   const t = nodeTexts()
   const { label, address, port, public_key, short_id, sni, flow, shared_uuid } = node
-  const form: Form<Edited> = useForm<Edited, unknown>({
+  const form: Form<Edition> = useForm<Edition, unknown>({
     initial: {
       label,
+      traffic_ratio: (node.traffic_ratio ?? HUNDREDTHS) / HUNDREDTHS,
       address,
       port,
       public_key,
@@ -132,12 +159,13 @@ export function EditNode({ node }: { node: NodeRow }) {
       shared_uuid: shared_uuid ?? '',
       hysteria_hop: node.hysteria_hop ?? '',
     },
-    send: (_values, { hysteria_hop: hop, ...changes }) =>
+    send: (_values, { traffic_ratio: factor, hysteria_hop: hop, ...changes }) =>
       ok(
         api.nodes[':code'].$patch({
           param: { code: node.code },
           json: {
             ...(changes as Partial<Connection & { port: number }>),
+            ...(factor !== undefined && { traffic_ratio: hundredthsOf(factor) }),
             ...(hop !== undefined && { hysteria_hop: hop.trim() || null }),
           },
         }),
@@ -167,6 +195,7 @@ export function EditNode({ node }: { node: NodeRow }) {
           {...form.field('hysteria_hop')}
         />
       )}
+      {node.kind === 'external' ? <Note>{t.notMeasured}</Note> : <RatioField form={form} />}
     </FormBox>
   )
 }

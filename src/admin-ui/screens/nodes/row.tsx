@@ -1,7 +1,7 @@
 /** One node in the list: how it is, its switch, and what is done with it. */
 import { useState } from 'preact/hooks'
 import { api, ok } from '#src/admin-ui/api.ts'
-import { relative } from '#src/admin-ui/format.ts'
+import { number, relative } from '#src/admin-ui/format.ts'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { Menu } from '#src/admin-ui/kit/menu.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
@@ -88,6 +88,7 @@ export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
         <b>{node.label}</b>
         <small class="muted">
           {node.address}:{node.port} · {t.kinds[node.kind]}
+          {node.traffic_ratio !== undefined && ` · ${t.ratioIs(number(node.traffic_ratio / 100))}`}
         </small>
         {node.last_error !== null && (
           <small class="node-fault">

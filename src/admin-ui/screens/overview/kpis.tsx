@@ -69,6 +69,13 @@ function flow(series: DayStats[] | undefined, days: number, of: (day: DayStats) 
   }
 }
 
+/** Those that are not active: `3 without traffic, 2 on hold, 12 expired`. */
+function othersOf({ limited = 0, held, expired }: Stats['subscriptions']): string {
+  const t = overviewWords()
+  const others = t.heldAndExpired(number(held), number(expired))
+  return limited > 0 ? `${t.usedUp(number(limited))}, ${others}` : others
+}
+
 export function Kpis(p: { stats: Query<Stats>; series: Query<DayStats[]>; days: number }) {
   const t = overviewWords()
   const { data: stats } = p.stats
@@ -88,7 +95,7 @@ export function Kpis(p: { stats: Query<Stats>; series: Query<DayStats[]>; days: 
       icon: 'subscriptions',
       label: t.activeSubscriptions,
       value: counts && number(counts.active),
-      sub: counts && t.heldAndExpired(number(counts.held), number(counts.expired)),
+      sub: counts && othersOf(counts),
     },
     {
       icon: 'payments',

@@ -9,16 +9,23 @@ import { type Form, FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { invalidate } from '#src/admin-ui/query.ts'
+import {
+  QuotaFields,
+  type QuotaPeriod,
+  type QuotaValues,
+  quotaSent,
+} from '#src/admin-ui/quotas.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { type Plan, planTexts } from './texts.ts'
 
-interface Values {
+interface Values extends QuotaValues {
   label: string
   days: number | null
   price: number | null
   price_stars: number | null
   /** Empty: one server. */
   node_group: string
+  hwid_limit: number | null
 }
 
 function Fields({ form, focus }: { form: Form<Values>; focus?: boolean }) {
@@ -51,6 +58,10 @@ function Fields({ form, focus }: { form: Form<Values>; focus?: boolean }) {
           min={1}
           {...form.field('price_stars')}
         />
+        <NumberField label={t.devices} hint={t.devicesHint} min={1} {...form.field('hwid_limit')} />
+      </div>
+      <div class="cols">
+        <QuotaFields field={(form as unknown as Form<QuotaValues>).field} />
       </div>
       {(groups.length > 0 || group !== '') && (
         <SelectField
@@ -68,12 +79,14 @@ function Fields({ form, focus }: { form: Form<Values>; focus?: boolean }) {
 const refresh = () => invalidate('plans', 'stats')
 
 /** The service says what is wrong with a field that is empty. */
-const sent = ({ label, days, price, price_stars, node_group }: Values) => ({
+const sent = ({ label, days, price, price_stars, node_group, hwid_limit, ...quota }: Values) => ({
   label,
   days: days as number,
   price: price as number,
   price_stars,
   ...(node_group !== '' && { node_group }),
+  ...(hwid_limit !== null && { hwid_limit }),
+  ...(quota.quota_gb !== null && quotaSent(quota)),
 })
 
 export function CreatePlan({ close }: { close: () => void }) {
@@ -86,6 +99,9 @@ export function CreatePlan({ close }: { close: () => void }) {
       price: null as number | null,
       price_stars: null as number | null,
       node_group: '',
+      quota_gb: null as number | null,
+      quota_period: 'month' as QuotaPeriod,
+      hwid_limit: null as number | null,
     },
     send: ({ code, ...values }) => ok(api.plans.$post({ json: { code, ...sent(values) } })),
     done: (plan) => {
@@ -118,16 +134,21 @@ export function CreatePlan({ close }: { close: () => void }) {
 
 export function EditPlan({ plan, close }: { plan: Plan; close: () => void }) {
   const t = planTexts()
-  const { label, days, price, price_stars, node_group = '' } = plan
+  const { label, days, price, price_stars, node_group = '', hwid_limit = null } = plan
+  const { quota_gb = null, quota_period = 'month' } = plan
   const form: Form<Values> = useForm<Values, unknown>({
-    initial: { label, days, price, price_stars, node_group },
-    send: (_values, { node_group: group, ...changes }) =>
+    initial: {
+      ...{ label, days, price, price_stars, node_group },
+      ...{ quota_gb, quota_period, hwid_limit },
+    },
+    send: (values, { node_group: group, quota_gb: gb, quota_period: period, ...changes }) =>
       ok(
         api.plans[':code'].$patch({
           param: { code: plan.code },
           json: {
             ...(changes as Partial<ReturnType<typeof sent>>),
             ...(group !== undefined && { node_group: group || null }),
+            ...((gb !== undefined || period !== undefined) && quotaSent(values)),
           },
         }),
       ),

@@ -11,6 +11,7 @@ import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast, toastError } from '#src/admin-ui/kit/toast.tsx'
 import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { invalidate, useAction, useQuery } from '#src/admin-ui/query.ts'
+import { quotaText } from '#src/admin-ui/quotas.tsx'
 import { href } from '#src/admin-ui/router.ts'
 import { useSales, useUnpayable } from '#src/admin-ui/sales.ts'
 import { common } from '#src/admin-ui/texts.ts'
@@ -42,6 +43,14 @@ function usePlanActions() {
   return { archive: archive.run, remove: remove.run }
 }
 
+/** How much traffic it has, and for how many devices it is. */
+function limitsOf({ quota_gb, quota_period = 'none', hwid_limit }: Plan): string[] {
+  return [
+    ...(quota_gb === undefined ? [] : [quotaText(quota_gb, quota_period)]),
+    ...(hwid_limit === undefined ? [] : [planTexts().devicesUpTo(hwid_limit)]),
+  ]
+}
+
 function PlanRow({ plan, edit }: { plan: Plan; edit: (plan: Plan) => void }) {
   const t = planTexts()
   const { archive, remove } = usePlanActions()
@@ -55,6 +64,7 @@ function PlanRow({ plan, edit }: { plan: Plan; edit: (plan: Plan) => void }) {
         <small class="muted">
           <span class="mono">{plan.code}</span> · {isEndless ? t.endless : common().days(plan.days)}
           {plan.node_group !== undefined && ` · ${labelOf(plan.node_group)}`}
+          {limitsOf(plan).map((limit) => ` · ${limit}`)}
         </small>
       </div>
       <div class="plan-price">

@@ -8,6 +8,8 @@ import { useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useAction } from '#src/admin-ui/query.ts'
+import { useChoices } from '#src/admin-ui/screens/access/choices.ts'
+import { isRunning } from '#src/admin-ui/screens/access/state.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { type CardUser, cardTexts } from './texts.ts'
 
@@ -50,7 +52,14 @@ function Line({ user, device }: { user: CardUser; device: Device }) {
   )
 }
 
-function LimitForm({ user }: { user: CardUser }) {
+/** The largest limit of the plans that a user has now; null where none of them has one. */
+function useLimitOfPlans({ subscriptions }: CardUser): number | null {
+  const { limitOf } = useChoices()
+  const limits = subscriptions.filter(isRunning).map(({ plan }) => limitOf(plan))
+  return Math.max(0, ...limits) || null
+}
+
+function LimitForm({ user, ofPlans }: { user: CardUser; ofPlans: number | null }) {
   const t = cardTexts()
   const form = useForm({
     initial: { limit: user.hwid_limit },
@@ -62,7 +71,7 @@ function LimitForm({ user }: { user: CardUser }) {
     },
   })
   // Set by a backup of another panel: saving 0 here means the general limit.
-  const hint = user.hwid_limit === 0 ? t.limitNone : t.limitHint
+  const hint = user.hwid_limit === 0 ? t.limitNone : ofPlans === null ? t.limitHint : t.limitOfPlan
   return (
     <form
       class="row limit"
@@ -75,7 +84,7 @@ function LimitForm({ user }: { user: CardUser }) {
     >
       <NumberField
         label={t.limit}
-        hint={hint(user.hwid_fallback_limit)}
+        hint={hint(ofPlans ?? user.hwid_fallback_limit)}
         min={1}
         {...form.field('limit')}
       />
@@ -91,7 +100,8 @@ function LimitForm({ user }: { user: CardUser }) {
 
 export function Devices({ user }: { user: CardUser }) {
   const t = cardTexts()
-  const limit = user.hwid_limit ?? user.hwid_fallback_limit
+  const ofPlans = useLimitOfPlans(user)
+  const limit = user.hwid_limit ?? ofPlans ?? user.hwid_fallback_limit
   return (
     <section aria-label={t.devices}>
       <div class="row between">
@@ -107,7 +117,7 @@ export function Devices({ user }: { user: CardUser }) {
           ))}
         </ul>
       )}
-      <LimitForm key={String(user.hwid_limit)} user={user} />
+      <LimitForm key={String(user.hwid_limit)} user={user} ofPlans={ofPlans} />
     </section>
   )
 }

@@ -6,6 +6,7 @@ import { bytes, date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Empty } from '#src/admin-ui/kit/state.tsx'
 import { useQuery } from '#src/admin-ui/query.ts'
+import { Usage } from '#src/admin-ui/quotas.tsx'
 import { href } from '#src/admin-ui/router.ts'
 import { GrantDialog } from '#src/admin-ui/screens/access/grant-dialog.tsx'
 import { PayLinkDialog } from '#src/admin-ui/screens/access/pay-link.tsx'
@@ -45,7 +46,7 @@ function Servers({ codes }: { codes: string[] }) {
 }
 
 function Line({ subscription }: { subscription: Subscription }) {
-  const { plan_label, up, down, source, nodes } = subscription
+  const { plan_label, up, down, source, nodes, quota_bytes } = subscription
   return (
     <li>
       <div>
@@ -53,6 +54,7 @@ function Line({ subscription }: { subscription: Subscription }) {
           {placeOf(subscription)} · {plan_label}
         </b>
         <span>{timeLeft(subscription)}</span>
+        {quota_bytes !== undefined && <Usage subscription={subscription} />}
         <small>
           {bytes(up + down)} · {access().sources[source]}
         </small>

@@ -3,6 +3,7 @@ import type { PayLinkAnswer, ShopAnswer } from '#src/http/schemas/payment.ts'
 import { call, keep, noteFault, own, type Refusal, waitText } from './account.ts'
 import { plain } from './node-names.ts'
 import { byId, inputsOf, made, note, within } from './parts.ts'
+import { planName } from './traffic.ts'
 import { fill, priceText, texts } from './words.ts'
 
 type Plan = ShopAnswer['plans'][number]
@@ -62,7 +63,7 @@ export function showChoices(): void {
   const provider = chosen().get('providers')
   const plans = own.shop.plans.flatMap((plan) => {
     const price = fits(plan) ? priceAt(plan, provider) : ''
-    return price === '' ? [] : [{ value: plan.code, name: plan.label, price }]
+    return price === '' ? [] : [{ value: plan.code, name: planName(plan), price }]
   })
   fillChoices('plans', plans)
   byId('node-part').hidden = byId('renews').value !== '' || byId('node').options.length < 2

@@ -3,6 +3,7 @@ import { own, type Subscription } from './account.ts'
 import { showRenewal } from './buying.ts'
 import { plain, signOf } from './node-names.ts'
 import { byId, made, within } from './parts.ts'
+import { showTraffic } from './traffic.ts'
 import { day, fill, texts, timeOf } from './words.ts'
 
 const DAY_MS = 86_400_000
@@ -11,6 +12,7 @@ const DAY_MS = 86_400_000
 function standing({ state, expires_at, endless }: Subscription): [words: string, colour: string] {
   if (state === 'held') return [texts.held, 'pill warn']
   if (state === 'expired') return [texts.expired, 'pill']
+  if (state === 'limited') return [texts.limited, 'pill bad']
   if (endless) return ['∞', 'pill ok']
   const days = Math.ceil((timeOf(expires_at) - Date.now()) / DAY_MS)
   const words = days <= 1 ? texts.lastDay : fill(texts.days, { days })
@@ -27,6 +29,7 @@ function subscriptionRow(subscription: Subscription): HTMLElement {
   const row = made('subscription-row', { name, detail: `${plan_label}, ${when}`, state: words })
   within(row, '[data-state]').className = colour
   within(row, '[data-name]').prepend(...signOf(node_label))
+  showTraffic(row, subscription)
   const button = within(row, '[data-renew]')
   button.hidden = endless || !own.shop.payments_enabled || own.shop.providers.length === 0
   button.setAttribute('aria-label', fill(texts.renewLabel, { name }))
@@ -43,7 +46,7 @@ export function showSubscriptions(): void {
   const { subscriptions } = own.shop
   byId('subscriptions').replaceChildren(...subscriptions.map(subscriptionRow))
   byId('no-subscriptions').hidden = subscriptions.length > 0
-  const isActive = subscriptions.some(({ state }) => state === 'active')
+  const isActive = subscriptions.some(({ state }) => state === 'active' || state === 'limited')
   byId('connect').hidden = !isActive && !own.shop.guest
   byId('open-link').hidden = !isActive
   // Guests have their link in front of them before they pay.

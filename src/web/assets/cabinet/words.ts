@@ -3,12 +3,15 @@ import type { ScriptTexts } from '#src/web/cabinet-page.ts'
 import { byId } from './parts.ts'
 
 const { dataset } = byId('cabinet')
-const dayFormat = new Intl.DateTimeFormat(dataset.locale, {
-  day: 'numeric',
-  month: 'long',
-  year: 'numeric',
-  timeZone: dataset.timezone,
-})
+const dayFormat = (year?: 'numeric') =>
+  new Intl.DateTimeFormat(dataset.locale, {
+    day: 'numeric',
+    month: 'long',
+    year,
+    timeZone: dataset.timezone,
+  })
+const days = dayFormat('numeric')
+const nearDays = dayFormat()
 
 export const texts = JSON.parse(dataset.texts as string) as ScriptTexts
 
@@ -19,7 +22,10 @@ export const fill = (text: string, values: Record<string, unknown>): string =>
 /** Milliseconds of a time as the API writes it, in UTC without a zone. */
 export const timeOf = (timestamp: string): number => Date.parse(`${timestamp}Z`)
 
-export const day = (timestamp: string): string => dayFormat.format(timeOf(timestamp))
+export const day = (timestamp: string): string => days.format(timeOf(timestamp))
+
+/** The same without the year, of a day that is near. */
+export const nearDay = (timestamp: string): string => nearDays.format(timeOf(timestamp))
 
 /** An amount in whole units; of a currency that is none of ISO 4217's, beside its name. */
 export function priceText(price: number, currency: string): string {
