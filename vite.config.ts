@@ -26,7 +26,7 @@ const bootOfService: Plugin = {
 const AREAS = {
   overview: 'overview',
   customers: 'users|user-card|subscriptions|access|payments|gifts',
-  service: 'nodes|plans|traffic|log|settings|accounts|admins|security|backup|api',
+  service: 'nodes|plans|packs|traffic|log|settings|accounts|admins|security|backup|api',
 }
 
 /** What screens share and the frame around them does not need. */

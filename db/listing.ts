@@ -32,6 +32,7 @@ export const MOST_ROWS = {
   node_groups: 200,
   node_hosts: 5000,
   plans: 1000,
+  traffic_packs: 1000,
   admins: 1000,
 } as const
 

@@ -13,7 +13,7 @@ import {
   type Rows,
 } from './listing.ts'
 import type { PageRequest } from './paging.ts'
-import { nodes, type Payment, payments, plans, users } from './schema/index.ts'
+import { nodes, type Payment, payments, plans, trafficPacks, users } from './schema/index.ts'
 import { isNamed, isUuid, numberSearch, withOwnNumbers } from './users.ts'
 
 /** A payment with what its view shows beside it. */
@@ -23,6 +23,7 @@ export interface ListedPayment {
   name: string | null
   nodeLabel: string | null
   planLabel: string | null
+  packLabel: string | null
 }
 
 export interface PaymentFilter {
@@ -157,11 +158,13 @@ const listed = (q: Reading) =>
       name: users.name,
       nodeLabel: nodes.label,
       planLabel: plans.label,
+      packLabel: trafficPacks.label,
     })
     .from(payments)
     .leftJoin(users, eq(users.tgId, payments.tgId))
     .leftJoin(nodes, eq(nodes.code, payments.node))
     .leftJoin(plans, eq(plans.code, payments.plan))
+    .leftJoin(trafficPacks, eq(trafficPacks.code, payments.pack))
     .$dynamic()
 
 /** One page of the listing, and the count of all matches (capped at COUNT_CAP + 1). */

@@ -20,7 +20,14 @@ import {
 } from './engine/orm.ts'
 import { built, field, input } from './engine/question.ts'
 import { OF_UNPAID_GUEST } from './guests.ts'
-import { nodes, type Payment, payments, plans, type Subscription } from './schema/index.ts'
+import {
+  nodes,
+  type Payment,
+  payments,
+  plans,
+  type Subscription,
+  subscriptions,
+} from './schema/index.ts'
 
 const byId = built<{ id: string }, Payment[]>((q) =>
   q
@@ -167,7 +174,10 @@ export function* adoptExternalId(tx: Query, { id, provider }: Payment, externalI
   )
 }
 
-/** Whether another payment, paid and not refunded, gave this subscription too; with a group: one that was sold with it. */
+/**
+ * Whether another payment, paid and not refunded, gave this subscription too; with a group: one that was sold with it. Of more traffic
+ * for it none did.
+ */
 export function* isPaidForAgain(tx: Query, uuid: string, id: string, nodeGroup?: string) {
   const found = yield* run(
     tx
@@ -177,6 +187,7 @@ export function* isPaidForAgain(tx: Query, uuid: string, id: string, nodeGroup?:
         and(
           eq(payments.subscriptionUuid, uuid),
           ne(payments.id, id),
+          ne(payments.kind, 'traffic'),
           eq(payments.status, 'paid'),
           isNull(payments.refundedAt),
           nodeGroup === undefined ? undefined : eq(payments.nodeGroup, nodeGroup),
@@ -208,6 +219,9 @@ export type SameOrder = Pick<
   | 'nodeGroup'
   | 'quotaBytes'
   | 'quotaPeriod'
+  | 'kind'
+  | 'pack'
+  | 'extraBytes'
   | 'provider'
   | 'amount'
   | 'currency'
@@ -215,6 +229,10 @@ export type SameOrder = Pick<
   | 'shopId'
   | 'renewsUuid'
 >
+
+/** Whether a column holds a value, which may be null. */
+const isValue = (column: SQLWrapper, value: string | number | null) =>
+  sql`${column} is not distinct from ${value}`
 
 /**
  * The newest pending payment of the same order that can be paid by its link until `linkUntil` at least, or whose creation at the
@@ -226,7 +244,6 @@ export function* readReusable(
   linkUntil: string,
   begunSince: string | null,
 ) {
-  const { shopId, renewsUuid, nodeGroup, quotaBytes } = order
   const begun: SQL | undefined =
     begunSince === null
       ? undefined
@@ -244,15 +261,18 @@ export function* readReusable(
           eq(payments.tgId, order.tgId),
           eq(payments.node, order.node),
           eq(payments.plan, order.plan),
-          nodeGroup === null ? isNull(payments.nodeGroup) : eq(payments.nodeGroup, nodeGroup),
-          quotaBytes === null ? isNull(payments.quotaBytes) : eq(payments.quotaBytes, quotaBytes),
+          isValue(payments.nodeGroup, order.nodeGroup),
+          isValue(payments.quotaBytes, order.quotaBytes),
           eq(payments.quotaPeriod, order.quotaPeriod),
+          eq(payments.kind, order.kind),
+          isValue(payments.pack, order.pack),
+          isValue(payments.extraBytes, order.extraBytes),
           eq(payments.provider, order.provider),
           eq(payments.amount, order.amount),
           eq(payments.currency, order.currency),
           eq(payments.days, order.days),
-          shopId === null ? isNull(payments.shopId) : eq(payments.shopId, shopId),
-          renewsUuid === null ? isNull(payments.renewsUuid) : eq(payments.renewsUuid, renewsUuid),
+          isValue(payments.shopId, order.shopId),
+          isValue(payments.renewsUuid, order.renewsUuid),
           eq(payments.status, 'pending'),
           eq(payments.deletedUser, false),
           isNull(payments.reviewReason),
@@ -337,7 +357,16 @@ export function* listDuePayments(
   return yield* ask(due, { now, limit, ...except, guests: Number(guests) })
 }
 
-/** Pending payments in review for one of these reasons whose node and plan are there, and that have been asked about. */
+/** Where a payment's access can be given: its node and plan are there. */
+const HAS_PLACE = sql`exists (select 1 from ${nodes} where ${nodes.code} = ${payments.node})
+  and exists (select 1 from ${plans} where ${plans.code} = ${payments.plan})`
+
+/** Where its traffic can be: its subscription is there, goes on and has a quota. */
+const HAS_QUOTA = sql`exists (select 1 from ${subscriptions} where ${subscriptions.uuid} = ${payments.renewsUuid}
+  and ${subscriptions.tgId} = ${payments.tgId} and ${subscriptions.active} = 1
+  and ${subscriptions.quotaBytes} is not null)`
+
+/** Pending payments in review for one of these reasons that can be granted by now, and that have been asked about. */
 export function* listReturnedPayments(
   q: Reading,
   reasons: string[],
@@ -352,8 +381,7 @@ export function* listReturnedPayments(
           eq(payments.status, 'pending'),
           ne(payments.externalId, ''),
           inArray(payments.reviewReason, reasons),
-          sql`exists (select 1 from ${nodes} where ${nodes.code} = ${payments.node})`,
-          sql`exists (select 1 from ${plans} where ${plans.code} = ${payments.plan})`,
+          sql`case when ${payments.kind} = 'traffic' then ${HAS_QUOTA} else ${HAS_PLACE} end`,
         ),
       )
       .orderBy(asc(payments.checks), asc(payments.createdAt))

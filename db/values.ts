@@ -154,6 +154,8 @@ export const nodeLabel = requiredText(128)
 /** GB of 1024³ bytes. */
 export const quotaGb = integer(1, 1_000_000)
 export const extraGb = integer(0, 1_000_000)
+/** Of a pack: what one sale adds. */
+export const packGb = quotaGb
 export const quotaPeriod = v.picklist(QUOTA_PERIODS, `must be one of ${QUOTA_PERIODS.join(', ')}`)
 /** Of a plan: nobody would buy one without a device. */
 export const planHwidLimit = integer(1, MAX_HWID_LIMIT)

@@ -151,6 +151,20 @@ const CUSTOMER_QUESTIONS: Question[] = [
   },
 ]
 
+const TRAFFIC_QUESTIONS: Question[] = [
+  {
+    name: 'I1',
+    fault: 'payment for traffic is without its pack or bytes, or one for access has them',
+    sql: `SELECT id FROM payments WHERE (kind = 'traffic') <> (pack IS NOT NULL)
+      OR (kind = 'traffic') <> (extra_bytes IS NOT NULL)`,
+  },
+  {
+    name: 'I1',
+    fault: 'payment for traffic gave a subscription',
+    sql: `SELECT id FROM payments AS p WHERE kind = 'traffic' AND ${GRANTED}`,
+  },
+]
+
 /** A client has one value on a core: restores refuse a database in which these do not hold. */
 export const LOCAL_QUESTIONS: Question[] = [
   {
@@ -215,6 +229,7 @@ export const lastingQuestions = soldOf
 /** All that hold of a database in the form of this program. */
 export const questionsOf = (engine: Engine): Question[] => [
   ...soldOf(engine),
+  ...TRAFFIC_QUESTIONS,
   ...CUSTOMER_QUESTIONS,
   ...GROUP_QUESTIONS,
   ...QUOTA_QUESTIONS,

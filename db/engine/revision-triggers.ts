@@ -36,6 +36,7 @@ const INSTANCE_COLUMNS = ['instance_id', 'generation', 'pending_env', 'backup_ke
 const TABLES: Record<string, string[] | undefined> = {
   nodes: NODE_COLUMNS,
   plans: undefined,
+  traffic_packs: undefined,
   node_groups: undefined,
   node_group_nodes: undefined,
   node_hosts: undefined,

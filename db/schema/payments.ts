@@ -28,6 +28,12 @@ export const payments = table(
     /** Its plan's, when it was made. */
     nodeGroup: text('node_group'),
     ...soldQuota,
+    /** What is bought: a subscription or its renewal, more traffic for one, or another plan for one. */
+    kind: oneOf('kind', ['access', 'traffic', 'change']).notNull().default('access'),
+    /** The traffic pack, of traffic. */
+    pack: text('pack'),
+    /** What is added to the extra bytes of the subscription, of traffic: its pack's when it was made. */
+    extraBytes: int('extra_bytes'),
     /** The id of a gateway (ports/payment-gateway.ts). */
     provider: text('provider').notNull(),
     externalId: text('external_id').notNull().default(''),
@@ -64,6 +70,7 @@ export const payments = table(
     index('payments_next_check_at').on(t.nextCheckAt).where(sql`status = 'pending'`),
     index('payments_review').on(t.createdAt).where(sql`review_reason is not null`),
     index('payments_renews_uuid').on(t.renewsUuid).where(sql`renews_uuid is not null`),
+    index('payments_pack').on(t.pack).where(sql`pack is not null`),
     index('payments_subscription_uuid')
       .on(t.subscriptionUuid)
       .where(sql`subscription_uuid is not null`),

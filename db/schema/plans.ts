@@ -21,6 +21,19 @@ export const plans = table('plans', {
   hwidLimit: int('hwid_limit'),
 })
 
+/** Traffic that is sold beside a quota. */
+export const trafficPacks = table('traffic_packs', {
+  code: text('code').primaryKey(),
+  label: text('label').notNull(),
+  /** GB of 1024³ bytes. */
+  gb: int('gb').notNull(),
+  /** Whole units of CURRENCY; 0 = not for sale. */
+  price: int('price').notNull(),
+  priceStars: int('price_stars'),
+  sortOrder: int('sort_order').notNull(),
+  archived: bool('archived').notNull().default(false),
+})
+
 export const giftCodes = table(
   'gift_codes',
   {
@@ -54,4 +67,5 @@ export const giftCodes = table(
 )
 
 export type Plan = typeof plans.$inferSelect
+export type TrafficPack = typeof trafficPacks.$inferSelect
 export type GiftCode = typeof giftCodes.$inferSelect

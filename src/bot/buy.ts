@@ -64,6 +64,24 @@ async function chooseWay(v: BotRequest, target: Target, plan: Plan, ways: Way[])
   await show(v, v.t.chooseProvider(place.label, planInFull(v, plan)), column([...rows, back]))
 }
 
+/** Makes the payment for a plan. */
+function payFor(v: BotRequest, target: Target, plan: Plan, way: Way): Promise<void> {
+  const { kind, id, place, renewed } = target
+  const node = renewed || place.nodeGroup !== null ? undefined : place.code
+  return pay(v, way, {
+    wanted: { node, renews: renewed?.uuid, plan: plan.code },
+    text: (price) =>
+      v.t.sale({
+        node: place.label,
+        plan: planInFull(v, plan),
+        price,
+        provider: way.label,
+        renewal: renewed !== null,
+      }),
+    back: tapData(kind, id),
+  })
+}
+
 /** The next step towards a payment: what `plan` and `provider` leave open is asked, unless there is but one answer. */
 async function proceed(v: BotRequest, target: Target, planKey?: string, provider?: string) {
   const shop = shopOf(v)
@@ -75,7 +93,7 @@ async function proceed(v: BotRequest, target: Target, planKey?: string, provider
   const ways = waysToPay(v, shop, plan)
   if (provider === undefined && ways.length > 1) return chooseWay(v, target, plan, ways)
   const way = provider === undefined ? ways[0] : ways.find(({ id }) => id === provider)
-  return way ? pay(v, target, plan, way) : showStale(v)
+  return way ? payFor(v, target, plan, way) : showStale(v)
 }
 
 const at = (place: Place): Target => ({

@@ -10,6 +10,7 @@ import { stringsOf } from '#src/web/strings.ts'
 import { shortOf, tapData } from './callback-data.ts'
 import { addLinkRow, column } from './keyboards.ts'
 import { showStale } from './menu.ts'
+import { addPackRows } from './packs.ts'
 import { type BotRequest, hoursToWait, linkOf, say, sendQr, show, type Work } from './request.ts'
 import { findOwn, listOwn, type OwnSubscription } from './subscriptions.ts'
 
@@ -41,13 +42,15 @@ function addImports(v: BotRequest, keyboard: InlineKeyboard): boolean {
   return true
 }
 
-async function showCard(v: BotRequest, { row, shown, nodeLabel }: OwnSubscription): Promise<void> {
+async function showCard(v: BotRequest, own: OwnSubscription): Promise<void> {
   const { t } = v
+  const { row, shown, nodeLabel } = own
   const keyboard = addLinkRow(v, new InlineKeyboard())
   const imports = addImports(v, keyboard)
   if (nodeLabel !== null && row.expiresAt !== ENDLESS) {
     keyboard.text(t.renew, tapData('r', ownIdOf(v.s, row.uuid))).row()
   }
+  addPackRows(v, keyboard, own)
   keyboard
     .text(t.devices, tapData('dev'))
     .text(t.reset, tapData('reset'))

@@ -13,6 +13,8 @@ export type TapKind =
   | 'b'
   /** A renewal: id of the subscription (not its uuid), plan, provider. */
   | 'r'
+  /** More traffic: id of the subscription (not its uuid), pack, provider. */
+  | 't'
   /** "I have paid": the payment's id. */
   | 'paid'
   /** Own subscriptions, or one of them: its id. */
@@ -31,7 +33,7 @@ export type TapKind =
   /** Chooses a language. */
   | 'lang'
 
-/** 48 bits of a digest: nobody has so many nodes or plans that two would share them. */
+/** 48 bits of a digest: nobody has so many nodes, plans or packs that two would share them. */
 export const shortOf = (text: string): string => base64url(sha256Bytes(text).subarray(0, 6))
 
 export const tapData = (kind: TapKind, ...args: (string | number)[]): string =>

@@ -14,6 +14,7 @@ import { devices } from './devices.ts'
 import { giftCodeIn, redeem, showGift } from './gift.ts'
 import { chooseLanguage, help } from './help.ts'
 import { showMenu, showStale, supportLines } from './menu.ts'
+import { topUp } from './packs.ts'
 import { check } from './pay.ts'
 import {
   answerTap,
@@ -39,6 +40,7 @@ const TAPS: Record<Exclude<TapKind, 'link'>, Work> = {
   buy: openShop,
   b: buy,
   r: renew,
+  t: topUp,
   paid: check,
   s: subscriptions,
   qr,

@@ -1,17 +1,19 @@
 /** The payment itself: its link, and what "I have paid" finds. */
 import { InlineKeyboard } from 'grammy/web'
 import { readPayment } from '#db/payments.ts'
-import type { Payment, Plan } from '#db/schema/index.ts'
+import type { Payment } from '#db/schema/index.ts'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { checkPayment } from '#src/domain/payments/check.ts'
 import { createPayment, type NewPayment } from '#src/domain/payments/create.ts'
+import type { Wanted } from '#src/domain/payments/sale.ts'
 import { ApiError } from '#src/lib/errors.ts'
+import { formatBytes } from '#src/lib/format.ts'
 import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { addLinkRow, single } from './keyboards.ts'
 import { legalUrl, showStale, supportLines } from './menu.ts'
 import { type BotRequest, say, show, type Work } from './request.ts'
-import { planInFull, priceText, type Target, type Way } from './sale.ts'
+import { priceText, type Way } from './sale.ts'
 import { findOwn } from './subscriptions.ts'
 
 /** Between two questions of a user about their payments. */
@@ -28,23 +30,18 @@ function refusalText(v: BotRequest, { status, code, headers }: ApiError): string
   return code === 'provider-refused' ? t.providerRefused : t.notSold
 }
 
+/** What is bought, and how that is said. */
+export interface Bill {
+  wanted: Wanted
+  text(price: string): string
+  /** The button that leads back. */
+  back: string
+}
+
 /** Makes a payment; who taps twice at once gets the same one. Null when it was refused, of which the user is told. */
-async function make(
-  v: BotRequest,
-  target: Target,
-  plan: Plan,
-  way: Way,
-): Promise<NewPayment | null> {
-  const { tgId } = v.user
-  const order = {
-    tgId,
-    node: target.renewed || target.place.nodeGroup !== null ? undefined : target.place.code,
-    renews: target.renewed?.uuid,
-    plan: plan.code,
-    provider: way.id,
-    source: 'bot' as const,
-  }
-  const key = tapData(target.kind, tgId, target.id, plan.code, way.id)
+async function make(v: BotRequest, wanted: Wanted, way: Way): Promise<NewPayment | null> {
+  const order = { ...wanted, tgId: v.user.tgId, provider: way.id, source: 'bot' as const }
+  const key = JSON.stringify(order)
   try {
     return await v.memory.making(key, () => createPayment(v.s, BOT_ACTOR, order)).answer
   } catch (error) {
@@ -55,26 +52,19 @@ async function make(
 }
 
 /** Shows what is bought, for how much, and the button by which it is paid. */
-export async function pay(v: BotRequest, target: Target, plan: Plan, way: Way): Promise<void> {
-  const made = await make(v, target, plan, way)
+export async function pay(v: BotRequest, way: Way, { wanted, text, back }: Bill): Promise<void> {
+  const made = await make(v, wanted, way)
   if (!made) return
   const { t } = v
   const price = priceText(v, (await v.s.db.read((q) => readPayment(q, made.id))) ?? way)
-  const text = t.sale({
-    node: target.place.label,
-    plan: planInFull(v, plan),
-    price,
-    provider: way.label,
-    renewal: target.renewed !== null,
-  })
   const keyboard = new InlineKeyboard()
     .url(t.pay(price), made.payUrl)
     .row()
     .text(t.paid, tapData('paid', made.id))
     .row()
-    .text(t.back, tapData(target.kind, target.id))
+    .text(t.back, back)
   const accept = t.accept(legalUrl(v, 'offer'), legalUrl(v, 'privacy'))
-  await show(v, `${text}\n\n${accept}`, keyboard)
+  await show(v, `${text(price)}\n\n${accept}`, keyboard)
 }
 
 /** Whether this user may ask now; if so it counts. */
@@ -90,10 +80,15 @@ function takeTurn({ memory, user }: BotRequest): boolean {
 }
 
 async function showPaid(v: BotRequest, payment: Payment): Promise<void> {
-  const { subscriptionUuid: uuid } = payment
+  const { subscriptionUuid: uuid, kind, extraBytes } = payment
   const found = uuid === null ? null : await findOwn(v, uuid)
   const keyboard = addLinkRow(v, new InlineKeyboard()).text(v.t.my, tapData('s'))
-  const text = found && found.shown.term === undefined ? v.t.paidDone(found.shown) : v.t.paidBefore
+  const text =
+    kind === 'traffic'
+      ? v.t.packDone(formatBytes(extraBytes ?? 0))
+      : found && found.shown.term === undefined
+        ? v.t.paidDone(found.shown)
+        : v.t.paidBefore
   await show(v, text, keyboard)
 }
 

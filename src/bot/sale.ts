@@ -25,7 +25,7 @@ export interface Target {
   renewed: { uuid: string; plan: string; until: string } | null
 }
 
-/** A way to pay for a plan. */
+/** A way to pay for a plan or a traffic pack. */
 export interface Way {
   id: Shop['providers'][number]['id']
   label: string
@@ -52,10 +52,14 @@ export function planInFull(v: BotRequest, plan: Plan): string {
     : `${planName(v, plan)} · ${stringsOf(v.lang).planDevices(most)}`
 }
 
-/** The ways by which a plan can be paid. */
-export function waysToPay(v: BotRequest, shop: Shop, plan: Plan): Way[] {
+/** The ways by which a plan or a traffic pack can be paid. */
+export function waysToPay(
+  v: BotRequest,
+  shop: Shop,
+  goods: Pick<Plan, 'price' | 'priceStars'>,
+): Way[] {
   return shop.providers.flatMap((provider) => {
-    const price = priceAt(plan, provider, v.s.config.currency)
+    const price = priceAt(goods, provider, v.s.config.currency)
     const { id, label } = provider
     return price.amount > 0 ? [{ id, label, ...price }] : []
   })

@@ -2,12 +2,14 @@
 import type { Context } from 'grammy/web'
 import { isPassing } from '#db/engine/failures.ts'
 import { readPayment } from '#db/payments.ts'
-import type { Payment } from '#db/schema/index.ts'
+import type { Payment, Plan } from '#db/schema/index.ts'
 import { readUser } from '#db/users.ts'
 import { confirmPayment } from '#src/domain/payments/confirm.ts'
 import { priceAt } from '#src/domain/payments/offer.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
 import { listProviders } from '#src/domain/payments/providers.ts'
+import { readToppedUp } from '#src/domain/payments/top-up.ts'
+import { GB } from '#src/domain/quotas.ts'
 import { ApiError, errorMessage } from '#src/lib/errors.ts'
 import { pause } from '#src/lib/pause.ts'
 import { SECOND_MS } from '#src/lib/time.ts'
@@ -18,19 +20,18 @@ import { type Texts, textsOf } from './texts.ts'
 type Query = NonNullable<Context['preCheckoutQuery']>
 
 /** Whether what the payment is for is offered as it was when the bill was made. */
-function isOffered(
-  { s, catalogue }: BotMemory,
-  { node, plan, amount, provider }: Payment,
-): boolean {
-  const { nodes, plans, settings } = catalogue()
-  const sold = plans.get(plan)
+function isOffered({ s, catalogue }: BotMemory, payment: Payment): boolean {
+  const { nodes, plans, packs, settings } = catalogue()
+  const { kind, node, plan, pack, extraBytes, amount, provider } = payment
   const known = listProviders(settings).find(({ id }) => id === provider)
-  return (
-    sold !== undefined &&
-    nodes.has(node) &&
-    known?.enabled === true &&
-    priceAt(sold, known, s.config.currency).amount === amount
-  )
+  const isSame = (goods: Pick<Plan, 'price' | 'priceStars'>) =>
+    known?.enabled === true && priceAt(goods, known, s.config.currency).amount === amount
+  if (kind === 'traffic') {
+    const sold = packs.get(pack ?? '')
+    return sold !== undefined && sold.gb * GB === extraBytes && isSame(sold)
+  }
+  const sold = plans.get(plan)
+  return sold !== undefined && nodes.has(node) && isSame(sold)
 }
 
 /** Why Telegram is not to take the Stars, in the payer's language; null: it may. */
@@ -47,7 +48,9 @@ async function objectionOf(memory: BotMemory, query: Query, t: Texts): Promise<s
     return users.some((user) => user && user.bannedAt !== null)
   })
   if (isBanned) return t.banned
-  return isOffered(memory, payment) ? null : t.starsChanged
+  if (!isOffered(memory, payment)) return t.starsChanged
+  const isTaken = payment.kind !== 'traffic' || (await db.read((q) => readToppedUp(q, payment)))
+  return isTaken ? null : t.starsChanged
 }
 
 /** Says whether Telegram may take the Stars. It waits 10 seconds for that: nothing outside is asked. */

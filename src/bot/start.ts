@@ -2,6 +2,7 @@
 import { openRenewal, openSale, openShop } from './buy.ts'
 import { showGift } from './gift.ts'
 import { showMenu } from './menu.ts'
+import { openPack } from './packs.ts'
 import type { BotRequest, Work } from './request.ts'
 
 /** What `t.me/<bot>?start=…` may carry (core.telegram.org/bots/features#deep-linking). */
@@ -9,6 +10,7 @@ const LINKS: [prefix: string, open: (v: BotRequest, rest: string) => Promise<voi
   ['gift_', showGift],
   ['buy_', openSale],
   ['renew_', openRenewal],
+  ['pack_', openPack],
 ]
 
 /** The menu, or what the link asks for. */

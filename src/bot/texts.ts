@@ -28,6 +28,10 @@ export interface ShownSale {
   renewal: boolean
 }
 
+export interface ShownPackSale extends Omit<ShownSale, 'renewal'> {
+  pack: string
+}
+
 const en = {
   language: 'English',
   commands: {
@@ -76,6 +80,14 @@ Plan: <b>${plan}</b>
 Price: <b>${price}</b>, ${provider}
 
 Pay with the button below, then come back. Access is granted automatically, usually within seconds.`,
+  packSale: ({ node, plan, pack, price, provider }: ShownPackSale) =>
+    html`🧾 <b>More traffic: ${pack}</b>
+
+Server: <b>${node}</b>
+Plan: <b>${plan}</b>
+Price: <b>${price}</b>, ${provider}
+
+Pay with the button below, then come back. The traffic is added automatically, usually within seconds, and lasts until it is used or the subscription ends.`,
   accept: (offer: string, privacy: string) =>
     html`By paying you accept the <a href="${offer}">public offer</a> and the <a href="${privacy}">privacy policy</a>.`,
   pay: (price: string) => `💳 Pay ${price}`,
@@ -106,6 +118,9 @@ Plan: <b>${plan}</b>, until <b>${until}</b>
 
 Your link is under “My subscriptions”.`,
   paidBefore: '✅ <b>Paid. Thank you!</b>',
+  packDone: (bytes: string) => html`✅ <b>Paid. Thank you!</b>
+
+${bytes} of traffic added.`,
 
   // Telegram Stars.
   starsNotPending: 'This invoice is closed. Please choose a plan again in the bot.',
@@ -245,6 +260,14 @@ const ru: Texts = {
 Цена: <b>${price}</b>, ${provider}
 
 Оплатите по кнопке ниже и возвращайтесь. Доступ откроется сам, обычно за несколько секунд.`,
+  packSale: ({ node, plan, pack, price, provider }) =>
+    html`🧾 <b>Больше трафика: ${pack}</b>
+
+Сервер: <b>${node}</b>
+Тариф: <b>${plan}</b>
+Цена: <b>${price}</b>, ${provider}
+
+Оплатите по кнопке ниже и возвращайтесь. Трафик добавится сам, обычно за несколько секунд, и сохранится, пока не будет израсходован или не закончится подписка.`,
   accept: (offer, privacy) =>
     html`Оплачивая, вы принимаете <a href="${offer}">публичную оферту</a> и <a href="${privacy}">политику конфиденциальности</a>.`,
   pay: (price) => `💳 Оплатить ${price}`,
@@ -272,6 +295,9 @@ const ru: Texts = {
 
 Ссылка — в разделе «Мои подписки».`,
   paidBefore: '✅ <b>Оплачено. Спасибо!</b>',
+  packDone: (bytes) => html`✅ <b>Оплачено. Спасибо!</b>
+
+Добавлено ${bytes} трафика.`,
 
   starsNotPending: 'Этот счёт закрыт. Выберите тариф в боте заново.',
   starsChanged: 'Предложение изменилось. Выберите тариф в боте заново.',

@@ -5,7 +5,7 @@ import { fieldRefusal } from '#src/refusals/index.ts'
 export function checkOrder<Key extends string | number>(
   given: Key[],
   present: Key[],
-  what: 'node' | 'plan' | 'host',
+  what: 'node' | 'plan' | 'pack' | 'host',
   field = 'codes',
 ): void {
   const known = new Set(present)

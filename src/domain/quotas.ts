@@ -40,6 +40,9 @@ export const NO_QUOTA: Quota = {
   quotaNotice: 0,
 }
 
+/** Sold without one. */
+export const NO_LIMIT: SoldQuota = { quotaBytes: null, quotaPeriod: 'none' }
+
 /** What a plan is sold with now. */
 export const quotaOfPlan = ({ quotaGb, quotaPeriod }: Plan): SoldQuota => ({
   quotaBytes: quotaGb === null ? null : quotaGb * GB,

@@ -41,8 +41,20 @@ export function paymentView(found: ListedPayment, labelOf: LabelOf) {
     subscription_uuid: row.subscriptionUuid,
     ...ownerName(found),
     ...groupOf(row),
+    ...trafficOf(found),
   }
 }
+
+/** What was bought, where it is traffic. */
+const trafficOf = ({ row, packLabel }: ListedPayment) =>
+  row.kind === 'traffic' && row.pack !== null
+    ? {
+        kind: row.kind,
+        pack: row.pack,
+        pack_label: packLabel ?? row.pack,
+        extra_bytes: row.extraBytes ?? 0,
+      }
+    : {}
 
 /** Money that a provider has and no payment of ours accounts for. */
 export function orphanView(orphan: OrphanPayment, labelOf: LabelOf) {

@@ -18,6 +18,7 @@ import {
   listShownOfUser,
   RUNNING,
 } from '#src/domain/subscriptions/subscriptions.ts'
+import { takesTraffic } from '#src/domain/traffic-packs.ts'
 import { qrShape } from '#src/lib/qr-code.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -32,13 +33,23 @@ import { ownDeviceView, ownSubscriptionView, placeView, shopPlanView } from './p
 import { ok } from './schemas/fields.ts'
 import { connectLink, guest, payLink, payState, shop } from './schemas/payment.ts'
 import { readId } from './validate.ts'
+import { shopPackView } from './views.ts'
 
-const purchase = v.object({
-  node: v.optional(v.nullable(plainText(64))),
-  plan: plainText(64),
-  provider: plainText(64),
-  renews: v.optional(v.nullable(plainText(64))),
-})
+const purchase = v.variant('kind', [
+  v.object({
+    kind: v.optional(v.literal('access')),
+    node: v.optional(v.nullable(plainText(64))),
+    plan: plainText(64),
+    provider: plainText(64),
+    renews: v.optional(v.nullable(plainText(64))),
+  }),
+  v.object({
+    kind: v.literal('traffic'),
+    pack: plainText(64),
+    provider: plainText(64),
+    renews: plainText(64),
+  }),
+])
 
 /** The owner of the link token of a path. Throws 404. */
 async function readOwner(s: Http, params: { token: string }): Promise<User> {
@@ -53,6 +64,12 @@ async function uuidOf(s: Http, user: User, id: string): Promise<string> {
   return found?.row.uuid ?? id
 }
 
+/** What is asked for, of or for the subscription with this uuid. */
+const requestOf = (wanted: v.InferOutput<typeof purchase>, renews: string | undefined) =>
+  wanted.kind === 'traffic'
+    ? { ...wanted, renews: renews ?? wanted.renews }
+    : { ...wanted, node: wanted.node ?? undefined, renews }
+
 async function shopView(s: Http, user: User) {
   const now = formatTimestamp(s.clock.now())
   const { shown, devices } = await s.db.read(function* (q) {
@@ -62,10 +79,11 @@ async function shopView(s: Http, user: User) {
     }
   })
   const catalogue = currentCatalogue(s)
-  const { open, nodes, places, plans, providers } = readShop(catalogue, user)
+  const { open, nodes, places, plans, packs, providers } = readShop(catalogue, user)
   const groupOf = groupLabels(s)
   const running = shown.flatMap(({ row, state }) => (RUNNING.has(state) ? [row] : []))
   const connectable = canConnect(user, catalogue.settings)
+  const offersPacks = packs.length > 0 && shown.some(({ row, state }) => takesTraffic(row, state))
   return {
     ...(connectable ? { connect_telegram: true as const } : undefined),
     ...(user.guestAt !== null && user.telegramId === null ? { guest: true as const } : undefined),
@@ -75,6 +93,9 @@ async function shopView(s: Http, user: User) {
       ? { places: places.map(placeView) }
       : undefined),
     plans: plans.map((plan) => shopPlanView(plan, s.config.currency)),
+    ...(offersPacks
+      ? { packs: packs.map((pack) => shopPackView(pack, s.config.currency)) }
+      : undefined),
     providers: providers.map(({ id, label }) => ({ id, label })),
     subscriptions: shown.map(({ state, ...found }) =>
       ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid), groupOf(found.row)),
@@ -176,16 +197,12 @@ export const shopOperations = openOperations('Shop', [
     },
     async ({ s, c, params, body }) => {
       const user = await readOwner(s, params)
-      const { node, plan, provider, renews } = await body()
+      const wanted = await body()
       const actor = { admin: null, ip: ipOf(s, c) }
-      const made = await createPayment(s, actor, {
-        tgId: user.tgId,
-        node: node ?? undefined,
-        plan,
-        provider,
-        renews: typeof renews === 'string' ? await uuidOf(s, user, renews) : undefined,
-        source: 'site',
-      })
+      const { renews } = wanted
+      const uuid = typeof renews === 'string' ? await uuidOf(s, user, renews) : undefined
+      const from = { tgId: user.tgId, source: 'site' } as const
+      const made = await createPayment(s, actor, { ...from, ...requestOf(wanted, uuid) })
       keepPrivate(c)
       return { id: made.id, pay_url: made.payUrl }
     },

@@ -14,6 +14,7 @@ import type {
   NodeHost,
   Plan,
   RetiredNode,
+  TrafficPack,
   User,
 } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
@@ -102,6 +103,20 @@ export function adminPlanView(plan: Plan, currency: string) {
     ...(plan.hwidLimit === null ? {} : { hwid_limit: plan.hwidLimit }),
   }
 }
+
+/** A traffic pack as the shop offers it; `price` 0: for Stars only. */
+export function shopPackView(
+  { code, label, gb, price, priceStars }: TrafficPack,
+  currency: string,
+) {
+  return { code, label, gb, price, currency, price_stars: priceStars }
+}
+
+export const packView = (pack: TrafficPack, currency: string) => ({
+  ...shopPackView(pack, currency),
+  sort_order: pack.sortOrder,
+  archived: pack.archived,
+})
 
 /** The fingerprints of host keys, with a space between them. */
 const fingerprintsOf = (keys: string | null): string | null =>

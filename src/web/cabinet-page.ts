@@ -33,6 +33,11 @@ export const refusalTexts = (t: Strings): Record<string, string> => ({
   'unknown-plan': t.refusedPlan,
   'plan-archived': t.refusedPlan,
   'plan-not-for-sale': t.refusedPlan,
+  'no-quota': t.refusedPack,
+  'subscription-expired': t.refusedPack,
+  'unknown-pack': t.refusedPack,
+  'pack-archived': t.refusedPack,
+  'pack-not-for-sale': t.refusedPack,
 })
 
 /** What plans have, by the period of it. */
@@ -63,6 +68,7 @@ const scriptTexts = (t: Strings, { guests, botUrl }: CabinetPageInput) => ({
   expired: t.cabinetExpired,
   renew: t.buyRenew,
   fresh: t.buyNew,
+  pack: t.buyPack,
   pay: t.buyPay,
   payPrice: t.buyButton,
   paying: t.buyPaying,

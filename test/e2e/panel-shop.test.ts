@@ -320,7 +320,7 @@ describe('the shop', () => {
     // The search waits for the end of typing.
     await soon(() => operation.count()).toBe(1)
     await operation.locator('summary').first().click()
-    await operation.getByText('integer 1…3650').waitFor()
+    await operation.getByText('integer 0…3650').waitFor()
     await operation.locator('summary', { hasText: 'AdminPlan' }).click()
     const fields = operation.locator('.api-shape code')
     await soon(() => fields.allTextContents()).toEqual([

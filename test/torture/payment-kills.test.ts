@@ -6,6 +6,7 @@ import {
   addShopNode,
   buy,
   count,
+  expectAddedOnce,
   expectGrantedOnce,
   KEYS,
   notify,
@@ -46,50 +47,91 @@ async function killAt(a: Area, server: Server, from: number, step: string): Prom
   return false
 }
 
-test(`${KILLS} kills at ${STEPS.length} steps of payments lose nothing and give nothing twice`, async () => {
-  const random = seeded(SEED)
-  const fake = await startFakeYookassa(KEYS)
-  yookassa = fake
-  const a = area(yookassaEnvironment(fake.url))
-  const start = () => a.startServer({ runtime: RUNTIMES[random() < 0.5 ? 0 : 1] ?? 'node' })
-  let server = await start()
-  addShopNode(a)
-  let hits = 0
-  /** Sends a request to a process that is killed when it comes to `step`, and starts another. */
-  const cutShort = async (step: string, send: () => Promise<unknown>) => {
-    const from = a.lines.length
-    const asked = send().catch(() => null)
-    if (await killAt(a, server, from, step)) hits++
-    await asked
-    server = await start()
-  }
-  const left: Record<string, number> = {}
-  const round = async (tgId: number, step: string) => {
-    addBuyer(a, tgId)
-    if (CREATION.includes(step)) await cutShort(step, () => buy(server, tgId))
-    // The buyer taps once more, or for the first time.
-    const bought = await buy(server, tgId)
-    expect([step, bought.status, bought.text]).toEqual([step, 200, expect.anything()])
-    const [made, ...others] = paymentsOf(a, tgId)
-    expect([step, made?.id, others]).toEqual([step, bought.json.id, []])
-    expect(fake.paymentsOf(bought.json.id)).toHaveLength(1)
-    const externalId = made?.external_id ?? ''
-    fake.pay(externalId)
-    if (!CREATION.includes(step)) {
-      await cutShort(step, () => notify(server, fake, externalId))
-      const found = `${step}: ${paymentsOf(a, tgId)[0]?.status}`
-      left[found] = (left[found] ?? 0) + 1
+/** What is bought, and that each payment gave it once. */
+interface Goods {
+  what: string
+  kills: number
+  prepare(a: Area, tgId: number): Record<string, unknown>
+  expectOnce(a: Area): void
+}
+
+const subscriptionOf = (tgId: number) => `00000000-0000-4000-8000-${String(tgId).padStart(12, '0')}`
+
+const GOODS: Goods[] = [
+  {
+    what: 'access',
+    kills: KILLS,
+    prepare: () => ({}),
+    expectOnce: (a) => expectGrantedOnce(a, KILLS),
+  },
+  {
+    what: 'traffic',
+    kills: FULL ? KILLS : STEPS.length,
+    prepare(a, tgId) {
+      const at = '2026-01-01T00:00:00'
+      a.write(
+        `insert into traffic_packs (code, label, gb, price, sort_order) values ('50gb', '50 GB', 50, 99, 1) on conflict do nothing`,
+      )
+      a.write(
+        `insert into subscriptions (uuid, tg_id, node, plan, expires_at, source, created_at, quota_bytes, used_bytes, limited_at)
+         values (?, ?, 'nl1', '1m', '2099-01-01T00:00:00', 'admin', ?, 5, 5, ?)`,
+        ...[subscriptionOf(tgId), tgId, at, at],
+      )
+      return { kind: 'traffic', pack: '50gb', renews: subscriptionOf(tgId) }
+    },
+    expectOnce: (a) => expectAddedOnce(a, FULL ? KILLS : STEPS.length, 50 * 1024 ** 3),
+  },
+]
+
+test.each(GOODS)(
+  '$kills kills at each step of payments for $what lose nothing and give nothing twice',
+  async ({ kills, prepare, expectOnce }) => {
+    const random = seeded(SEED)
+    const fake = await startFakeYookassa(KEYS)
+    yookassa = fake
+    const a = area(yookassaEnvironment(fake.url))
+    const start = () => a.startServer({ runtime: RUNTIMES[random() < 0.5 ? 0 : 1] ?? 'node' })
+    let server = await start()
+    addShopNode(a)
+    let hits = 0
+    /** Sends a request to a process that is killed when it comes to `step`, and starts another. */
+    const cutShort = async (step: string, send: () => Promise<unknown>) => {
+      const from = a.lines.length
+      const asked = send().catch(() => null)
+      if (await killAt(a, server, from, step)) hits++
+      await asked
+      server = await start()
     }
-    // The provider sends its notice until it is taken, and sometimes once more.
-    for (let sent = 0; sent < 1 + Math.floor(random() * 2); sent++) {
-      expect((await notify(server, fake, externalId)).status).toBe(200)
+    const left: Record<string, number> = {}
+    const round = async (tgId: number, step: string) => {
+      addBuyer(a, tgId)
+      const order = prepare(a, tgId)
+      if (CREATION.includes(step)) await cutShort(step, () => buy(server, tgId, order))
+      // The buyer taps once more, or for the first time.
+      const bought = await buy(server, tgId, order)
+      expect([step, bought.status, bought.text]).toEqual([step, 200, expect.anything()])
+      const [made, ...others] = paymentsOf(a, tgId)
+      expect([step, made?.id, others]).toEqual([step, bought.json.id, []])
+      expect(fake.paymentsOf(bought.json.id)).toHaveLength(1)
+      const externalId = made?.external_id ?? ''
+      fake.pay(externalId)
+      if (!CREATION.includes(step)) {
+        await cutShort(step, () => notify(server, fake, externalId))
+        const found = `${step}: ${paymentsOf(a, tgId)[0]?.status}`
+        left[found] = (left[found] ?? 0) + 1
+      }
+      // The provider sends its notice until it is taken, and sometimes once more.
+      for (let sent = 0; sent < 1 + Math.floor(random() * 2); sent++) {
+        expect((await notify(server, fake, externalId)).status).toBe(200)
+      }
+      expect(count(a, `subscriptions where tg_id = ${tgId}`), step).toBe(1)
     }
-    expect(count(a, `subscriptions where tg_id = ${tgId}`), step).toBe(1)
-  }
-  for (let i = 0; i < KILLS; i++) await round(i + 1, STEPS[i % STEPS.length] as string)
-  await server.stop()
-  console.log(`${KILLS} kills, ${hits} at their step, seed ${SEED}: ${JSON.stringify(left)}`)
-  expect(hits).toBe(KILLS)
-  expect(fake.payments.size).toBe(KILLS)
-  expectGrantedOnce(a, KILLS)
-}, 1_800_000)
+    for (let i = 0; i < kills; i++) await round(i + 1, STEPS[i % STEPS.length] as string)
+    await server.stop()
+    console.log(`${kills} kills, ${hits} at their step, seed ${SEED}: ${JSON.stringify(left)}`)
+    expect(hits).toBe(kills)
+    expect(fake.payments.size).toBe(kills)
+    expectOnce(a)
+  },
+  1_800_000,
+)

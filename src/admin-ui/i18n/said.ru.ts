@@ -6,6 +6,8 @@ export const saidRu: Record<string, string> = {
   'the node program at {} broke off its answer': 'Программа узла {} оборвала ответ',
   'paid, but its node is gone': 'оплачен, но его сервера больше нет',
   'paid, but its plan is gone': 'оплачен, но его тарифа больше нет',
+  'paid, but its subscription is gone or has no traffic quota':
+    'оплачен, но его подписки больше нет или у неё нет лимита трафика',
   'the provider knows it as another payment': 'у платёжной системы это другой платёж',
   'paid with another amount': 'оплачена другая сумма',
   'paid in another currency': 'оплачен в другой валюте',

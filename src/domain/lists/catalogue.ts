@@ -9,7 +9,8 @@ import {
 import { keptHosts } from '#db/node-hosts.ts'
 import { keptNodes } from '#db/nodes.ts'
 import { listPlans } from '#db/plans.ts'
-import type { Node, NodeGroup, NodeHost, Plan } from '#db/schema/index.ts'
+import type { Node, NodeGroup, NodeHost, Plan, TrafficPack } from '#db/schema/index.ts'
+import { listPacks } from '#db/traffic-packs.ts'
 import {
   type Sound,
   type SoundNode,
@@ -31,6 +32,7 @@ export interface Catalogue {
   revision: number
   nodes: Map<string, Node>
   plans: Map<string, Plan>
+  packs: Map<string, TrafficPack>
   groups: Map<string, NodeGroup>
   members: Members
   settings: Settings
@@ -118,6 +120,7 @@ function listedNodes(
 function readCatalogue(s: Deps, revision: number): Catalogue {
   const nodes = new Map(keptNodes(s.db).map((node) => [node.code, node]))
   const plans = new Map(listPlans(s.db).map((plan) => [plan.code, plan]))
+  const packs = new Map(listPacks(s.db).map((pack) => [pack.code, pack]))
   const groups = new Map(listNodeGroups(s.db).map((group) => [group.code, group]))
   const members = listMembers(s.db)
   const settings = readSettings(s)
@@ -125,6 +128,7 @@ function readCatalogue(s: Deps, revision: number): Catalogue {
     revision,
     nodes,
     plans,
+    packs,
     groups,
     members,
     settings,

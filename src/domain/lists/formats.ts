@@ -64,7 +64,9 @@ function linkEntries(
 
 /** Whether every client that takes links reads it right: pins are Xray's own, and so is how it writes XHTTP and gRPC. */
 function isPlain(entry: ListEntry): boolean {
-  return entry.kind !== 'xhttp' && entry.kind !== 'grpc' && (entry.kind !== 'ws' || entry.pin === null)
+  return (
+    entry.kind !== 'xhttp' && entry.kind !== 'grpc' && (entry.kind !== 'ws' || entry.pin === null)
+  )
 }
 
 function isNotXhttp<Entry extends ListEntry>(entry: Entry): entry is Exclude<Entry, XhttpEntry> {

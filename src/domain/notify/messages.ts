@@ -10,6 +10,7 @@ import { ENDLESS, formatDay, parseTimestamp } from '#src/lib/time.ts'
 import type { LinkButton } from '#src/ports/messenger.ts'
 import type { Services } from '#src/services.ts'
 import { type Alert, alertText } from './alert-texts.ts'
+import { packButtons, type ToppedUp, toppedUpHtml } from './pack-texts.ts'
 
 /** A grant, as it was made: labels and expiry are those of back then, link and language those of the moment of sending. */
 export interface GrantedMessage {
@@ -45,7 +46,17 @@ export interface TrafficMessage {
   }
 }
 
-export type Message = GrantedMessage | AlertMessage | ReminderMessage | TrafficMessage
+export interface ToppedUpMessage {
+  kind: 'topped-up'
+  payload: ToppedUp
+}
+
+export type Message =
+  | GrantedMessage
+  | AlertMessage
+  | ReminderMessage
+  | TrafficMessage
+  | ToppedUpMessage
 
 /**
  * Queues a message in the transaction of what it tells of; after the commit `nudge('messages')` sends it. Nothing for a customer
@@ -220,6 +231,7 @@ export function messageHtml(
   if (!recipient) return null
   const link = escapeHtml(subLink(config, recipient.token))
   if (kind === 'traffic') return trafficHtml(lang, config.timezone, link, payload)
+  if (kind === 'topped-up') return toppedUpHtml(lang, config.timezone, link, payload)
   if (kind !== 'granted' && kind !== 'reminder') return null
   const until = formatDay(config.timezone, parseTimestamp(payload.expires_at))
   const terms = TERMS[lang]
@@ -233,7 +245,7 @@ export function messageHtml(
   return kind === 'granted' ? GRANTED[lang](fields) : reminderHtml(lang, payload, fields)
 }
 
-/** The buttons under a message: a renewal's opens the bot with the payload `renew_ID`, the id that its owner knows. `botUsername` may be empty: then there is none. */
+/** The buttons under a message: a renewal's opens the bot with the payload `renew_ID`, the id that its owner knows, those of traffic at its packs. `botUsername` may be empty: then there is none. */
 export function messageButtons(
   s: Pick<Services, 'db' | 'config'>,
   row: { kind: string; payload: Record<string, unknown> },
@@ -241,9 +253,11 @@ export function messageButtons(
   botUsername: string,
 ): LinkButton[] {
   const { kind, payload } = row as unknown as Message
-  if (kind !== 'reminder' || !payload.renewable) return []
   const { botLinkBase, defaultLang } = s.config
+  const lang = messageLang(recipient?.lang, defaultLang)
+  if (kind === 'traffic') return packButtons(s, payload.subscription, lang, botUsername)
+  if (kind !== 'reminder' || !payload.renewable) return []
   const url = botLink(botLinkBase, botUsername, `renew_${ownIdOf(s, payload.subscription)}`)
-  const { button: text } = REMINDERS[messageLang(recipient?.lang, defaultLang)]
+  const { button: text } = REMINDERS[lang]
   return url === null ? [] : [{ text, url }]
 }

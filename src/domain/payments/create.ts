@@ -64,6 +64,10 @@ function* requireTurn(tx: Query, tgId: number, at: Date) {
   throw tooMany((parseTimestamp(first).getTime() + WINDOW_MS - at.getTime()) / 1000)
 }
 
+/** What is ordered, for the audit log. */
+const ordered = ({ kind, node, plan, pack, renewsUuid }: SameOrder) =>
+  kind === 'traffic' ? `subscription=${renewsUuid} pack=${pack}` : `node=${node} plan=${plan}`
+
 /**
  * Writes the row of a new payment, or gives the one that serves as well. While the provider wants to be left alone there are no new
  * rows: nobody could ask for their payments, and at some providers each tap would leave one.
@@ -74,20 +78,15 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
     request.source === 'admin'
       ? yield* ensureCustomer(tx, request.tgId, now)
       : yield* readKnownUser(tx, request.tgId)
-  const { settings, sale } = yield* readSale(tx, s, request, user)
-  const { node, plan, provider, amount, currency, renewsUuid } = sale
+  const { settings, sale } = yield* readSale(tx, s, request, user, now)
+  const { goods, provider, amount, currency } = sale
   const same: SameOrder = {
     tgId: user.tgId,
-    node: node.code,
-    plan: plan.code,
-    nodeGroup: sale.nodeGroup,
-    ...sale.quota,
+    ...goods,
     provider,
     amount,
     currency,
-    days: plan.days,
     shopId: currentShopId(settings, provider),
-    renewsUuid,
   }
   const linkUntil = formatTimestamp(new Date(at.getTime() + LINK_LEFT_MS))
   // Asked again, a provider gives the link that it gave then.
@@ -116,7 +115,7 @@ function* begin(tx: Query, s: CreationDeps, actor: Actor, request: PaymentReques
   yield* audit(tx, actor, now, {
     action: 'payment.create',
     object: payment.id,
-    detail: `tg_id=${user.tgId} node=${node.code} plan=${plan.code} provider=${provider}`,
+    detail: `tg_id=${user.tgId} ${ordered(same)} provider=${provider}`,
   })
   return payment
 }

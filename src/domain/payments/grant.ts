@@ -16,8 +16,9 @@ import {
 } from '#db/subscriptions.ts'
 import { ensureUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
+import { placeAndPlan } from '#src/domain/labels.ts'
 import { emit, subscriptionData } from '#src/domain/notify/events.ts'
-import { queueMessage } from '#src/domain/notify/messages.ts'
+import { type Message, queueMessage } from '#src/domain/notify/messages.ts'
 import { type Moment, renewed, soldQuotaOf } from '#src/domain/quotas.ts'
 import type { Settings } from '#src/domain/settings.ts'
 import { settledHome } from '#src/domain/subscriptions/homes.ts'
@@ -33,6 +34,7 @@ import type { Services } from '#src/services.ts'
 import { renewsBy } from './offer.ts'
 import { REVIEW } from './rules.ts'
 import { paymentStep } from './steps.ts'
+import { readToppedUp, toppedUpMessage, topUp } from './top-up.ts'
 
 export type ConfirmDeps = Pick<
   Services,
@@ -58,8 +60,16 @@ interface Renewal {
   planLabel: string
 }
 
+interface TopUp {
+  toppedUp: ListedSubscription
+}
+
 /** What a payment is to be granted as, or the reason why it can't be now. */
 function* readGrant(tx: Query, payment: Payment) {
+  if (payment.kind === 'traffic') {
+    const toppedUp = yield* readToppedUp(tx, payment)
+    return toppedUp ? ({ toppedUp } as TopUp) : REVIEW.subscription
+  }
   const plan = yield* readPlan(tx, payment.plan)
   if (!plan) return REVIEW.plan
   const renews = yield* readRenewed(tx, payment)
@@ -128,6 +138,27 @@ function* create(tx: Query, { id }: Payment, user: User, offer: Offer, moment: M
   return yield* giveSubscription(tx, moment, user, offer, { source: 'payment', paymentId: id })
 }
 
+/** What a grant is called in the audit log. */
+const actionOf = (grant: Offer | Renewal | TopUp) =>
+  'toppedUp' in grant ? 'payment.traffic' : 'renews' in grant ? 'payment.renew' : 'payment.grant'
+
+/** What the buyer is told of a subscription or its renewal. */
+function grantedMessage(payment: Payment, given: ListedSubscription): Message {
+  const { node_label, plan_label } = placeAndPlan(given)
+  const payload = {
+    // For who compares the books (db/engine/invariants.ts).
+    payment_id: payment.id,
+    node_label,
+    plan_label,
+    expires_at: given.row.expiresAt,
+  }
+  return { kind: 'granted', payload }
+}
+
+/** What an event says of traffic that was bought. */
+const trafficData = ({ kind, pack, extraBytes }: Payment) =>
+  kind === 'traffic' ? { kind, pack, extra_bytes: extraBytes } : undefined
+
 export interface GrantContext {
   s: ConfirmDeps
   settings: Settings
@@ -148,28 +179,25 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
   if (typeof grant === 'string') return grant
   if (!(yield* claimPayment(tx, payment.id, now, failedToo))) return null
   paymentStep(s, payment.id, 'claimed')
-  const isRenewal = 'renews' in grant
   const moment = { at, timeZone: s.config.timezone }
   const user = yield* ensureUser(tx, payment.tgId, randomToken(), now)
-  const given: ListedSubscription = isRenewal
-    ? yield* lengthen(tx, payment, grant, moment)
-    : yield* create(tx, payment, user, grant, moment)
+  const given: ListedSubscription =
+    'toppedUp' in grant
+      ? yield* topUp(tx, payment, grant.toppedUp, at)
+      : 'renews' in grant
+        ? yield* lengthen(tx, payment, grant, moment)
+        : yield* create(tx, payment, user, grant, moment)
   const { row } = given
   yield* linkSubscription(tx, payment.id, row)
   paymentStep(s, payment.id, 'given')
-  const data = subscriptionData(given)
-  // The payment's id is for who compares the books (db/engine/invariants.ts).
-  const message = {
-    payment_id: payment.id,
-    node_label: given.groupLabel ?? data.node_label,
-    plan_label: data.plan_label,
-    expires_at: row.expiresAt,
-  }
-  yield* queueMessage(tx, now, user.telegramId, { kind: 'granted', payload: message })
+  const message =
+    'toppedUp' in grant ? toppedUpMessage(payment, given) : grantedMessage(payment, given)
+  yield* queueMessage(tx, now, user.telegramId, message)
   paymentStep(s, payment.id, 'message queued')
   const { id: payment_id, plan, provider, amount, currency } = payment
   yield* emit(tx, settings, now, 'payment.paid', {
-    ...data,
+    ...subscriptionData(given),
+    ...trafficData(payment),
     plan,
     payment_id,
     provider,
@@ -177,7 +205,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
     currency,
   })
   yield* audit(tx, actor, now, {
-    action: isRenewal ? 'payment.renew' : 'payment.grant',
+    action: actionOf(grant),
     object: payment.id,
     detail: `tg_id=${row.tgId} subscription=${row.uuid}`,
   })

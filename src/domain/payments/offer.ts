@@ -1,21 +1,27 @@
 /** What is offered to a customer, on the site and in the bot: servers, plans, ways to pay. */
-import type { Plan, User } from '#db/schema/index.ts'
+import type { Plan, TrafficPack, User } from '#db/schema/index.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
+import { soldPacks } from '#src/domain/traffic-packs.ts'
 import { listProviders, type Provider } from './providers.ts'
 
 /** The currency of Telegram Stars, in which plans have a price of their own. */
 const STARS = 'XTR'
 
-/** The amount and currency of a plan at a provider; amount 0: it is not sold there. */
+export interface Price {
+  amount: number
+  currency: string
+}
+
+/** What a plan or a traffic pack costs at a provider; amount 0: it is not sold there. */
 export function priceAt(
-  plan: Pick<Plan, 'price' | 'priceStars'>,
+  goods: Pick<Plan, 'price' | 'priceStars'>,
   provider: Pick<Provider, 'currency'>,
   currency: string,
-): { amount: number; currency: string } {
+): Price {
   if (provider.currency === null || provider.currency === currency) {
-    return { amount: plan.price, currency }
+    return { amount: goods.price, currency }
   }
-  const amount = provider.currency === STARS ? (plan.priceStars ?? 0) : 0
+  const amount = provider.currency === STARS ? (goods.priceStars ?? 0) : 0
   return { amount, currency: provider.currency }
 }
 
@@ -36,6 +42,8 @@ export interface Shop {
   /** Those that a plan is sold with: groups first, then single nodes. */
   places: Place[]
   plans: Plan[]
+  /** Traffic for who has a quota. */
+  packs: TrafficPack[]
   providers: Pick<Provider, 'id' | 'label' | 'currency'>[]
 }
 
@@ -60,7 +68,7 @@ type Sold = Pick<Catalogue, 'groups' | 'members' | 'nodes'>
 
 /** What a user is offered, each list in its display order. */
 export function readShop(
-  catalogue: Sold & Pick<Catalogue, 'plans' | 'settings'>,
+  catalogue: Sold & Pick<Catalogue, 'plans' | 'packs' | 'settings'>,
   user: Pick<User, 'bannedAt'>,
 ): Shop {
   const { settings } = catalogue
@@ -82,15 +90,16 @@ export function readShop(
     nodes,
     places: places.filter((place) => plans.some((plan) => isSoldAt(plan, place))),
     plans,
+    packs: soldPacks(catalogue.packs.values()),
     providers: listProviders(settings).flatMap(({ id, label, currency, enabled, configured }) =>
       enabled && configured ? [{ id, label, currency }] : [],
     ),
   }
 }
 
-/** Whether a user who is offered this can pay for a plan of it now. */
+/** Whether a user who is offered this can pay for a plan or a pack of it now. */
 export const isSold = (
   { open, providers }: Shop,
-  plan: Pick<Plan, 'price' | 'priceStars'>,
+  goods: Pick<Plan, 'price' | 'priceStars'>,
   currency: string,
-): boolean => open && providers.some((provider) => priceAt(plan, provider, currency).amount > 0)
+): boolean => open && providers.some((provider) => priceAt(goods, provider, currency).amount > 0)

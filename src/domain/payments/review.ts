@@ -14,6 +14,7 @@ import { addDays, ENDLESS, formatTimestamp, parseTimestamp } from '#src/lib/time
 import { refusal } from '#src/refusals/index.ts'
 import { type ConfirmDeps, followGrant, grantPayment } from './grant.ts'
 import { REVIEW } from './rules.ts'
+import { takeBackTraffic } from './top-up.ts'
 
 function* readKnown(tx: Query, id: string) {
   const payment = yield* readPayment(tx, id)
@@ -30,7 +31,7 @@ function* keepGranted(tx: Query, actor: Actor, now: string, { id, reviewReason }
 
 /**
  * Grants a payment whatever its provider says; a paid one stays so, and its review ends. Throws 404, or 400 when it is refunded or
- * its node or plan is gone.
+ * its node, its plan or the subscription that it has traffic for is gone.
  */
 export async function grantByHand(
   s: ConfirmDeps,
@@ -49,6 +50,7 @@ export async function grantByHand(
     const failedToo = true
     const given = yield* grantPayment(tx, payment, { s, settings, actor, at, failedToo })
     if (given === REVIEW.plan) throw refusal('unknown-plan')
+    if (given === REVIEW.subscription) throw refusal('unknown-subscription')
     if (typeof given === 'string') throw refusal('unknown-node')
     return given
   })
@@ -102,6 +104,10 @@ function* takeAway(
   const { id, subscriptionUuid } = payment
   const given = subscriptionUuid && (yield* readSubscription(tx, subscriptionUuid))?.row
   if (!given) return []
+  if (payment.kind === 'traffic') {
+    const lessened = yield* takeBackTraffic(tx, by.actor, by.at, payment, given)
+    return lessened ? [lessened] : []
+  }
   const shared = yield* isPaidForAgain(tx, given.uuid, id)
   if (given.paymentId !== id || shared) return yield* takeBack(tx, by, payment, given)
   // In this transaction: a renewal that is paid at the same moment would be revoked with it.
@@ -111,8 +117,8 @@ function* takeAway(
 
 /**
  * Notes that the money of a payment went back, and ends its review. With `revoke` what it gave is taken away: the subscription; of a
- * renewal, and of a subscription that another payment paid for too, its days and the group that it alone brought. Throws 404, or 400
- * for a payment that is neither paid nor in review.
+ * renewal, and of a subscription that another payment paid for too, its days and the group that it alone brought; of traffic what is
+ * left of it. Throws 404, or 400 for a payment that is neither paid nor in review.
  */
 export async function markRefunded(
   s: ConfirmDeps,

@@ -15,6 +15,7 @@ import type { PaidState } from '#src/ports/payment-gateway.ts'
 export const REVIEW = {
   node: 'paid, but its node is gone',
   plan: 'paid, but its plan is gone',
+  subscription: 'paid, but its subscription is gone or has no traffic quota',
   amount: 'paid with another amount',
   currency: 'paid in another currency',
   test: 'paid as a test',
@@ -26,7 +27,7 @@ export const REVIEW = {
   undone: 'granted, but its provider does not count it as paid any more',
 } as const
 
-export const GONE: string[] = [REVIEW.node, REVIEW.plan]
+export const GONE: string[] = [REVIEW.node, REVIEW.plan, REVIEW.subscription]
 
 /** Whether a provider's text is this amount of whole units: `199`, `199.0`, `199.00`. */
 export function isAmount(text: string, amount: number): boolean {

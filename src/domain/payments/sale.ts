@@ -2,45 +2,65 @@
 
 import type { Query } from '#db/engine/database.ts'
 import { readNode } from '#db/nodes.ts'
+import type { SameOrder } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
 import type { Payment, Plan, Subscription, User } from '#db/schema/index.ts'
 import { readSubscription } from '#db/subscriptions.ts'
-import { quotaOfPlan, type SoldQuota } from '#src/domain/quotas.ts'
+import { readPack } from '#db/traffic-packs.ts'
+import { placeAndPlan } from '#src/domain/labels.ts'
+import { GB, NO_LIMIT, quotaOfPlan } from '#src/domain/quotas.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { chooseHome } from '#src/domain/subscriptions/homes.ts'
+import { subscriptionState } from '#src/domain/subscriptions/subscriptions.ts'
 import { ENDLESS } from '#src/lib/time.ts'
 import type { Order } from '#src/ports/payment-gateway.ts'
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
-import { priceAt, renewsBy } from './offer.ts'
+import { type Price, priceAt, renewsBy } from './offer.ts'
 import { findGateway, listProviders, type Provider } from './providers.ts'
 
 type Deps = Pick<Services, 'config'>
 
-export interface PaymentRequest {
-  tgId: number
+/** A subscription, or more time for one. */
+interface AccessRequest {
+  kind?: 'access' | undefined
   /** Of a renewal it is the subscription's. */
   node?: string | undefined
   plan: string
-  provider: string
   /** The subscription to lengthen. */
   renews?: string | undefined
+}
+
+/** More traffic for a subscription. */
+interface TrafficRequest {
+  kind: 'traffic'
+  pack: string
+  renews: string
+}
+
+/** What is bought. */
+export type Wanted = AccessRequest | TrafficRequest
+
+export type PaymentRequest = Wanted & {
+  tgId: number
+  provider: string
   source: Payment['source']
 }
 
 /** What a provider is asked for, beside what the payment's own columns say; kept in its row until the answer is stored. */
 export type SaleOrder = Omit<Order, 'paymentId' | 'amount' | 'currency' | 'tgId'>
 
+/** What a payment is for, as it is kept with it. */
+type Goods = Omit<SameOrder, 'tgId' | 'provider' | 'amount' | 'currency' | 'shopId'>
+
 interface Sale {
   user: User
   provider: string
-  node: { code: string; label: string }
-  plan: { code: string; label: string; days: number }
-  nodeGroup: string | null
-  quota: SoldQuota
+  goods: Goods
+  /** What is bought where, in words. */
+  labels: [place: string, what: string]
   amount: number
   currency: string
-  renewsUuid: string | null
 }
 
 /** A provider that takes payments now. Throws 400. */
@@ -52,18 +72,17 @@ function requireProvider(settings: Settings, wanted: string): Provider {
   return provider
 }
 
-/** The user's own unrevoked subscription that is to be lengthened. Throws 400. */
+/** The user's own unrevoked subscription that is to be lengthened, or to have more traffic. Throws 400. */
 function* readRenewable(tx: Query, tgId: number, uuid: string) {
   const found = yield* readSubscription(tx, uuid)
   if (found?.row.tgId !== tgId || !found.row.active) throw refusal('unknown-subscription')
-  if (found.row.expiresAt === ENDLESS) throw refusal('has-no-end')
-  return found.row
+  return found
 }
 
 /** The home of what is sold: a renewed subscription keeps its own. Throws 400. */
 function* readHome(
   tx: Query,
-  request: PaymentRequest,
+  request: AccessRequest,
   renewed: Subscription | null,
   nodeGroup: string | null,
 ) {
@@ -83,30 +102,77 @@ function checkPlan(plan: Plan, renewed: Subscription | null): void {
   if (renewed && !renewsBy(plan, renewed)) throw refusal('plan-not-for-sale')
 }
 
-/** What is sold, and for how much. Throws 400 for what is not for sale. */
-export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: User) {
-  const settings = yield* readSettingsIn(tx, s)
-  const provider = requireProvider(settings, request.provider)
-  if (user.bannedAt !== null) throw refusal('nothing-sold-to-user')
+type Priced = Pick<Sale, 'goods' | 'labels'> & { price: Price }
+
+/** What a price is reckoned by: who is asked for the money, and the moment. */
+interface Terms {
+  provider: Provider
+  currency: string
+  now: string
+}
+
+/** Access as it is sold. Throws 400 for what is not for sale. */
+function* readAccess(tx: Query, request: AccessRequest, tgId: number, terms: Terms) {
   const { renews } = request
-  const renewed = renews === undefined ? null : yield* readRenewable(tx, user.tgId, renews)
+  const renewed = renews === undefined ? null : (yield* readRenewable(tx, tgId, renews)).row
+  if (renewed?.expiresAt === ENDLESS) throw refusal('has-no-end')
   const plan = yield* readPlan(tx, request.plan)
   const nodeGroup = plan?.nodeGroup ?? null
   const node = yield* readHome(tx, request, renewed, nodeGroup)
   if (!plan) throw refusal('unknown-plan')
   checkPlan(plan, renewed)
-  const price = priceAt(plan, provider, s.config.currency)
+  const price = priceAt(plan, terms.provider, terms.currency)
   if (price.amount === 0) throw refusal('plan-not-for-sale')
-  const sale: Sale = {
-    user,
-    provider: provider.id,
-    node,
-    plan,
+  const goods: Goods = {
+    kind: 'access',
+    node: node.code,
+    plan: plan.code,
     nodeGroup,
-    quota: quotaOfPlan(plan),
-    ...price,
+    ...quotaOfPlan(plan),
+    days: plan.days,
     renewsUuid: renewed?.uuid ?? null,
+    pack: null,
+    extraBytes: null,
   }
+  return { goods, labels: [node.label, plan.label], price } as Priced
+}
+
+/** A traffic pack as it is sold, to a subscription with a quota that has not ended. Throws 400. */
+function* readTraffic(tx: Query, request: TrafficRequest, tgId: number, terms: Terms) {
+  const renewed = yield* readRenewable(tx, tgId, request.renews)
+  const { row } = renewed
+  if (row.quotaBytes === null) throw refusal('no-quota')
+  if (subscriptionState(row, terms.now) === 'expired') throw refusal('subscription-expired')
+  const pack = yield* readPack(tx, request.pack)
+  if (!pack) throw refusal('unknown-pack')
+  if (pack.archived) throw refusal('pack-archived')
+  const price = priceAt(pack, terms.provider, terms.currency)
+  if (price.amount === 0) throw refusal('pack-not-for-sale')
+  const goods: Goods = {
+    kind: 'traffic',
+    node: row.node,
+    plan: row.plan,
+    nodeGroup: null,
+    ...NO_LIMIT,
+    days: 0,
+    renewsUuid: row.uuid,
+    pack: pack.code,
+    extraBytes: pack.gb * GB,
+  }
+  return { goods, labels: [placeAndPlan(renewed).node_label, pack.label], price } as Priced
+}
+
+/** What is sold, and for how much. Throws 400 for what is not for sale. */
+export function* readSale(tx: Query, s: Deps, request: PaymentRequest, user: User, now: string) {
+  const settings = yield* readSettingsIn(tx, s)
+  const provider = requireProvider(settings, request.provider)
+  if (user.bannedAt !== null) throw refusal('nothing-sold-to-user')
+  const terms = { provider, currency: s.config.currency, now }
+  const { goods, labels, price } =
+    request.kind === 'traffic'
+      ? yield* readTraffic(tx, request, user.tgId, terms)
+      : yield* readAccess(tx, request, user.tgId, terms)
+  const sale: Sale = { user, provider: provider.id, goods, labels, ...price }
   return { settings, sale }
 }
 
@@ -127,7 +193,7 @@ function noticePath(settings: Settings, provider: string): string {
 export function orderOf(s: Deps, settings: Settings, sale: Sale, returnPath: string): SaleOrder {
   const { publicScheme, domains, defaultLang } = s.config
   const site = `${publicScheme}://${domains.site}`
-  const words = [settings.text('BRAND_NAME'), sale.node.label, sale.plan.label]
+  const words = [settings.text('BRAND_NAME'), ...sale.labels]
   return {
     description: words.join(', '),
     username: sale.user.username,

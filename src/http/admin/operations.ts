@@ -25,6 +25,7 @@ import { statsOperations } from './stats.ts'
 import { subscriptionOperations } from './subscriptions.ts'
 import { syncOperations } from './sync.ts'
 import { trafficOperations } from './traffic.ts'
+import { packOperations } from './traffic-packs.ts'
 import { twoFactorOperations } from './two-factor.ts'
 import { usersOperations } from './users.ts'
 import { webhookSettingsOperations } from './webhook-settings.ts'
@@ -47,6 +48,7 @@ export const adminOperationsOf = (own: readonly LiveSetting[]) => [
   ...syncOperations,
   ...nodeGroupOperations,
   ...planOperations,
+  ...packOperations,
   ...giftOperations,
   ...paymentOperations,
   ...customerSettingsOperations(own),

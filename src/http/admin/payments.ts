@@ -34,13 +34,23 @@ const listing = v.object({
   review: v.optional(v.picklist(['0', '1', 'true', 'false'], 'must be 1 or 0')),
 })
 
-const creation = v.object({
-  tg_id: tgId,
-  node: v.optional(plainText(64)),
-  plan: plainText(64),
-  provider: plainText(64),
-  renews: v.optional(v.nullable(plainText(64))),
-})
+const creation = v.variant('kind', [
+  v.object({
+    kind: v.optional(v.literal('access')),
+    tg_id: tgId,
+    node: v.optional(plainText(64)),
+    plan: plainText(64),
+    provider: plainText(64),
+    renews: v.optional(v.nullable(plainText(64))),
+  }),
+  v.object({
+    kind: v.literal('traffic'),
+    tg_id: tgId,
+    pack: plainText(64),
+    provider: plainText(64),
+    renews: plainText(64),
+  }),
+])
 
 const refund = v.object({ revoke: v.optional(flag, false) })
 
@@ -109,9 +119,12 @@ export const paymentOperations = adminOperations('Payments', [
       refusals: [404, 429],
     },
     async ({ s, actor, body }) => {
-      const { tg_id: tgId, node, plan, provider, renews } = await body()
-      const request = { tgId, node, plan, provider, renews: renews ?? undefined }
-      const made = await createPayment(s, actor, { ...request, source: 'admin' })
+      const { tg_id: tgId, ...wanted } = await body()
+      const from = { tgId, source: 'admin' } as const
+      const made = await createPayment(s, actor, {
+        ...from,
+        ...(wanted.kind === 'traffic' ? wanted : { ...wanted, renews: wanted.renews ?? undefined }),
+      })
       return { id: made.id, pay_url: made.payUrl }
     },
   ),

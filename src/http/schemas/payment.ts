@@ -13,6 +13,7 @@ import { describes, timestamp, url, uuid } from './fields.ts'
 import { plan } from './plan.ts'
 import { qrCode } from './qr.ts'
 import { endlessEntry, groupEntries, quotaEntries } from './subscription.ts'
+import { shopPack } from './traffic-pack.ts'
 import { device } from './user.ts'
 
 /** A payment provider; the description of the API has their list (openapi.ts). */
@@ -50,6 +51,11 @@ export const payment = describes<ReturnType<typeof paymentView>>()(
     subscription_uuid: v.nullable(uuid),
     name: v.exactOptional(customerName),
     node_group: v.exactOptional(v.string()),
+    /** Only of traffic, as what follows. */
+    kind: v.exactOptional(v.literal('traffic')),
+    pack: v.exactOptional(v.string()),
+    pack_label: v.exactOptional(v.string()),
+    extra_bytes: v.exactOptional(count),
   }),
 )
 
@@ -136,6 +142,8 @@ export const shop = v.strictObject({
     ),
   ),
   plans: v.array(shopPlan),
+  /** Only where packs are sold, to who has a subscription that takes them. */
+  packs: v.exactOptional(v.array(shopPack)),
   providers: v.array(v.strictObject({ id: providerId, label: v.string() })),
   subscriptions: v.array(ownSubscription),
   devices: v.strictObject({ limit: v.nullable(count), list: v.array(ownDevice) }),

@@ -190,6 +190,7 @@ export const en = {
   buyNew: 'A new subscription',
   buyServer: 'Server',
   buyPlan: 'Plan',
+  buyPack: '➕ Traffic: {name}',
   buyProvider: 'Way to pay',
   buyButton: 'Pay {price}',
   buyPay: 'Pay',
@@ -199,6 +200,7 @@ export const en = {
   buyHeld: 'This one is paused and stays paused after payment. Write to support to resume it.',
   buyRefused: 'The payment could not be made. Try again in a minute, or write to support.',
   refusedNode: 'This server is not for sale any more. Choose another one.',
+  refusedPack: 'This traffic is not for sale any more. Choose something else.',
   refusedPlan: 'This plan is not for sale any more. Choose another one.',
   refusedProvider:
     'This way to pay does not work right now. Choose another one, or try again later.',

@@ -13,10 +13,8 @@ function fill(w: World, table: Table, most: number): void {
   const columns: string[] = w
     .rows(`select name from pragma_table_info('${table}')`)
     .map((row) => row.name)
-  const unique = {
-    ...{ nodes: 'code', node_groups: 'code', plans: 'code', admins: 'username' },
-    node_hosts: null,
-  }[table]
+  const uniques = { admins: 'username', node_hosts: null } as const
+  const unique = table in uniques ? uniques[table as keyof typeof uniques] : 'code'
   const empty = new Set(['id', 'provision_token'])
   const values = columns.map((name) =>
     name === unique ? "'copy-' || n" : empty.has(name) ? 'null' : `"${name}"`,
@@ -29,6 +27,10 @@ function fill(w: World, table: Table, most: number): void {
   if (table === 'node_hosts')
     w.change(
       `insert into node_hosts (node, transport, address, sort_order) values ('de2', 'reality', 'a.test', 1)`,
+    )
+  if (table === 'traffic_packs')
+    w.change(
+      `insert into traffic_packs (code, label, gb, price, sort_order) values ('first', 'First', 1, 1, 1)`,
     )
   const [{ n: present }] = w.rows(`select count(*) as n from ${table}`)
   w.change(
@@ -45,6 +47,7 @@ const FORMS: [name: string, table: Table, path: string, body: object][] = [
   ['a group', 'node_groups', 'node-groups', { code: 'new', label: 'New', nodes: [] }],
   ['a host', 'node_hosts', 'nodes/de1/hosts', { transport: 'reality', address: 'new.test' }],
   ['a plan', 'plans', 'plans', { code: 'new', label: 'New', days: 1, price: 1 }],
+  ['a pack', 'traffic_packs', 'traffic-packs', { code: 'new', label: 'New', gb: 1, price: 1 }],
   ['an admin', 'admins', 'admins', { username: 'another', password: 'a long enough password' }],
 ]
 

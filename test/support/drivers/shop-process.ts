@@ -53,6 +53,22 @@ export const paymentsOf = (a: Area, tgId: number) =>
 export const count = (a: Area, from: string): number =>
   a.query<{ n: number }>(`select count(*) n from ${from}`)[0]?.n ?? 0
 
+/** As many payments for traffic as were made are paid, each for a subscription of its own, which has its bytes once. */
+export function expectAddedOnce(a: Area, payments: number, bytes: number): void {
+  expect(count(a, "payments where status = 'paid' and subscription_uuid = renews_uuid")).toBe(
+    payments,
+  )
+  expect(count(a, 'subscriptions')).toBe(payments)
+  expect(count(a, `subscriptions where extra_bytes = ${bytes} and limited_at is null`)).toBe(
+    payments,
+  )
+  expect(count(a, "events where event = 'payment.paid'")).toBe(payments)
+  expect(count(a, "outbox where kind = 'topped-up'")).toBe(payments)
+  expect(count(a, "audit_log where action = 'payment.traffic'")).toBe(payments)
+  expect(count(a, 'payments where review_reason is not null')).toBe(0)
+  expectSound(a)
+}
+
 /** As many payments as were made are paid, each gave one subscription, one event, one message. */
 export function expectGrantedOnce(a: Area, payments: number): void {
   expect(count(a, 'payments')).toBe(payments)

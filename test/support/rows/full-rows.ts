@@ -125,7 +125,11 @@ export async function fillEveryTable(w: World): Promise<void> {
     review_reason: 'x',
     shop_id: 'x',
     node_group: 'all',
+    kind: 'traffic',
+    pack: '50gb',
+    extra_bytes: 50,
   })
+  insert('traffic_packs', { code: '50gb', label: '50 GB', gb: 50, price: 99, sort_order: 1 })
   const password_hash = await otherHash
   insert('admins', { id: 2, username: 'second', password_hash, created_at: at })
   insert('pending_logins', { token: 'a'.repeat(64), admin_id: 2, expires_at: at })

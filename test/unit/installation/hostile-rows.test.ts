@@ -106,7 +106,7 @@ test.each(HOSTILE_TEXTS)(
     )
     // Parts of links, encoded wherever they are put; what providers call payments, checked where it becomes part of an address; labels and notes of one or more lines, escaped.
     const SHOWN =
-      /^(?:nodes\.(?:address|public_key|short_id|sni|shared_uuid)|retired_nodes\.address|known_hosts\.host|plans\.label|node_groups\.label|node_hosts\.label|users\.name|admins\.username|outbox\.bot_token|(?:payments|orphan_payments)\.external_id)$/
+      /^(?:nodes\.(?:address|public_key|short_id|sni|shared_uuid)|retired_nodes\.address|known_hosts\.host|plans\.label|traffic_packs\.label|node_groups\.label|node_hosts\.label|users\.name|admins\.username|outbox\.bot_token|(?:payments|orphan_payments)\.external_id)$/
     const others = taken.map((place) => place.join('.')).filter((place) => !FREE.has(place))
     expect(others.filter((place) => !SHOWN.test(place))).toEqual([])
   },

@@ -41,6 +41,18 @@ const repeat = (table: string, columns: string, where: string) =>
 
 const BROKEN: [fault: string, ...changes: string[]][] = [
   [
+    'I1 payment for traffic is without its pack or bytes, or one for access has them: p2',
+    "update payments set kind = 'traffic', pack = 'x' where id = 'p2'",
+  ],
+  [
+    'I1 payment for traffic is without its pack or bytes, or one for access has them: p3',
+    "update payments set extra_bytes = 1 where id = 'p3'",
+  ],
+  [
+    'I1 payment for traffic gave a subscription: p1',
+    "update payments set kind = 'traffic', pack = 'x', extra_bytes = 1 where id = 'p1'",
+  ],
+  [
     'I1 payment is paid, and nothing was given for it: p2',
     "update payments set subscription_uuid = null where id = 'p2'",
   ],

@@ -9,7 +9,7 @@ import { useNodeGroups } from '#src/admin-ui/node-groups.ts'
 import { checkPayment } from '#src/admin-ui/payment-check.ts'
 import { invalidate, useAction } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
-import { namesOf, type Payment, paymentTexts } from './texts.ts'
+import { goodsOf, namesOf, type Payment, paymentTexts } from './texts.ts'
 
 const one = api.payments[':payment_id']
 const paramOf = (payment: Payment) => ({ payment_id: encodeURIComponent(payment.id) })
@@ -46,7 +46,8 @@ export function usePaymentActions() {
   })
   const grant = useAction(async (payment: Payment) => {
     const title = t.grantTitle(...namesOf(payment))
-    const text = t.grantText(payment.plan_label, placeOf(payment))
+    const isTraffic = payment.kind === 'traffic'
+    const text = (isTraffic ? t.grantTrafficText : t.grantText)(goodsOf(payment), placeOf(payment))
     if (!(await confirm({ title, text, action: t.grant }))) return
     await ok(one.grant.$post({ param: paramOf(payment) }))
     toast(t.granted)
@@ -54,7 +55,8 @@ export function usePaymentActions() {
   })
   const keep = useAction(async (payment: Payment) => {
     const title = t.keepTitle(...namesOf(payment))
-    if (!(await confirm({ title, text: t.keepText, action: t.keep }))) return
+    const text = payment.kind === 'traffic' ? t.keepTrafficText : t.keepText
+    if (!(await confirm({ title, text, action: t.keep }))) return
     await ok(one.grant.$post({ param: paramOf(payment) }))
     toast(t.kept)
     changed()
@@ -84,7 +86,12 @@ export function RefundDialog({ payment, close }: { payment: Payment; close: () =
         extra={<Button onClick={close}>{common().cancel}</Button>}
       >
         <p class="t2">{t.refundText}</p>
-        <Switch label={t.revoke} hint={t.revokeHint} {...form.field('revoke')} />
+        <Switch
+          {...(payment.kind === 'traffic'
+            ? { label: t.revokeTraffic, hint: t.revokeTrafficHint }
+            : { label: t.revoke, hint: t.revokeHint })}
+          {...form.field('revoke')}
+        />
       </FormBox>
     </Dialog>
   )

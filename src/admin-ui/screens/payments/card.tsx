@@ -1,7 +1,7 @@
 /** All that is known of one payment, and what can be done with it. */
 
 import { useState } from 'preact/hooks'
-import { dateTime, money, number, relative, userName } from '#src/admin-ui/format.ts'
+import { bytes, dateTime, money, number, relative, userName } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { CopyLine } from '#src/admin-ui/kit/copy-line.tsx'
 import { Drawer } from '#src/admin-ui/kit/dialog.tsx'
@@ -28,7 +28,11 @@ function PaymentFacts({ payment }: { payment: Payment }) {
         [words.user, payment.deleted_user ? t.deletedUser : userName(payment)],
         [words.node, placeOf(payment)],
         [words.plan, payment.plan_label],
-        [t.days, number(payment.days)],
+        payment.kind === undefined && [t.days, number(payment.days)],
+        payment.extra_bytes !== undefined && [
+          t.bought,
+          `${payment.pack_label}: ${bytes(payment.extra_bytes)}`,
+        ],
         [t.amount, money(payment.amount, payment.currency)],
         [t.provider, payment.provider_label],
         [t.source, t.sources[payment.source]],
@@ -101,7 +105,9 @@ export function PaymentCard({ payment, close }: { payment: Payment; close: () =>
             {t.reviewNote} <Said text={payment.review_reason} />.
           </Note>
         )}
-        {payment.renews_uuid !== null && <Note>{t.renewal}</Note>}
+        {payment.renews_uuid !== null && (
+          <Note>{payment.kind === 'traffic' ? t.topUp : t.renewal}</Note>
+        )}
         {payment.status === 'pending' && payment.pay_url !== null && (
           <CopyLine label={t.payUrl} text={payment.pay_url} />
         )}

@@ -26,7 +26,7 @@ import { RefundDialog, usePaymentActions } from './actions.tsx'
 import { allowed } from './allowed.ts'
 import { PaymentCard } from './card.tsx'
 import { Orphans } from './orphans.tsx'
-import { namesOf, type Payment, paymentTexts } from './texts.ts'
+import { goodsOf, namesOf, type Payment, paymentTexts } from './texts.ts'
 
 type PaymentQuery = QueryOf<typeof api.payments.$get>
 
@@ -79,7 +79,7 @@ function Bought({ payment }: { payment: Payment }) {
   const { placeOf } = useNodeGroups()
   return (
     <>
-      {placeOf(payment)}, {payment.plan_label}
+      {placeOf(payment)}, {goodsOf(payment)}
     </>
   )
 }

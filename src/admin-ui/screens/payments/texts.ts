@@ -12,3 +12,7 @@ export type Payment = Row<typeof api.payments.$get>
 /** How a payment is called in questions: its amount and its user. */
 export const namesOf = (payment: Payment) =>
   [money(payment.amount, payment.currency), userName(payment)] as const
+
+/** What was bought: a plan, or a traffic pack. */
+export const goodsOf = ({ pack_label, plan_label }: Payment) =>
+  pack_label === undefined ? plan_label : paymentTexts().traffic(pack_label)

@@ -16,6 +16,7 @@ import { href } from '#src/admin-ui/router.ts'
 import { useSales, useUnpayable } from '#src/admin-ui/sales.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { CreatePlan, EditPlan } from './form.tsx'
+import { Packs } from './packs.tsx'
 import { type Plan, planTexts } from './texts.ts'
 import './plans.css'
 
@@ -173,6 +174,7 @@ export function Plans() {
           </ul>
         </Card>
       )}
+      <Packs wanted={plans.data?.some((plan) => plan.quota_gb !== undefined) ?? false} />
       {open === 'new' && <CreatePlan close={() => setOpen(null)} />}
       {open !== null && open !== 'new' && <EditPlan plan={open} close={() => setOpen(null)} />}
     </>

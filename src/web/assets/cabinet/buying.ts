@@ -1,6 +1,6 @@
 /** The form of the shop: what is bought or renewed, how it is paid, and what it costs. */
 import type { PayLinkAnswer, ShopAnswer } from '#src/http/schemas/payment.ts'
-import { call, keep, noteFault, own, type Refusal, waitText } from './account.ts'
+import { call, keep, noteFault, own, type Refusal, type Subscription, waitText } from './account.ts'
 import { plain } from './node-names.ts'
 import { byId, inputsOf, made, note, within } from './parts.ts'
 import { planName } from './traffic.ts'
@@ -33,12 +33,13 @@ function fillChoices(id: 'plans' | 'providers', choices: Choice[]): void {
   if (again) again.checked = true
 }
 
-/** What a plan costs at a way to pay; empty where it is not sold there. */
-function priceAt(plan: Plan, provider: unknown): string {
-  if (provider === 'stars') {
-    return plan.price_stars ? fill(texts.stars, { count: plan.price_stars }) : ''
-  }
-  return plan.price > 0 ? priceText(plan.price, plan.currency) : ''
+/** What a plan or a pack costs at a way to pay; empty where it is not sold there. */
+function priceAt(
+  { price, price_stars, currency }: Pick<Plan, 'price' | 'price_stars' | 'currency'>,
+  provider: unknown,
+): string {
+  if (provider === 'stars') return price_stars ? fill(texts.stars, { count: price_stars }) : ''
+  return price > 0 ? priceText(price, currency) : ''
 }
 
 /** A group's code stands behind an `@`, which no node's has. */
@@ -47,9 +48,9 @@ const placeOf = (group: string | undefined) => (group === undefined ? '' : `@${g
 /** Whether a plan is for what is chosen: its group or any single node, or the subscription that is renewed. */
 function fits(plan: Plan): boolean {
   const { shop } = own
+  const renewed = renewedNow()
+  if (renewed?.endless) return false
   if (!shop.places) return true
-  const { value } = byId('renews')
-  const renewed = shop.subscriptions.find(({ uuid }) => uuid === value)
   if (renewed) {
     const { node_group, plan_label } = renewed
     return !node_group || node_group === plan.node_group || plan_label === plan.label
@@ -58,14 +59,41 @@ function fits(plan: Plan): boolean {
   return placeOf(plan.node_group) === (place.startsWith('@') ? place : '')
 }
 
+const renewedNow = () => own.shop.subscriptions.find(({ uuid }) => uuid === byId('renews').value)
+
+/** A pack's code stands behind a `+`, which no plan's has. */
+const packValue = (code: string) => `+${code}`
+
+/** Whether packs are for a subscription: it has a quota, and has not ended. */
+const takesPacks = ({ quota_bytes, state }: Subscription) =>
+  quota_bytes !== undefined && state !== 'expired'
+
+/** The packs for the subscription that is chosen. */
+function packsNow() {
+  const renewed = renewedNow()
+  return renewed && takesPacks(renewed) ? (own.shop.packs ?? []) : []
+}
+
+/** What can be bought for what is chosen: plans, then traffic. */
+const goodsNow = () => [
+  ...own.shop.plans.flatMap((plan) =>
+    fits(plan) ? [{ value: plan.code, name: planName(plan), priced: plan }] : [],
+  ),
+  ...packsNow().map((pack) => ({
+    value: packValue(pack.code),
+    name: fill(texts.pack, { name: pack.label }),
+    priced: pack,
+  })),
+]
+
 /** Brings the form in line with what is chosen in it. */
 export function showChoices(): void {
   const provider = chosen().get('providers')
-  const plans = own.shop.plans.flatMap((plan) => {
-    const price = fits(plan) ? priceAt(plan, provider) : ''
-    return price === '' ? [] : [{ value: plan.code, name: planName(plan), price }]
+  const goods = goodsNow().flatMap(({ value, name, priced }) => {
+    const price = priceAt(priced, provider)
+    return price === '' ? [] : [{ value, name, price }]
   })
-  fillChoices('plans', plans)
+  fillChoices('plans', goods)
   byId('node-part').hidden = byId('renews').value !== '' || byId('node').options.length < 2
   showPrice()
 }
@@ -73,7 +101,7 @@ export function showChoices(): void {
 /** The same for another subscription, beginning with the plan that it has. */
 export function showRenewal(): void {
   showChoices()
-  const renewed = own.shop.subscriptions.find(({ uuid }) => uuid === byId('renews').value)
+  const renewed = renewedNow()
   const plan = own.shop.plans.find(({ label }) => label === renewed?.plan_label)
   const input = inputsOf('plans').find(({ value }) => value === plan?.code)
   if (input) input.checked = true
@@ -83,8 +111,8 @@ export function showRenewal(): void {
 
 export function showPrice(): void {
   const order = chosen()
-  const plan = own.shop.plans.find(({ code }) => code === order.get('plans'))
-  const price = plan ? priceAt(plan, order.get('providers')) : ''
+  const goods = goodsNow().find(({ value }) => value === order.get('plans'))
+  const price = goods ? priceAt(goods.priced, order.get('providers')) : ''
   payText().textContent = price ? fill(texts.payPrice, { price }) : texts.pay
   byId('pay').disabled = price === ''
 }
@@ -92,9 +120,12 @@ export function showPrice(): void {
 const option = (value: string, label: string) => new Option(label, value)
 
 export function showShop(): void {
-  const { payments_enabled, providers, plans, nodes, places } = own.shop
-  const subscriptions = own.shop.subscriptions.filter(({ endless }) => !endless)
-  const open = payments_enabled && providers.length > 0 && plans.length > 0
+  const { payments_enabled, providers, plans, packs, nodes, places } = own.shop
+  // What has no end is not renewed; more traffic it may have.
+  const subscriptions = own.shop.subscriptions.filter(
+    (one) => !one.endless || (packs !== undefined && takesPacks(one)),
+  )
+  const open = payments_enabled && providers.length > 0 && (plans.length > 0 || packs !== undefined)
   byId('buy-form').hidden = !open
   byId('closed').hidden = open
   byId('no-subscriptions').textContent = open ? texts.none : texts.noneClosed
@@ -143,17 +174,22 @@ const refusalText = (code: string): string => texts.refusals[code] ?? texts.refu
 const nodeOf = (order: FormData) =>
   `${order.get('node')}`.startsWith('@') ? {} : { node: order.get('node') }
 
+/** What an order is for: a pack of traffic, or a plan. */
+function wantedOf(order: FormData) {
+  const [wanted, renews] = [`${order.get('plans')}`, order.get('renews')]
+  if (wanted.startsWith('+')) return { kind: 'traffic', pack: wanted.slice(1), renews }
+  return { plan: wanted, ...(renews ? { renews } : nodeOf(order)) }
+}
+
 export async function pay(): Promise<void> {
   const order = chosen()
-  const renews = order.get('renews')
   byId('pay').disabled = true
   note('buy-fault', '')
   payText().textContent = texts.paying
   try {
     const { pay_url } = await call<PayLinkAnswer>('POST', '/payments', {
-      plan: order.get('plans'),
+      ...wantedOf(order),
       provider: order.get('providers'),
-      ...(renews ? { renews } : nodeOf(order)),
     })
     if (!/^https?:\/\//.test(pay_url)) throw new Error('no address')
     keep(own.token)

@@ -1,0 +1,37 @@
+/** Пакеты трафика. */
+import type { PacksTexts } from './packs.en.ts'
+
+export const packsRu: PacksTexts = {
+  title: 'Пакеты трафика',
+  sub: 'Продаются сверх лимита трафика подписки; хранятся, пока не израсходованы',
+  create: 'Добавить пакет',
+  createAction: 'Добавить пакет',
+  created: (label) => `«${label}» в продаже`,
+  edit: (label) => `Изменить «${label}»`,
+  code: 'Код',
+  codeHint: 'Латинские буквы, цифры, _ и -. Изменить его потом нельзя.',
+  label: 'Название',
+  labelHint: 'Как его видят покупатели, например 50 ГБ',
+  gb: 'Трафик',
+  gbHint: 'Кто уже заказал, получит столько, сколько было тогда.',
+  price: 'Цена',
+  priceStars: 'Цена в Telegram Stars',
+  starsHint: 'Пусто: за Stars не продаётся',
+  noStars: 'не за Stars',
+  stars: (n) => `${n} Stars`,
+  archivedOnes: 'Архив',
+  archiveOne: 'В архив',
+  restore: 'Вернуть в продажу',
+  archiveTitle: (label) => `Убрать «${label}» в архив?`,
+  archiveText: 'Его нельзя будет купить. Купленное остаётся.',
+  archived: (label) => `«${label}» в архиве`,
+  restored: (label) => `«${label}» снова в продаже`,
+  remove: 'Удалить',
+  removeTitle: (label) => `Удалить «${label}»?`,
+  removeText: 'Пакет, на который ссылаются платежи, вместо этого уйдёт в архив.',
+  removed: (label) => `«${label}» удалён`,
+  actions: (label) => `Действия: ${label}`,
+  none: 'Пакеты не продаются',
+  noneHint:
+    'Тогда тот, чей трафик израсходован, может продлить подписку или дождаться нового периода.',
+}
