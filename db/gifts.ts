@@ -85,13 +85,21 @@ export function* listGifts(
 
 type NewGifts = Pick<
   GiftCode,
-  'node' | 'plan' | 'nodeGroup' | 'quotaBytes' | 'quotaPeriod' | 'createdAt' | 'expiresAt'
+  | 'node'
+  | 'plan'
+  | 'nodeGroup'
+  | 'quotaBytes'
+  | 'quotaPeriod'
+  | 'createdAt'
+  | 'expiresAt'
+  | 'startSeconds'
+  | 'startBy'
 >
 
 const add = written<NewGifts & { codes: string }, unknown>(
-  `insert into gift_codes (code, node, plan, node_group, quota_bytes, quota_period, created_at, expires_at)
+  `insert into gift_codes (code, node, plan, node_group, quota_bytes, quota_period, created_at, expires_at, start_seconds, start_by)
    select value, ${param('node')}, ${param('plan')}, ${param('nodeGroup')}, ${param('quotaBytes')}, ${param('quotaPeriod')},
-     ${param('createdAt')}, ${param('expiresAt')}
+     ${param('createdAt')}, ${param('expiresAt')}, ${param('startSeconds')}, ${param('startBy')}
    from (${textsOf('codes')}) as codes returning code`,
 )
 

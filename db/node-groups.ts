@@ -18,7 +18,7 @@ import {
   type Subscription,
   subscriptions,
 } from './schema/index.ts'
-import { isHeld, isOpen, where, whereActive } from './states.ts'
+import { isHeld, isOpen, where, whereActive, whereDisabledUnexpired } from './states.ts'
 import { moveHomes } from './subscriptions.ts'
 import { MAX_SORT_ORDER } from './values.ts'
 
@@ -164,7 +164,11 @@ export function* hasUnexpiredOfGroup(tx: Query, code: string, now: string) {
         .where(and(eq(subscriptions.nodeGroup, code), condition))
         .limit(1),
     )
-  const found = [yield* some(whereActive(now)), yield* some(where(isHeld))]
+  const found = [
+    yield* some(whereActive(now)),
+    yield* some(where(isHeld)),
+    yield* some(whereDisabledUnexpired(now)),
+  ]
   return found.some((rows) => rows.length > 0)
 }
 

@@ -1,6 +1,6 @@
 /** Subscriptions whose owners are to be reminded of their end. */
 import { type Query, type Reading, run } from './engine/database.ts'
-import { and, eq, gt, inArray, isNull, lte } from './engine/orm.ts'
+import { and, eq, gt, inArray, isNull, lte, or } from './engine/orm.ts'
 import { nodeGroups, nodes, plans, subscriptions, users } from './schema/index.ts'
 import { isOpen, where } from './states.ts'
 
@@ -10,6 +10,7 @@ export const REMINDED = [0, 1, 2, 3]
 /** A reminder, and the expiries for which it is the one to send: later than `after`, not later than `until`. */
 export interface ReminderSpan {
   number: number
+  now: string
   after: string
   until: string
 }
@@ -18,10 +19,14 @@ export interface ReminderSpan {
 const before = (number: number) => Array.from({ length: number }, (_, i) => i)
 
 /**
- * Active subscriptions that end in the span and whose owners have neither this reminder nor a later one, nor are banned, nor have
+ * Active subscriptions that have begun and end in the span and whose owners have neither this reminder nor a later one, nor are banned, nor have
  * the bot blocked. Read one `limit` at a time.
  */
-export const dueReminders = (q: Reading, { number, after, until }: ReminderSpan, limit: number) =>
+export const dueReminders = (
+  q: Reading,
+  { number, now, after, until }: ReminderSpan,
+  limit: number,
+) =>
   q
     .select({
       row: subscriptions,
@@ -38,6 +43,7 @@ export const dueReminders = (q: Reading, { number, after, until }: ReminderSpan,
     .where(
       and(
         where(isOpen),
+        or(isNull(subscriptions.startBy), lte(subscriptions.startBy, now)),
         inArray(subscriptions.reminded, before(number)),
         gt(subscriptions.expiresAt, after),
         lte(subscriptions.expiresAt, until),

@@ -1,5 +1,5 @@
 /**
- * The states of a subscription in SQL: revoked, held, expired, active, of which the first that fits is its own (interface, "States and
+ * The states of a subscription in SQL: revoked, disabled, held, expired, active, of which the first that fits is its own (interface, "States and
  * transitions"); `subscriptionState` of the domain says the same of a row. As text, which statements of hot paths and triggers are
  * made of. SQLite takes a partial index only for the very words of its condition: these are theirs (db/schema/subscriptions.ts).
  */
@@ -10,10 +10,15 @@ type Row = '' | `${string}.`
 
 export const isRevoked = (row: Row = '') => `${row}active = 0`
 
-export const isHeld = (row: Row = '') => `${row}active = 1 and ${row}held_at is not null`
+/** Switched off: neither its end nor a pause is touched by that. */
+export const isDisabled = (row: Row = '') => `${row}active = 1 and ${row}disabled_at is not null`
 
-/** Neither revoked nor held: active, or expired. */
-export const isOpen = (row: Row = '') => `${row}active = 1 and ${row}held_at is null`
+export const isHeld = (row: Row = '') =>
+  `${row}active = 1 and ${row}disabled_at is null and ${row}held_at is not null`
+
+/** Neither revoked, disabled nor held: active, or expired. */
+export const isOpen = (row: Row = '') =>
+  `${row}active = 1 and ${row}disabled_at is null and ${row}held_at is null`
 
 /** Open, with all its traffic used up. */
 export const isLimited = (row: Row = '') => `${isOpen(row)} and ${row}limited_at is not null`
@@ -37,8 +42,8 @@ export const isServed = (now: string, row: Row, owner: Row) =>
   `${isActive(now, row)} and ${owner}banned_at is null`
 
 /** What of a customer follows from their subscriptions that are not revoked (schema/facts.ts). */
-export const OF_SUBSCRIPTIONS =
-  'max(CASE WHEN held_at IS NULL THEN expires_at END) AS last_end, count(held_at) AS held'
+export const OF_SUBSCRIPTIONS = `max(CASE WHEN disabled_at IS NULL AND held_at IS NULL THEN expires_at END) AS last_end,
+  count(CASE WHEN disabled_at IS NULL THEN held_at END) AS held, count(disabled_at) AS disabled`
 
 /** A condition on `subscriptions` for a query. */
 export const where = (condition: (row: Row) => string): SQL => sql.raw(condition('subscriptions.'))
@@ -47,9 +52,13 @@ export const where = (condition: (row: Row) => string): SQL => sql.raw(condition
 export const whereActive = (now: unknown): SQL =>
   sql`${where(isOpen)} and ${sql.raw('subscriptions.expires_at')} > ${now}`
 
-/** The same of those that may be served again or still: a held one keeps its time, so it never runs out. */
+/** The same of those that are off and have time left: a held one keeps its time, so it never runs out. */
+export const whereDisabledUnexpired = (now: unknown): SQL =>
+  sql`${where(isDisabled)} and (subscriptions.held_at is not null or subscriptions.expires_at > ${now})`
+
+/** The same of those that may be served again or still. */
 export const whereUnexpired = (now: unknown): SQL =>
-  sql`((${where(isHeld)}) or (${whereActive(now)}))`
+  sql`((${where(isHeld)}) or (${whereActive(now)}) or (${whereDisabledUnexpired(now)}))`
 
 /** Whether a user is banned, as `user_summaries` keeps it: 0 or 1, in every engine. */
 export const bannedFlag = (user: Row) => `case when ${user}banned_at is null then 0 else 1 end`

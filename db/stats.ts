@@ -6,10 +6,11 @@ import { written, writtenValues } from './engine/question.ts'
 import { REMINDED } from './reminders.ts'
 import { isLimited, isOpen } from './states.ts'
 
-/** Every subscription is in one of the five. */
+/** Every subscription is in one of them. */
 export interface SubscriptionCounts {
   active: number
   limited: number
+  disabled: number
   held: number
   expired: number
   revoked: number
@@ -22,6 +23,7 @@ type CountRow = Record<
   | 'down'
   | 'open'
   | 'held'
+  | 'disabled'
   | 'revoked'
   | 'running'
   | 'limited'
@@ -42,7 +44,7 @@ const traffic = (slot: 'up' | 'down') =>
     String(Number.MAX_SAFE_INTEGER),
   )
 
-/** Subscriptions that are neither revoked nor held and end in (from, to]: an index that reminders use covers them. */
+/** Subscriptions that are neither revoked, disabled nor held and end in (from, to]: an index that reminders use covers them. */
 const ending = (after: string, until: string) =>
   `(select count(*) from subscriptions ${byIndex('subscriptions_reminders')}
      where ${isOpen()} and reminded in (${REMINDED}) and expires_at > ${after} and expires_at <= ${until})`
@@ -59,6 +61,7 @@ const counts = written<{ now: string; soon: string }, CountRow>(
        ${traffic('down')} as down,
        (select coalesce(sum(n), 0) from ending_counts) as open,
        ${tallied('subscriptions', 'held')} as held,
+       ${tallied('subscriptions', 'disabled')} as disabled,
        ${tallied('subscriptions', 'revoked')} as revoked,
        (select coalesce(sum(n), 0) from ending_counts where day > substr(${NOW}, 1, 10))
          + ${ending(NOW, endOfDay(NOW))} as running,
@@ -92,10 +95,11 @@ export interface CountInput {
 export function* countAll(_q: Reading, { now, soon, today, month, currency }: CountInput) {
   const [row] = yield* ask(counts, { now, soon })
   if (!row) throw new Error('a count without a row')
-  const { up, down, open, held, revoked, running, limited, inReview, ...rest } = row
+  const { up, down, open, held, disabled, revoked, running, limited, inReview, ...rest } = row
   const subscriptions: SubscriptionCounts = {
     active: running - limited,
     limited,
+    disabled,
     held,
     expired: open - running,
     revoked,

@@ -15,11 +15,18 @@ import {
 } from './listing.ts'
 import type { PageRequest } from './paging.ts'
 import { endingCounts, payments, subscriptions, userSummaries, users } from './schema/index.ts'
-import { isHeld, isLimited, isOpen, isRevoked, where } from './states.ts'
+import { isDisabled, isHeld, isLimited, isOpen, isRevoked, where } from './states.ts'
 import { type ListedSubscription, listed } from './subscriptions.ts'
 import { isUuid, numberSearch, userSearch, withOwnNumbers } from './users.ts'
 
-export const SUBSCRIPTION_STATES = ['active', 'limited', 'held', 'expired', 'revoked'] as const
+export const SUBSCRIPTION_STATES = [
+  'active',
+  'limited',
+  'held',
+  'disabled',
+  'expired',
+  'revoked',
+] as const
 export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
 
 export interface SubscriptionFilter {
@@ -47,12 +54,17 @@ const endsOf = ({ state, expiresBefore }: SubscriptionFilter, now: string) =>
     expiresBefore === undefined ? undefined : lt(expiresAt, expiresBefore),
   )
 
+/** Those with indexes of their own. */
+const APART = { held: isHeld, disabled: isDisabled, revoked: isRevoked }
+
+const isApart = (state: SubscriptionState | undefined): state is keyof typeof APART =>
+  state !== undefined && state in APART
+
 /** The rows of a state, save for their ends. */
 function inState(state: SubscriptionState): SQL {
-  if (state === 'revoked') return where(isRevoked)
+  if (isApart(state)) return where(APART[state])
   if (state === 'limited') return where(isLimited)
-  if (state === 'active') return sql`${where(isOpen)} and ${isNull(limitedAt)}`
-  return where(state === 'held' ? isHeld : isOpen)
+  return state === 'active' ? sql`${where(isOpen)} and ${isNull(limitedAt)}` : where(isOpen)
 }
 
 /** All that a filter asks for but its search. */
@@ -106,8 +118,9 @@ function search(
 /** Rows by an index that begins with what the filter names, smallest first. */
 function waysTo({ state, node: code, nodeGroup: group, plan: named }: SubscriptionFilter): Rows[] {
   const ways: Rows[] = []
-  if (state === 'limited' || state === 'held' || state === 'revoked')
+  if (state === 'limited' || isApart(state)) {
     ways.push({ from: by(state), where: inState(state) })
+  }
   if (group !== undefined) ways.push({ from: by('group'), where: eq(nodeGroup, group) })
   if (code !== undefined) ways.push({ from: by('node'), where: eq(node, code) })
   if (named !== undefined) ways.push({ from: by('plan'), where: eq(plan, named) })
@@ -115,8 +128,8 @@ function waysTo({ state, node: code, nodeGroup: group, plan: named }: Subscripti
 }
 
 /**
- * At least so many subscriptions match: those that end on whole days of the filter. Of held and revoked ones nothing is known, of a
- * user's or a search's neither.
+ * At least so many subscriptions match: those that end on whole days of the filter. Of those with indexes of their own nothing is
+ * known, of a user's or a search's neither.
  */
 function* countKnown(q: Reading, filter: SubscriptionFilter, now: string): Steps<number> {
   const { state, expiresBefore } = filter
@@ -143,15 +156,12 @@ function* countKnown(q: Reading, filter: SubscriptionFilter, now: string): Steps
   return Math.max(0, open - (yield* countUpTo(q, limited, open)))
 }
 
-/** Held and revoked ones have indexes of their own. */
-const isApart = (state: SubscriptionState | undefined) => state === 'held' || state === 'revoked'
-
 /** The index that has the rows in the order of the page, and what it answers of the filter by itself. */
 function walkOf(filter: SubscriptionFilter, sort: SubscriptionSort, now: string): Rows {
   const { state } = filter
   if (sort === 'created_at')
     return waysTo(filter)[0] ?? { from: by('created_at'), where: undefined }
-  if (state && isApart(state)) return { from: by(`${state}_ends`), where: inState(state) }
+  if (isApart(state)) return { from: by(`${state}_ends`), where: inState(state) }
   return { from: by('expires_at'), where: endsOf(filter, now) }
 }
 

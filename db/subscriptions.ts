@@ -2,7 +2,7 @@
 
 import { ask, type Query, type Reading, run, type Steps } from './engine/database.ts'
 import { byIndex, indexed, joinedBytes, param, textsOf } from './engine/dialect.ts'
-import { and, desc, eq, inArray, type SQL, sql } from './engine/orm.ts'
+import { and, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from './engine/orm.ts'
 import { built, field, writtenArrays, writtenValues } from './engine/question.ts'
 import { MOST_OF_CUSTOMER } from './listing.ts'
 import {
@@ -16,7 +16,16 @@ import {
   users,
 } from './schema/index.ts'
 import { freeOf, isFree, nodeAmong, onEachNode } from './served-nodes.ts'
-import { isActive, isHeld, isServed, where, whereActive, whereUnexpired } from './states.ts'
+import {
+  isActive,
+  isDisabled,
+  isHeld,
+  isServed,
+  where,
+  whereActive,
+  whereDisabledUnexpired,
+  whereUnexpired,
+} from './states.ts'
 import type { ActiveOfUser } from './users.ts'
 
 const ofOwner = built<{ tgId: number; now: string }, ActiveOfUser[]>((q) =>
@@ -34,6 +43,8 @@ const ofOwner = built<{ tgId: number; now: string }, ActiveOfUser[]>((q) =>
       extraBytes: subscriptions.extraBytes,
       resetsAt: subscriptions.resetsAt,
       limitedAt: subscriptions.limitedAt,
+      startBy: subscriptions.startBy,
+      startSeconds: subscriptions.startSeconds,
     })
     .from(subscriptions)
     .where(and(eq(subscriptions.tgId, field('tgId')), whereActive(field('now'))))
@@ -115,7 +126,12 @@ type NewSubscription = Pick<
   Subscription,
   'uuid' | 'tgId' | 'node' | 'plan' | 'expiresAt' | 'source' | 'createdAt'
 > &
-  Partial<Pick<Subscription, 'nodeGroup' | 'paymentId' | 'giftCode'>> &
+  Partial<
+    Pick<
+      Subscription,
+      'nodeGroup' | 'paymentId' | 'giftCode' | 'startSeconds' | 'startBy' | 'startedAt'
+    >
+  > &
   Partial<Pick<Subscription, 'quotaBytes' | 'quotaPeriod' | 'quotaAnchor' | 'resetsAt'>>
 
 const add = built<NewSubscription, Subscription[]>((q) =>
@@ -136,6 +152,9 @@ const add = built<NewSubscription, Subscription[]>((q) =>
       quotaPeriod: field('quotaPeriod'),
       quotaAnchor: field('quotaAnchor'),
       resetsAt: field('resetsAt'),
+      startSeconds: field('startSeconds'),
+      startBy: field('startBy'),
+      startedAt: field('startedAt'),
     })
     .returning(),
 )
@@ -145,8 +164,11 @@ export function* insertSubscription(
   { nodeGroup = null, paymentId = null, giftCode = null, ...row }: NewSubscription,
 ) {
   const { quotaBytes = null, quotaPeriod = 'none', quotaAnchor = null, resetsAt = null } = row
+  const { startSeconds = null, startBy = null, startedAt = null } = row
   const quota = { quotaBytes, quotaPeriod, quotaAnchor, resetsAt }
-  const [inserted] = yield* ask(add, { ...row, nodeGroup, paymentId, giftCode, ...quota })
+  const start = { startSeconds, startBy, startedAt }
+  const from = { nodeGroup, paymentId, giftCode }
+  const [inserted] = yield* ask(add, { ...row, ...from, ...quota, ...start })
   return inserted as Subscription
 }
 
@@ -180,12 +202,65 @@ export function* resumeSubscription(tx: Query, uuid: string, heldAt: string, exp
   return resumed as Subscription | undefined
 }
 
+/** Begins an unrevoked subscription that waits for its first use; of what has begun by another one meanwhile nothing changes. */
+export function* beginSubscription(tx: Query, uuid: string, startedAt: string, expiresAt: string) {
+  const waits = and(eq(subscriptions.active, true), isNotNull(subscriptions.startBy))
+  yield* run(
+    tx
+      .update(subscriptions)
+      .set({ startedAt, expiresAt, startBy: null, reminded: 0 })
+      .where(and(eq(subscriptions.uuid, uuid), waits)),
+  )
+}
+
+/** Sets for how long a subscription lasts from its first use on, and when it begins at the latest; both null: it waits for none. */
+export function* setStart(
+  tx: Query,
+  uuid: string,
+  startSeconds: number | null,
+  startBy: string | null,
+) {
+  const start = { startSeconds, startBy }
+  yield* run(tx.update(subscriptions).set(start).where(eq(subscriptions.uuid, uuid)))
+}
+
+/** Subscriptions by their ids. */
+export function* readSubscriptions(tx: Query, uuids: string[]) {
+  const rows = yield* run(tx.select().from(subscriptions).where(inArray(subscriptions.uuid, uuids)))
+  return rows as Subscription[]
+}
+
+/** Switches an unrevoked subscription off; undefined when it is off already. */
+export function* disableSubscription(tx: Query, uuid: string, now: string) {
+  const on = and(eq(subscriptions.active, true), isNull(subscriptions.disabledAt))
+  const [disabled] = yield* run(
+    tx
+      .update(subscriptions)
+      .set({ disabledAt: now })
+      .where(and(eq(subscriptions.uuid, uuid), on))
+      .returning(),
+  )
+  return disabled as Subscription | undefined
+}
+
+/** Switches it on again; undefined when it is not off. */
+export function* enableSubscription(tx: Query, uuid: string) {
+  const [enabled] = yield* run(
+    tx
+      .update(subscriptions)
+      .set({ disabledAt: null })
+      .where(and(eq(subscriptions.uuid, uuid), where(isDisabled)))
+      .returning(),
+  )
+  return enabled as Subscription | undefined
+}
+
 /** Revokes an unrevoked subscription; undefined when it was revoked before or does not exist. */
 export function* revokeSubscription(tx: Query, uuid: string, now: string) {
   const [revoked] = yield* run(
     tx
       .update(subscriptions)
-      .set({ active: false, heldAt: null, revokedAt: now })
+      .set({ active: false, heldAt: null, disabledAt: null, revokedAt: now })
       .where(and(eq(subscriptions.uuid, uuid), eq(subscriptions.active, true)))
       .returning(),
   )
@@ -259,13 +334,14 @@ export function* listServed(_q: Reading, uuids: string[], codes: string[], now: 
 const onOtherNodes = writtenValues<{ uuids: string; codes: string }, string>(
   `select uuid from subscriptions
    where uuid in (${textsOf('uuids')})
-     and case when limited_at is null then node in (select code from nodes) and ${nodeAmong(textsOf('codes'))} is null
+     and case when ${isDisabled()} then 1 = 1
+         when limited_at is null then node in (select code from nodes) and ${nodeAmong(textsOf('codes'))} is null
          else ${nodeAmong(freeOf(textsOf('codes')))} is null end`,
 )
 
 /**
- * Which of these clients the database knows not to be served by `codes`: their subscription is on nodes of which none is one of them, or has
- * used up its traffic.
+ * Which of these clients the database knows not to be served by `codes`: their subscription is on nodes of which none is one of them, has
+ * used up its traffic, or is disabled.
  */
 export function* listOnOtherNodes(_q: Reading, uuids: string[], codes: string[]) {
   const params = { uuids: JSON.stringify(uuids), codes: JSON.stringify(codes) }
@@ -346,11 +422,13 @@ const walked = {
   uuid: subscriptions.uuid,
   active: subscriptions.active,
   heldAt: subscriptions.heldAt,
+  disabledAt: subscriptions.disabledAt,
   expiresAt: subscriptions.expiresAt,
   limitedAt: subscriptions.limitedAt,
 }
 
-type Walked = Place & Pick<Subscription, 'uuid' | 'active' | 'heldAt' | 'expiresAt' | 'limitedAt'>
+type Walked = Place &
+  Pick<Subscription, 'uuid' | 'active' | 'heldAt' | 'disabledAt' | 'expiresAt' | 'limitedAt'>
 
 /**
  * Puts subscriptions of a node on another one, and pending payments for their renewal: those that are not revoked among the next
@@ -405,7 +483,7 @@ export function* renameClient(tx: Query, uuid: string, next: string) {
   yield* run(tx.update(subscriptions).set({ uuid: next }).where(eq(subscriptions.uuid, uuid)))
 }
 
-/** Whether subscriptions still need this node, held ones included: by indexes that cover it, for a node can have very many. */
+/** Whether subscriptions still need this node, held and disabled ones included: by indexes that cover it, for a node can have very many. */
 export function* hasUnexpired(tx: Query, node: string, now: string) {
   const by = (index: string, condition: SQL) =>
     run(
@@ -418,6 +496,7 @@ export function* hasUnexpired(tx: Query, node: string, now: string) {
   const found = [
     yield* by('subscriptions_clients', whereActive(now)),
     yield* by('subscriptions_held', where(isHeld)),
+    yield* by('subscriptions_disabled', whereDisabledUnexpired(now)),
   ]
   return found.some((rows) => rows.length > 0)
 }

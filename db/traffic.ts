@@ -5,7 +5,15 @@ import { desc, eq, gt, type SQLWrapper, sql } from './engine/orm.ts'
 import { written } from './engine/question.ts'
 import type { PageRequest } from './paging.ts'
 import type { Quota } from './quotas.ts'
-import { counters, nodes, readings, subscriptions, trafficSamples, users } from './schema/index.ts'
+import {
+  counters,
+  nodes,
+  readings,
+  type Subscription,
+  subscriptions,
+  trafficSamples,
+  users,
+} from './schema/index.ts'
 import { nodeAmong } from './served-nodes.ts'
 
 export interface CounterReading {
@@ -29,8 +37,8 @@ export function* putReading(tx: Query, core: string, reading: string) {
   )
 }
 
-/** What it has counted of a client, and the quota that more counts against. */
-export interface Base extends Quota {
+/** What it has counted of a client, the quota that more counts against, and whether it begins with that. */
+export interface Base extends Quota, Pick<Subscription, 'startBy' | 'startSeconds' | 'heldAt'> {
   uuid: string
   node: string | null
   epoch: string | null
@@ -43,7 +51,8 @@ const QUOTA_COLUMNS = `s.quota_bytes as "quotaBytes", s.quota_period as "quotaPe
   s.limited_at as "limitedAt", s.quota_notice as "quotaNotice"`
 
 const bases = written<{ core: string; codes: string; uuids: string }, Base>(
-  `select s.uuid, ${nodeAmong(textsOf('codes'), 's.')} as node, c.epoch, c.up, c.down, ${QUOTA_COLUMNS}
+  `select s.uuid, ${nodeAmong(textsOf('codes'), 's.')} as node, c.epoch, c.up, c.down, ${QUOTA_COLUMNS},
+     s.start_by as "startBy", s.start_seconds as "startSeconds", s.held_at as "heldAt"
    from subscriptions s left join counters c on c.uuid = s.uuid and c.core = ${param('core')}
    where s.uuid in (${textsOf('uuids')})`,
 )

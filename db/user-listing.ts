@@ -13,14 +13,14 @@ import {
   pageOrder,
 } from './paging.ts'
 import { devices, payments, subscriptions, userSummaries, users, userTags } from './schema/index.ts'
-import { isHeld, where, whereActive } from './states.ts'
+import { isDisabled, isHeld, where, whereActive } from './states.ts'
 import { isNamed, isUuid, numberSearch, withOwnNumbers } from './users.ts'
 
 /**
- * Users with an active or a held subscription; `expired`: with one that ran out and none of these; `none`: with no unrevoked
- * one at all.
+ * Users with an active, a held or a disabled subscription; `expired`: with one that ran out and none of these; `none`: with no
+ * unrevoked one at all.
  */
-export const USER_STATES = ['active', 'held', 'expired', 'none'] as const
+export const USER_STATES = ['active', 'held', 'disabled', 'expired', 'none'] as const
 export type UserState = (typeof USER_STATES)[number]
 
 export interface UserFilter {
@@ -47,19 +47,21 @@ export interface ListedUser {
   blockedAt: string | null
   active: number
   held: number
+  disabled: number
   /** The nearest expiry of the user's active subscriptions. */
   nextExpiry: string | null
   devices: number
 }
 
-const { tgId, createdAt, lastEnd, held } = userSummaries
+const { tgId, createdAt, lastEnd, held, disabled } = userSummaries
 
 /** The users of a state, as a span of an index. */
 function inState(state: UserState, now: string): SQL {
   if (state === 'active') return sql`${lastEnd} > ${now}`
-  if (state === 'expired') return sql`(${lastEnd} <= ${now} and ${held} = 0)`
-  if (state === 'none') return sql`(${lastEnd} is null and ${held} = 0)`
-  return sql`${held} > 0`
+  const others = sql`${held} = 0 and ${disabled} = 0`
+  if (state === 'expired') return sql`(${lastEnd} <= ${now} and ${others})`
+  if (state === 'none') return sql`(${lastEnd} is null and ${others})`
+  return sql`${state === 'held' ? held : disabled} > 0`
 }
 
 /** The owner of a subscription or payment with this id. */
@@ -135,7 +137,7 @@ const by = (index: string) => indexed(userSummaries, `user_summaries_${index}`)
 
 /** The index that has the users of this state together, where they are few. */
 function* indexOf(q: Reading, state: UserState, now: string): Steps<SQL | null> {
-  const index = by(state === 'held' ? 'held' : 'last_end')
+  const index = by(state === 'held' || state === 'disabled' ? state : 'last_end')
   return (yield* isMany(q, sql`select 1 from ${index} where ${inState(state, now)}`)) ? null : index
 }
 
@@ -194,6 +196,7 @@ const rowsOf = (q: Reading, tgIds: number[], now: string) =>
       blockedAt: users.blockedAt,
       active: sql<number>`count(case when ${whereActive(now)} then 1 end)`,
       held: sql<number>`count(case when ${where(isHeld)} then 1 end)`,
+      disabled: sql<number>`count(case when ${where(isDisabled)} then 1 end)`,
       nextExpiry: sql<
         string | null
       >`min(case when ${whereActive(now)} then ${subscriptions.expiresAt} end)`,

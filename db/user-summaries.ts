@@ -14,7 +14,7 @@ export function* dropSummaries(tx: Query, tgIds: number[]) {
 
 /** Makes what is kept of a customer from their rows. */
 export function* makeSummary(tx: Query, tgId: number) {
-  const summary = sql`select u.tg_id, u.created_at, ${sql.raw(bannedFlag('u.'))}, s.last_end, s.held from users u,
+  const summary = sql`select u.tg_id, u.created_at, ${sql.raw(bannedFlag('u.'))}, s.last_end, s.held, s.disabled from users u,
     (select ${sql.raw(OF_SUBSCRIPTIONS)} from subscriptions where tg_id = ${tgId} and active <> 0) s where u.tg_id = ${tgId}`
   yield* run(tx.insert(userSummaries).select(summary))
 }

@@ -44,6 +44,8 @@ export type ActiveOfUser = Pick<
   | 'extraBytes'
   | 'resetsAt'
   | 'limitedAt'
+  | 'startBy'
+  | 'startSeconds'
 >
 
 /** The owner of a list token with all that their list is made of, read at one moment. */
@@ -78,6 +80,8 @@ type OwnerRow = [
   extraBytes: number,
   resetsAt: string | null,
   limitedAt: string | null,
+  startBy: string | null,
+  startSeconds: number | null,
 ]
 
 /**
@@ -87,7 +91,7 @@ type OwnerRow = [
 const listOwner = writtenArrays<{ token: string; hwid: string; now: string }, OwnerRow>(
   `select u.tg_id, u.hwid_limit, (select n from revisions where name = 'lists'), d.id, d.last_seen_at,
      s.uuid, s.node, s.plan, s.expires_at, s.up_bytes, s.down_bytes, s.node_group,
-     s.quota_bytes, s.used_bytes, s.extra_bytes, s.resets_at, s.limited_at
+     s.quota_bytes, s.used_bytes, s.extra_bytes, s.resets_at, s.limited_at, s.start_by, s.start_seconds
    from users u ${byIndex('users_list')}
    left join devices d ${byIndex('devices_list')} on d.tg_id = u.tg_id and d.hwid = ${param('hwid')}
    left join subscriptions s ${byIndex('subscriptions_list')}
@@ -111,11 +115,12 @@ function ownerOf(rows: OwnerRow[]): ListOwner | undefined {
   if (!first) return undefined
   const subscriptions: ActiveOfUser[] = []
   for (const row of rows) {
-    const [, , , , , uuid, node, plan, expiresAt, upBytes, downBytes, nodeGroup, ...quota] = row
+    const [, , , , , uuid, node, plan, expiresAt, upBytes, downBytes, nodeGroup, ...rest] = row
     if (uuid === null) continue
-    const [quotaBytes, usedBytes, extraBytes, resetsAt, limitedAt] = quota
+    const [quotaBytes, usedBytes, extraBytes, resetsAt, limitedAt, startBy, startSeconds] = rest
     const traffic = { upBytes, downBytes, quotaBytes, usedBytes, extraBytes, resetsAt, limitedAt }
-    subscriptions.push({ uuid, node, nodeGroup, plan, expiresAt, ...traffic })
+    const start = { startBy, startSeconds }
+    subscriptions.push({ uuid, node, nodeGroup, plan, expiresAt, ...traffic, ...start })
   }
   const [tgId, hwidLimit, lists, deviceId, deviceSeenAt] = first
   return { tgId, hwidLimit, lists, deviceId, deviceSeenAt, subscriptions }

@@ -139,6 +139,8 @@ export const MAX_DAYS = 3650
 export const termDays = integer(0, MAX_DAYS)
 /** The same of a plan, which has a price as a rule: one with a price ends. */
 export const planDays = integer(0, MAX_DAYS, 1)
+/** From a first use on. */
+export const startSeconds = integer(1, MAX_DAYS * 86_400)
 /** Of what is sold. */
 export const soldDays = integer(1, MAX_DAYS)
 export const MAX_PRICE = 1_000_000_000

@@ -15,7 +15,8 @@ export const quarterOf = (at: string) =>
     when substr(${at}, 15, 2) < '45' then '30' else '45' end`
 
 /** The slot in `tallies` of a subscription that is not open. */
-export const stateOf = (row: string) => `CASE ${row}.active WHEN 0 THEN 'revoked' ELSE 'held' END`
+export const stateOf = (row: string) =>
+  `CASE WHEN ${row}.active = 0 THEN 'revoked' WHEN ${row}.disabled_at IS NOT NULL THEN 'disabled' ELSE 'held' END`
 
 /**
  * What follows the row that says by how much a sum grows. SQLite has one writer, who adds to the row that is there. PostgreSQL's would wait for each other
@@ -56,9 +57,10 @@ const countingOf = (engine: Engine) => {
 /** Only where something of it changes: the indexes of the table cost more than the question. */
 const summarize = (row: string) => {
   const summary = `SELECT ${OF_SUBSCRIPTIONS} FROM subscriptions WHERE tg_id = ${row}.tg_id AND active <> 0`
-  return `UPDATE user_summaries SET (last_end, held) = (${summary})
+  return `UPDATE user_summaries SET (last_end, held, disabled) = (${summary})
     WHERE tg_id = ${row}.tg_id AND EXISTS (SELECT 1 FROM (${summary}) AS summed
-      WHERE user_summaries.last_end IS DISTINCT FROM summed.last_end OR user_summaries.held <> summed.held);`
+      WHERE user_summaries.last_end IS DISTINCT FROM summed.last_end OR user_summaries.held <> summed.held
+        OR user_summaries.disabled <> summed.disabled);`
 }
 
 /** A slot of `traffic` in `tallies`, and its part of a row (`NEW.`). */
@@ -86,7 +88,7 @@ const isPaid = (row: string) => `${row}.status = 'paid' AND ${row}.paid_at IS NO
 const changes = (...columns: string[]) =>
   columns.map((column) => `OLD.${column} IS DISTINCT FROM NEW.${column}`).join(' OR ')
 
-const STATE = ['active', 'held_at']
+const STATE = ['active', 'held_at', 'disabled_at']
 const ENDING = [...STATE, 'expires_at', 'node', 'plan']
 const SUMMARY = [...STATE, 'expires_at', 'tg_id']
 const TRAFFIC = ['up_bytes', 'down_bytes']
@@ -128,7 +130,7 @@ const changesOf = (engine: Engine): Record<string, Change> => {
     users_insert: {
       on: 'users',
       after: 'insert',
-      body: `INSERT INTO user_summaries (tg_id, created_at, banned, last_end, held)
+      body: `INSERT INTO user_summaries (tg_id, created_at, banned, last_end, held, disabled)
       SELECT NEW.tg_id, NEW.created_at, ${IS_BANNED}, ${OF_SUBSCRIPTIONS} FROM subscriptions
       WHERE tg_id = NEW.tg_id AND active <> 0;
     ${count.user('NEW', 1)}`,

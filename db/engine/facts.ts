@@ -13,7 +13,7 @@ interface Facts {
   key: string
 }
 
-const SUMMARY = 'tg_id, created_at, banned, last_end, held'
+const SUMMARY = 'tg_id, created_at, banned, last_end, held, disabled'
 const TAG = 'tag, tg_id'
 
 /** The tables of sums, and by what a sum is found. */
@@ -33,7 +33,7 @@ export const saidBy = (table: string): string =>
 const factsOf = (engine: Engine): Record<string, Facts> => ({
   user_summaries: {
     columns: SUMMARY,
-    expected: `SELECT u.tg_id, u.created_at, ${bannedFlag('u.')}, s.last_end, coalesce(s.held, 0) FROM users AS u
+    expected: `SELECT u.tg_id, u.created_at, ${bannedFlag('u.')}, s.last_end, coalesce(s.held, 0), coalesce(s.disabled, 0) FROM users AS u
       LEFT JOIN (SELECT tg_id, ${OF_SUBSCRIPTIONS} FROM subscriptions WHERE active <> 0 GROUP BY tg_id) AS s ON s.tg_id = u.tg_id`,
     kept: `SELECT ${SUMMARY} FROM user_summaries`,
     key: 'tg_id',

@@ -15,6 +15,12 @@ export interface Question {
   sql: string
 }
 
+/** What was done twice of two actions that undo each other. */
+const twiceInARow = (one: string, other: string) =>
+  `SELECT DISTINCT object FROM (SELECT object, action,
+        lag(action) OVER (PARTITION BY object ORDER BY id) AS earlier FROM audit_log
+        WHERE action IN ('${one}', '${other}')) AS turns WHERE action = earlier`
+
 const GRANTED = 'EXISTS (SELECT 1 FROM subscriptions AS s WHERE s.payment_id = p.id)'
 /** Of a deleted user nothing is left to compare with. */
 const RECENT = `SELECT id FROM payments AS p WHERE status = 'paid' AND deleted_user = 0 AND paid_at > :since`
@@ -119,9 +125,26 @@ const soldOf = (engine: Engine): Question[] => [
   {
     name: 'I7',
     fault: 'subscription was held or resumed twice in a row',
-    sql: `SELECT DISTINCT object FROM (SELECT object, action,
-        lag(action) OVER (PARTITION BY object ORDER BY id) AS earlier FROM audit_log
-        WHERE action IN ('subscription.hold', 'subscription.resume')) AS turns WHERE action = earlier`,
+    sql: twiceInARow('subscription.hold', 'subscription.resume'),
+  },
+]
+
+const STATE_QUESTIONS: Question[] = [
+  {
+    name: 'I7',
+    fault: 'subscription is disabled and revoked',
+    sql: 'SELECT uuid FROM subscriptions WHERE disabled_at IS NOT NULL AND active = 0',
+  },
+  {
+    name: 'I13',
+    fault: 'subscription waits for a first use, and has begun, or does not say how long it lasts',
+    sql: `SELECT uuid FROM subscriptions WHERE start_by IS NOT NULL
+      AND (started_at IS NOT NULL OR start_seconds IS NULL)`,
+  },
+  {
+    name: 'I7',
+    fault: 'subscription was disabled or enabled twice in a row',
+    sql: twiceInARow('subscription.disable', 'subscription.enable'),
   },
 ]
 
@@ -230,6 +253,7 @@ export const lastingQuestions = soldOf
 export const questionsOf = (engine: Engine): Question[] => [
   ...soldOf(engine),
   ...TRAFFIC_QUESTIONS,
+  ...STATE_QUESTIONS,
   ...CUSTOMER_QUESTIONS,
   ...GROUP_QUESTIONS,
   ...QUOTA_QUESTIONS,

@@ -47,6 +47,9 @@ export const giftCodes = table(
     createdBy: int('created_by').notNull().default(0),
     createdAt: text('created_at').notNull(),
     expiresAt: text('expires_at'),
+    /** Of a delayed start: how long what it gives lasts from its first use on, and when it begins at the latest. */
+    startSeconds: int('start_seconds'),
+    startBy: text('start_by'),
     usedAt: text('used_at'),
     usedBy: int('used_by'),
     revokedAt: text('revoked_at'),

@@ -2,7 +2,7 @@
 import { bool, index, insertionOrder, int, oneOf, table, text } from '../engine/columns.ts'
 import { sql } from '../engine/orm.ts'
 import { QUOTA_PERIODS } from '../quota-periods.ts'
-import { isHeld, isLimited, isNearLimit, isOpen, isRevoked, RESETS } from '../states.ts'
+import { isDisabled, isHeld, isLimited, isNearLimit, isOpen, isRevoked, RESETS } from '../states.ts'
 import { users } from './customers.ts'
 
 /** The quota of its plan that a payment or a gift code was made with. */
@@ -13,6 +13,7 @@ export const soldQuota = {
 
 const OPEN = sql.raw(isOpen())
 const HELD = sql.raw(isHeld())
+const DISABLED = sql.raw(isDisabled())
 const REVOKED = sql.raw(isRevoked())
 
 export const subscriptions = table(
@@ -31,6 +32,8 @@ export const subscriptions = table(
     expiresAt: text('expires_at').notNull(),
     active: bool('active').notNull().default(true),
     heldAt: text('held_at'),
+    /** Since when it is switched off. */
+    disabledAt: text('disabled_at'),
     revokedAt: text('revoked_at'),
     source: oneOf('source', ['payment', 'admin', 'gift']).notNull(),
     paymentId: text('payment_id').unique(),
@@ -56,6 +59,12 @@ export const subscriptions = table(
     limitedAt: text('limited_at'),
     /** Of which share (in %) its owner was told last in this period; 0: of none. */
     quotaNotice: int('quota_notice').notNull().default(0),
+    /** Of one whose start was delayed: for how long it lasts from its first use on. */
+    startSeconds: int('start_seconds'),
+    /** When it begins at the latest; null once it was used (domain/delayed-start.ts). */
+    startBy: text('start_by'),
+    /** When it was first used. */
+    startedAt: text('started_at'),
   },
   (t) => [
     // With users_list and devices_list: a list fetch reads indexes alone, no rows, which lie far apart.
@@ -76,6 +85,9 @@ export const subscriptions = table(
       t.extraBytes,
       t.resetsAt,
       t.limitedAt,
+      t.disabledAt,
+      t.startBy,
+      t.startSeconds,
     ),
     index('subscriptions_created_at').on(t.createdAt),
     index('subscriptions_plan').on(t.plan, t.createdAt),
@@ -88,10 +100,16 @@ export const subscriptions = table(
       .where(sql`${OPEN} and node_group is not null`),
     index('subscriptions_group').on(t.nodeGroup, t.createdAt).where(sql`node_group is not null`),
     // Filters and counts name it; `<> 0` keeps it from list fetches, which would have to visit the rows by it.
-    index('subscriptions_owner').on(t.tgId, t.expiresAt, t.heldAt).where(sql`active <> 0`),
-    // The few that are held or revoked, by what the listing sorts, filters and searches by.
+    index('subscriptions_owner')
+      .on(t.tgId, t.expiresAt, t.heldAt, t.disabledAt)
+      .where(sql`active <> 0`),
+    // The few that are held, disabled or revoked, by what the listing sorts, filters and searches by.
     index('subscriptions_held').on(t.createdAt, t.expiresAt, t.node, t.plan, t.tgId).where(HELD),
     index('subscriptions_held_ends').on(t.expiresAt, t.node, t.plan, t.tgId).where(HELD),
+    index('subscriptions_disabled')
+      .on(t.createdAt, t.expiresAt, t.node, t.plan, t.tgId, t.heldAt)
+      .where(DISABLED),
+    index('subscriptions_disabled_ends').on(t.expiresAt, t.node, t.plan, t.tgId).where(DISABLED),
     index('subscriptions_revoked')
       .on(t.createdAt, t.expiresAt, t.node, t.plan, t.tgId)
       .where(REVOKED),

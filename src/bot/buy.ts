@@ -1,10 +1,10 @@
 /** Buying: server, plan, way to pay, step by step, each asked only where there is a choice. */
 import type { Plan } from '#db/schema/index.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
-import type { Place, Shop } from '#src/domain/payments/offer.ts'
+import { isRenewable, type Place, type Shop } from '#src/domain/payments/offer.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { findShownOfUser } from '#src/domain/subscriptions/subscriptions.ts'
-import { ENDLESS, formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { formatDay, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { findByShort, shortOf, tapData } from './callback-data.ts'
 import { column, MOST_LISTED, single } from './keyboards.ts'
 import { showStale, supportLines } from './menu.ts'
@@ -137,8 +137,8 @@ export const buy: Work = async (v, [place, plan, provider]) => {
 /** A button of a renewal. */
 export const renew: Work = async (v, [id = '', plan, provider]) => {
   const found = await findShownOfUser(v.s, v.user, id, formatTimestamp(v.s.clock.now()))
-  // Of a node that is gone nothing can be renewed, nor what has no end.
-  if (!found || found.nodeLabel === null || found.row.expiresAt === ENDLESS) return showStale(v)
+  // Of a node that is gone nothing can be renewed.
+  if (!found || found.nodeLabel === null || !isRenewable(found.row)) return showStale(v)
   const { node: code, node_label: label } = placeAndPlan(found)
   const { nodeGroup } = found.row
   const until = formatDay(v.s.config.timezone, parseTimestamp(found.row.expiresAt))

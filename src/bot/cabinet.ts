@@ -4,8 +4,8 @@ import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { deviceLimit } from '#src/domain/customers/devices.ts'
 import { resetOwnLink } from '#src/domain/customers/links.ts'
 import { fittingApps } from '#src/domain/lists/apps.ts'
+import { isRenewable } from '#src/domain/payments/offer.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
-import { ENDLESS } from '#src/lib/time.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { shortOf, tapData } from './callback-data.ts'
 import { addLinkRow, column } from './keyboards.ts'
@@ -47,7 +47,7 @@ async function showCard(v: BotRequest, own: OwnSubscription): Promise<void> {
   const { row, shown, nodeLabel } = own
   const keyboard = addLinkRow(v, new InlineKeyboard())
   const imports = addImports(v, keyboard)
-  if (nodeLabel !== null && row.expiresAt !== ENDLESS) {
+  if (nodeLabel !== null && isRenewable(row)) {
     keyboard.text(t.renew, tapData('r', ownIdOf(v.s, row.uuid))).row()
   }
   addPackRows(v, keyboard, own)

@@ -1,6 +1,7 @@
 /** Gift codes: what one gives is shown first, and a tap redeems it, so that a preview or a second look spends nothing. */
 import { InlineKeyboard } from 'grammy/web'
 import type { ListedSubscription } from '#db/subscriptions.ts'
+import { isWaiting } from '#src/domain/delayed-start.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
 import { messageHtml } from '#src/domain/notify/messages.ts'
 import { describeGift, redeemGift } from '#src/domain/subscriptions/gifts.ts'
@@ -32,16 +33,23 @@ async function showRefusal(v: BotRequest, outcome: Refusal): Promise<void> {
 /** Shows what a redeemed code gave, as the message about a paid one does; of what is revoked or over, only that there was a gift. */
 async function showGiven(v: BotRequest, given: ListedSubscription | null, before: boolean) {
   const { t, s, user, lang } = v
+  const now = formatTimestamp(s.clock.now())
   const keyboard = addLinkRow(v, new InlineKeyboard()).text(t.my, tapData('s'))
   const { node_label = '', plan_label = '' } = given ? placeAndPlan(given) : {}
   const html =
     given?.row.active &&
-    given.row.expiresAt > formatTimestamp(s.clock.now()) &&
+    given.row.disabledAt === null &&
+    given.row.expiresAt > now &&
     messageHtml(
       s,
       {
         kind: 'granted',
-        payload: { node_label, plan_label, expires_at: given.row.expiresAt },
+        payload: {
+          node_label,
+          plan_label,
+          expires_at: given.row.expiresAt,
+          ...(isWaiting(given.row, now) && { unstarted: true as const }),
+        },
       },
       { token: user.token, lang },
     )

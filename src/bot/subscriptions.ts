@@ -1,5 +1,6 @@
 /** Own subscriptions as they are shown. */
 import type { ListedSubscription } from '#db/subscriptions.ts'
+import { isWaiting, waitingDays } from '#src/domain/delayed-start.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
 import {
   findShownOfUser,
@@ -21,10 +22,18 @@ export interface OwnSubscription extends ListedSubscription {
   shown: ShownSubscription
 }
 
-function withTexts({ s, lang }: BotRequest, { state, ...found }: Shown): OwnSubscription {
+/** What is said in place of an end that a subscription has not, or not yet. */
+function termOf({ s, lang }: BotRequest, row: ListedSubscription['row']) {
+  const t = stringsOf(lang)
+  if (row.expiresAt === ENDLESS) return { term: t.terms.endless }
+  if (!isWaiting(row, formatTimestamp(s.clock.now()))) return undefined
+  return { term: `${t.terms.unstarted}, ${t.subDays(waitingDays(row))}` }
+}
+
+function withTexts(v: BotRequest, { state, ...found }: Shown): OwnSubscription {
+  const { s, lang } = v
   const { expiresAt, heldAt } = found.row
   const labels = placeAndPlan(found)
-  const t = stringsOf(lang)
   const days = daysToGo(expiresAt, heldAt === null ? s.clock.now() : parseTimestamp(heldAt))
   const used = usedTraffic(lang, s.config.timezone, found.row)
   return {
@@ -34,8 +43,8 @@ function withTexts({ s, lang }: BotRequest, { state, ...found }: Shown): OwnSubs
       plan: cut(labels.plan_label, LABEL_LENGTH),
       state,
       until: formatDay(s.config.timezone, parseTimestamp(expiresAt)),
-      left: t.subDays(days),
-      ...(expiresAt === ENDLESS ? { term: t.terms.endless } : undefined),
+      left: stringsOf(lang).subDays(days),
+      ...termOf(v, found.row),
       traffic: used && state !== 'expired' ? usedText(used) : null,
     },
   }

@@ -9,7 +9,7 @@ import { html } from '#src/lib/html.ts'
 export interface ShownSubscription {
   node: string
   plan: string
-  state: 'active' | 'limited' | 'held' | 'expired'
+  state: 'active' | 'limited' | 'disabled' | 'held' | 'expired'
   /** dd.mm.yyyy */
   until: string
   /** `30 days left` */
@@ -132,6 +132,7 @@ ${bytes} of traffic added.`,
   state: {
     active: '✅ active',
     limited: '📵 traffic used up',
+    disabled: '🚫 switched off',
     held: '⏸ paused',
     expired: '⌛ ended',
   },
@@ -307,6 +308,7 @@ const ru: Texts = {
   state: {
     active: '✅ активна',
     limited: '📵 трафик израсходован',
+    disabled: '🚫 отключена',
     held: '⏸ на паузе',
     expired: '⌛ закончилась',
   },

@@ -7,7 +7,7 @@ import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
 import type { Place } from '#src/domain/payments/offer.ts'
 import type { ShownSubscription } from '#src/domain/subscriptions/subscriptions.ts'
 import { endlessOf } from '#src/lib/time.ts'
-import { deviceView, groupOf, ownerName, planView, quotaView } from './views.ts'
+import { deviceView, groupOf, ownerName, planView, quotaView, waitingView } from './views.ts'
 
 type LabelOf = (provider: string) => string
 
@@ -85,6 +85,7 @@ export function ownSubscriptionView(
   state: ShownSubscription['state'],
   id: string,
   group: GroupLabels,
+  now: string,
 ) {
   return {
     uuid: id,
@@ -93,6 +94,7 @@ export function ownSubscriptionView(
     plan_label: planLabel ?? row.plan,
     expires_at: row.expiresAt,
     ...endlessOf(row.expiresAt),
+    ...waitingView(row, now),
     held_at: row.heldAt,
     state,
     ...group,

@@ -98,7 +98,7 @@ async function shopView(s: Http, user: User) {
       : undefined),
     providers: providers.map(({ id, label }) => ({ id, label })),
     subscriptions: shown.map(({ state, ...found }) =>
-      ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid), groupOf(found.row)),
+      ownSubscriptionView(found, state, ownIdOf(s, found.row.uuid), groupOf(found.row), now),
     ),
     devices: {
       limit: deviceLimit(user, catalogue.settings, limitOfPlans(catalogue.plans, running)),

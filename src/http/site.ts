@@ -25,7 +25,7 @@ import { openOperations, operation } from './operation.ts'
 import { botUrl, currentCatalogue, language, renderPage } from './pages.ts'
 import { type CabinetAnswer, cabinet } from './schemas/cabinet.ts'
 import { plan } from './schemas/plan.ts'
-import { planView } from './views.ts'
+import { planView, waitingView } from './views.ts'
 
 /** The landing page, as `GET /` answers it. */
 export function landing(s: Http, c: Context): Response {
@@ -81,6 +81,7 @@ async function cabinetView(s: Http, token: string): Promise<CabinetAnswer> {
       expires_at: row.expiresAt,
       days_left: daysLeft(row.expiresAt, now),
       ...endlessOf(row.expiresAt),
+      ...waitingView(row, formatTimestamp(now)),
       ...groupOf(row),
     })),
     sub_link: subLink(s.config, user.token),

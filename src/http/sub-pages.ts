@@ -1,9 +1,10 @@
 /** The pages that a subscription link shows to people. */
 import { countDevices } from '#db/devices.ts'
-import type { User } from '#db/schema/index.ts'
+import type { Subscription, User } from '#db/schema/index.ts'
 import { type ListOwner, readUser } from '#db/users.ts'
 import { deviceLimit, limitOfPlans } from '#src/domain/customers/devices.ts'
 import { canConnect } from '#src/domain/customers/linking.ts'
+import { isWaiting, type Start, waitingDays } from '#src/domain/delayed-start.ts'
 import { findApp } from '#src/domain/lists/apps.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
@@ -67,9 +68,15 @@ function botOf(s: Http, catalogue: Catalogue, user: User | undefined, token: str
 const dayOf = (s: Http, lang: Lang, timestamp: string): string =>
   dayInWords(lang, s.config.timezone, parseTimestamp(timestamp))
 
-/** What is said of a subscription in place of an end that it has not. */
-const termOf = ({ expiresAt }: { expiresAt: string }) =>
-  expiresAt === ENDLESS ? { term: 'endless' as const } : {}
+/** The days of a subscription at a time, and what is said in place of an end that it has not, or not yet. */
+function daysOf(row: Start & Pick<Subscription, 'expiresAt' | 'startSeconds'>, at: Date) {
+  if (isWaiting(row, formatTimestamp(at))) {
+    const days = waitingDays(row)
+    return { daysToGo: days, planDays: days, term: 'unstarted' as const }
+  }
+  const daysToGoOn = { daysToGo: daysToGo(row.expiresAt, at) }
+  return row.expiresAt === ENDLESS ? { ...daysToGoOn, term: 'endless' as const } : daysToGoOn
+}
 
 /** The owner of a link, with what they are shown beside what is active. */
 const readShown = (s: Http, { tgId }: ListOwner, now: Date) =>
@@ -104,6 +111,7 @@ async function endedPage(
       ...saleTo(s, catalogue, user, token),
       endedOn: last === undefined ? null : dayOf(s, base.lang, last),
       paused: shown.some(({ state }) => state === 'held'),
+      disabled: shown.some(({ state }) => state === 'disabled'),
     })
   })
 }
@@ -122,19 +130,17 @@ export async function userPage(
     const subscriptions = active.map((row) => ({
       ...labelsOf(catalogue, row),
       expiresOn: dayOf(s, base.lang, row.expiresAt),
-      daysToGo: daysToGo(row.expiresAt, now),
-      ...termOf(row),
       planDays: catalogue.plans.get(row.plan)?.days ?? null,
       traffic: usedTraffic(base.lang, s.config.timezone, row),
+      ...daysOf(row, now),
     }))
-    const paused = shown.flatMap(({ row }) =>
-      row.heldAt === null
+    const paused = shown.flatMap(({ row, state }) =>
+      row.heldAt === null || state !== 'held'
         ? []
         : [
             {
               ...labelsOf(catalogue, row),
-              daysToGo: daysToGo(row.expiresAt, parseTimestamp(row.heldAt)),
-              ...termOf(row),
+              ...daysOf(row, parseTimestamp(row.heldAt)),
             },
           ],
     )

@@ -2,13 +2,15 @@
 
 import * as v from 'valibot'
 import type { MaybePromise } from '#db/engine/database.ts'
-import { type ListOwner, readUserByOtherToken } from '#db/users.ts'
+import { type ActiveOfUser, type ListOwner, readUserByOtherToken } from '#db/users.ts'
 import { token } from '#db/values.ts'
 import { admit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'
 import { createConnectLink } from '#src/domain/customers/linking.ts'
+import { beginUsed, endFromNow, isWaiting } from '#src/domain/delayed-start.ts'
 import { LIST_FORMATS } from '#src/domain/lists/formats.ts'
 import type { ListVariant } from '#src/domain/lists/list.ts'
 import { cleanDeviceText } from '#src/lib/device-text.ts'
+import { formatTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { apiHeaders, transportHeaders } from '#src/web/csp.ts'
 import { type Answer, page, redirect } from './answers.ts'
@@ -57,6 +59,25 @@ function noteSeen(s: Http, method: string, { deviceId, deviceSeenAt }: ListOwner
 /** The path of a token, and nothing behind it. */
 const PLAIN_PATH = /^\/sub\/([\w-]+)$/
 
+/**
+ * Of servers that others manage a fetch is all that is known of their use: what waits for its first one begins with it. The owner as they are
+ * then; HEAD leaves no trace.
+ */
+function withUse(s: Http, method: string, owner: FoundOwner, now: Date): FoundOwner {
+  if (method === 'HEAD' || owner.staleSeconds !== undefined) return owner
+  const at = formatTimestamp(now)
+  const { nodes, nodesOf } = s.catalogue(owner.lists)
+  const isUsed = (one: ActiveOfUser) =>
+    isWaiting(one, at) && nodesOf(one, now).some((code) => nodes.get(code)?.kind === 'external')
+  const used = owner.subscriptions.filter((one) => one.startBy !== null && isUsed(one))
+  if (used.length === 0) return owner
+  s.background.run('begin subscriptions', () => beginUsed(s, used, at))
+  const subscriptions = owner.subscriptions.map((one) =>
+    used.includes(one) ? { ...one, startBy: null, expiresAt: endFromNow(one, at) } : one,
+  )
+  return { ...owner, subscriptions }
+}
+
 function listOf(
   s: Http,
   owner: FoundOwner,
@@ -85,7 +106,7 @@ function listForKnown(
   const limited = s.catalogue(owner.lists).settings.flag('HWID_LIMIT_ENABLED')
   if (limited && !isAdmitted(owner, device.hwid)) return null
   if (limited) noteSeen(s, device.method, owner, now)
-  return listOf(s, owner, token, choice, limited, now)
+  return listOf(s, withUse(s, device.method, owner, now), token, choice, limited, now)
 }
 
 function listFor(s: Http, { method, url, headers }: Request): MaybePromise<Response | null> {
@@ -131,7 +152,7 @@ async function answerLink(s: Http, c: Context, given: string): Promise<Response>
   const list = listForKnown(s, owner, { hwid, method: c.req.method }, token, choice, now)
   if (list) return list
   await admitNew(s, c, owner, hwid)
-  return listOf(s, owner, token, choice, true, now)
+  return listOf(s, withUse(s, c.req.method, owner, now), token, choice, true, now)
 }
 
 /** The bot as whoever only looks is sent there: a code for them would end the one before it. */

@@ -14,16 +14,18 @@ import type {
   NodeHost,
   Plan,
   RetiredNode,
+  Subscription,
   TrafficPack,
   User,
 } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { ListedUser } from '#db/user-listing.ts'
+import { isWaiting, type Start, startedAt } from '#src/domain/delayed-start.ts'
 import type { activeStats, currentStats } from '#src/domain/installation/stats.ts'
 import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
 import { outdatedProgram } from '#src/domain/nodes/sync/programs.ts'
 import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'
-import { daysLeft, endlessOf, parseTimestamp } from '#src/lib/time.ts'
+import { daysLeft, endlessOf, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { VERSION } from '#src/lib/version.ts'
 
 /** The name of an owner where they have no username. */
@@ -43,6 +45,8 @@ export function subscriptionView(found: ListedSubscription, now: Date, group: Gr
     ...endlessOf(row.expiresAt),
     active: row.active,
     held_at: row.heldAt,
+    ...disabledOf(row),
+    ...startView(row, formatTimestamp(now)),
     source: row.source,
     created_at: row.createdAt,
     up: row.upBytes,
@@ -65,6 +69,32 @@ export const quotaView = (row: Quota) =>
         resets_at: row.resetsAt,
         limited_at: row.limitedAt,
       }
+
+/** Since when a subscription is disabled, said only where it is. */
+const disabledOf = ({ disabledAt }: Subscription): { disabled_at?: string } =>
+  disabledAt === null ? {} : { disabled_at: disabledAt }
+
+interface StartView {
+  start?: 'first_use'
+  start_seconds?: number
+  start_by?: string | null
+  started_at?: string | null
+}
+
+/** Of a delayed start when it was, or is at the latest. */
+const startView = (row: Subscription, now: string): StartView =>
+  row.startSeconds === null
+    ? {}
+    : {
+        start: 'first_use',
+        start_seconds: row.startSeconds,
+        start_by: row.startBy,
+        started_at: startedAt(row, now),
+      }
+
+/** How long what waits for its first use lasts from then on. */
+export const waitingView = (row: Start & Pick<Subscription, 'startSeconds'>, now: string) =>
+  isWaiting(row, now) ? { start: 'first_use' as const, start_seconds: row.startSeconds ?? 0 } : {}
 
 export function deviceView(device: Device) {
   return {
@@ -256,6 +286,7 @@ export function listedUserView(user: ListedUser) {
     blocked_at: user.blockedAt,
     active: user.active,
     held: user.held,
+    ...(user.disabled === 0 ? {} : { disabled: user.disabled }),
     next_expiry: user.nextExpiry,
     devices: user.devices,
     ...profileView(user),
@@ -291,16 +322,23 @@ export function giftView(gift: ListedGift, link: string | null) {
     used_at: row.usedAt,
     used_by: row.usedBy,
     expires_at: row.expiresAt,
+    ...(row.startSeconds === null
+      ? {}
+      : { start: 'first_use' as const, start_seconds: row.startSeconds, start_by: row.startBy }),
     ...groupOf(row),
   }
 }
 
 export function statsView(stats: Awaited<ReturnType<typeof currentStats>>) {
   const { payments, revenue } = stats
-  const { limited, ...subscriptions } = stats.subscriptions
+  const { limited, disabled, ...subscriptions } = stats.subscriptions
   return {
     users: stats.users,
-    subscriptions: { ...subscriptions, ...(limited > 0 ? { limited } : {}) },
+    subscriptions: {
+      ...subscriptions,
+      ...(limited > 0 ? { limited } : {}),
+      ...(disabled > 0 ? { disabled } : {}),
+    },
     nodes: stats.nodes,
     payments: {
       pending: payments.pending,

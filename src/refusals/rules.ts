@@ -80,6 +80,8 @@ export const RULES_OF_THE_PANEL = withStatus(400, {
   'mixed-scripts': 'must not mix letters of several scripts',
   'not-a-totp-secret': 'must be 16 to 128 base32 characters',
   'too-late': 'would be too late',
+  'not-in-the-future': 'must be in the future',
+  'not-first-use': 'must be first_use',
   'before-the-pause': 'must be later than held_at',
   'fingerprint-of-another-key': 'is not that of the key presented last',
   'not-each-code-once': 'must name every {kind} exactly once',

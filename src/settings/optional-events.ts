@@ -7,6 +7,8 @@ export const OPTIONAL_EVENTS = [
   'backup.restored',
   'subscription.limited',
   'subscription.traffic_reset',
+  'subscription.disabled',
+  'subscription.enabled',
 ] as const
 export type OptionalEvent = (typeof OPTIONAL_EVENTS)[number]
 

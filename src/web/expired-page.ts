@@ -18,6 +18,8 @@ export interface ExpiredPageInput extends PageBase {
   endedOn: string | null
   /** Whether one is only paused. */
   paused: boolean
+  /** Whether one is switched off. */
+  disabled?: boolean
 }
 
 /** Answered with 200 and `private, no-store`. */
@@ -31,6 +33,18 @@ export function expiredPage(input: ExpiredPageInput): string {
       badge: 'pause',
       title: t.pausedTitle,
       text: t.pausedText,
+      actions: buttonLinks([botUrl, 'telegram', t.openBot], connect, [
+        input.helpUrl,
+        'help',
+        t.askSupport,
+      ]),
+    })
+  }
+  if (input.disabled) {
+    return messagePage(input, {
+      badge: 'pause',
+      title: t.disabledTitle,
+      text: t.disabledText,
       actions: buttonLinks([botUrl, 'telegram', t.openBot], connect, [
         input.helpUrl,
         'help',

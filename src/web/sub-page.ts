@@ -14,8 +14,8 @@ import { qrSvg } from './qr.ts'
 import { type Strings, stringsOf } from './strings.ts'
 import { type UsedTraffic, usedText } from './traffic.ts'
 
-/** What is said in place of an end: that there is none. */
-type Term = 'endless'
+/** What is said in place of an end: that there is none, or that its days wait for the first use. */
+type Term = 'endless' | 'unstarted'
 
 export interface SubPageSubscription {
   nodeLabel: string
@@ -178,23 +178,23 @@ const untilOf = (t: Strings, { term, expiresOn }: SubPageSubscription): string =
   term ? t.terms[term] : `${t.subUntil} ${expiresOn}`
 
 const daysOf = (t: Strings, { term, daysToGo }: PausedSubscription): string =>
-  term ? t.terms[term] : t.subDays(daysToGo)
+  term === 'endless' ? t.terms.endless : t.subDays(daysToGo)
 
 /** The days that are left, as a part of the plan's. */
 function ring(t: Strings, { daysToGo, planDays, term }: SubPageSubscription): Markup {
-  if (term) {
-    return html`<svg class="ring" viewBox="0 0 92 92" role="img" aria-label="${t.terms[term]}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40"/><text x="46" y="54">∞</text></svg>`
+  if (term === 'endless') {
+    return html`<svg class="ring" viewBox="0 0 92 92" role="img" aria-label="${t.terms.endless}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40"/><text x="46" y="54">∞</text></svg>`
   }
   const whole = Math.max(planDays ?? 30, 1)
   const part = Math.round(Math.min(1, daysToGo / whole) * 100)
   const digits = String(daysToGo).length > 3 ? html` textLength="60"` : null
-  return html`<svg class="${daysToGo <= SOON_DAYS ? 'ring soon' : 'ring'}" viewBox="0 0 92 92" role="img" aria-label="${t.subDays(daysToGo)}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40" pathLength="100" stroke-dasharray="${part} 100" transform="rotate(-90 46 46)"/><text x="46" y="50"${digits}>${t.number(daysToGo)}</text><text x="46" y="65">${t.dayWord(daysToGo)}</text></svg>`
+  return html`<svg class="${daysToGo <= SOON_DAYS && !term ? 'ring soon' : 'ring'}" viewBox="0 0 92 92" role="img" aria-label="${t.subDays(daysToGo)}"><circle cx="46" cy="46" r="40"/><circle cx="46" cy="46" r="40" pathLength="100" stroke-dasharray="${part} 100" transform="rotate(-90 46 46)"/><text x="46" y="50"${digits}>${t.number(daysToGo)}</text><text x="46" y="65">${t.dayWord(daysToGo)}</text></svg>`
 }
 
 function standing(t: Strings, { term, daysToGo, traffic }: SubPageSubscription): Markup {
   if (traffic?.isUsedUp) return html`<span class="pill bad">${t.trafficGone}</span>`
-  if (term) return html`<span class="pill ok">∞</span>`
-  return html`<span class="${daysToGo <= SOON_DAYS ? 'pill warn' : 'pill ok'}">${t.subDays(daysToGo)}</span>`
+  if (term === 'endless') return html`<span class="pill ok">∞</span>`
+  return html`<span class="${daysToGo <= SOON_DAYS && !term ? 'pill warn' : 'pill ok'}">${t.subDays(daysToGo)}</span>`
 }
 
 function factsCard(t: Strings, input: SubPageInput): Markup {

@@ -54,7 +54,7 @@ test('access without end is given, shown, and given an end again', async () => {
   await dialog.getByLabel('Without end').uncheck()
   await dialog.getByLabel('Ends at').fill('2031-05-06T10:00')
   await answer(list, 'Save')
-  await toast(list, 'Ends 6 May 2031')
+  await toast(list, 'Ends May 6, 2031')
   expect((await cardOf(user)).subscriptions[0]).not.toHaveProperty('endless')
   await close(list)
 })
@@ -68,10 +68,60 @@ test('a plan without end is made without a price, and not priced', async () => {
   await dialog.getByLabel('Срок').fill('0')
   await dialog.getByLabel('Цена', { exact: true }).fill('5')
   await dialog.getByRole('button', { name: 'Добавить', exact: false }).last().click()
-  await dialog.getByText('У тарифа без срока не бывает цены').waitFor()
+  await dialog.getByText('от 1 до 3650').waitFor()
   await dialog.getByLabel('Цена', { exact: true }).fill('0')
   await dialog.getByRole('button', { name: 'Добавить', exact: false }).last().click()
   await soon(async () => page.getByText('не продаётся').count()).toBe(1)
   await page.getByText('без срока').waitFor()
   await close(page)
+})
+
+test('access from the first use on is given, and shown so until it comes', async () => {
+  const user = tgIdOf(4)
+  const [plan] = (await panel.admin('/plans')) as { label: string }[]
+  const page = await panel.open({ hash: `#/users?user=${user}`, width: 390 })
+  const card = page.getByRole('dialog').first()
+  await card.getByRole('button', { name: 'Grant access' }).click()
+  await choose(page, 'Node', 'Helsinki')
+  await choose(page, 'Plan', plan?.label ?? '')
+  await page.getByRole('dialog').last().getByLabel('Starts with the first use').check()
+  expect(await inspect(page, 'grant-first-use')).toEqual([])
+  await answer(page, 'Grant access')
+  await toast(page, 'Access to Helsinki, from the first use on')
+  await card.getByText('Starts with the first use, 30 days,').waitFor()
+  const [given] = (await cardOf(user)).subscriptions
+  panel.area.write(
+    "update subscriptions set started_at = '2026-01-01T00:00:00', start_by = null where uuid = ?",
+    given?.uuid ?? '',
+  )
+  await page.reload()
+  await card.getByText('days left').first().waitFor()
+  expect(await card.getByText('Starts with the first use').count()).toBe(0)
+  await close(page)
+})
+
+test('a subscription is switched off and on', async () => {
+  const page = await panel.open({ hash: '#/subscriptions?status=active', theme: 'dark' })
+  const [first] = (await panel.admin('/subscriptions?status=active&limit=1')) as {
+    uuid: string
+  }[]
+  const menu = rows(page).first().getByRole('button', { name: 'Actions for' })
+  await menu.click()
+  await page.getByRole('menuitem', { name: 'Switch off' }).click()
+  await page.getByRole('dialog').getByText('Its days run on').waitFor()
+  await answer(page, 'Switch off')
+  await toast(page, 'Switched off')
+  await close(page)
+
+  const list = await panel.open({ hash: '#/subscriptions?status=disabled' })
+  await rows(list).getByText('Switched off').waitFor()
+  expect(await inspect(list, 'subscriptions-disabled')).toEqual([])
+  await rows(list).first().getByRole('button', { name: 'Actions for' }).click()
+  await list.getByRole('menuitem', { name: 'Switch on' }).click()
+  await toast(list, 'Switched on')
+  const [again] = (await panel.admin('/subscriptions?status=active&limit=1')) as {
+    uuid: string
+  }[]
+  expect(again?.uuid).toBe(first?.uuid)
+  await close(list)
 })

@@ -104,6 +104,8 @@ export const logEn = {
     'subscription.edit': 'Subscription changed',
     'subscription.extend': 'Subscription extended',
     'subscription.grant': 'Subscription granted',
+    'subscription.disable': 'Subscription switched off',
+    'subscription.enable': 'Subscription switched on',
     'subscription.hold': 'Subscription held',
     'subscription.reset-traffic': 'Traffic reset',
     'subscription.resume': 'Subscription resumed',

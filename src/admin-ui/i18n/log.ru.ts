@@ -106,6 +106,8 @@ export const logRu: LogTexts = {
     'subscription.edit': 'Изменена подписка',
     'subscription.extend': 'Продлена подписка',
     'subscription.grant': 'Выдана подписка',
+    'subscription.disable': 'Подписка отключена',
+    'subscription.enable': 'Подписка включена',
     'subscription.hold': 'Подписка приостановлена',
     'subscription.reset-traffic': 'Сброшен трафик',
     'subscription.resume': 'Подписка возобновлена',

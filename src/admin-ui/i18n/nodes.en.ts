@@ -135,6 +135,7 @@ export const nodesEn = {
     who: (n: string) => `Subscriptions that go along: ${n}`,
     active: 'Active',
     held: 'On hold',
+    disabled: 'Switched off',
     expired: 'Expired, can be renewed',
     more: (n: string) => `more than ${n}`,
     notice: 'What customers notice',

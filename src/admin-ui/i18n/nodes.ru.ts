@@ -140,6 +140,7 @@ export const nodesRu: NodesTexts = {
     who: (n) => `Подписок перейдёт: ${n}`,
     active: 'Активные',
     held: 'На паузе',
+    disabled: 'Отключены',
     expired: 'Истекшие, можно продлить',
     more: (n) => `больше ${n}`,
     notice: 'Что заметят покупатели',

@@ -108,6 +108,8 @@ export const settingsEn = {
     'backup.restored': 'Backup restored',
     'subscription.limited': 'Traffic of a subscription is used up',
     'subscription.traffic_reset': 'Traffic of a subscription counts from 0 again',
+    'subscription.disabled': 'Subscription switched off',
+    'subscription.enabled': 'Subscription switched on',
   },
   secret: 'Signing secret',
   secretOnce: 'Shown only now. Keep it where the receiver can read it.',

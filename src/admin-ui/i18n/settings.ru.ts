@@ -111,6 +111,8 @@ export const settingsRu: SettingsTexts = {
     'backup.restored': 'Восстановлена копия',
     'subscription.limited': 'Трафик подписки израсходован',
     'subscription.traffic_reset': 'Трафик подписки считается заново',
+    'subscription.disabled': 'Подписка отключена',
+    'subscription.enabled': 'Подписка включена',
   },
   secret: 'Секрет подписи',
   secretOnce: 'Показан только сейчас. Сохраните его там, где его прочтёт получатель.',

@@ -9,6 +9,7 @@ export const subscriptionsEn = {
     active: 'Active',
     limited: 'Used up',
     held: 'On hold',
+    disabled: 'Switched off',
     expired: 'Expired',
     revoked: 'Revoked',
   },

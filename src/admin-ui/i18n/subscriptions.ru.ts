@@ -11,6 +11,7 @@ export const subscriptionsRu: SubscriptionsTexts = {
     active: 'Активные',
     limited: 'Без трафика',
     held: 'На паузе',
+    disabled: 'Отключена',
     expired: 'Истёкшие',
     revoked: 'Отозванные',
   },

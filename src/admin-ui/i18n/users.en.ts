@@ -13,6 +13,7 @@ export const usersEn = {
     all: 'All',
     active: 'Active',
     held: 'On hold',
+    disabled: 'Switched off',
     expired: 'Expired',
     none: 'No access',
   },

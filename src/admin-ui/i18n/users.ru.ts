@@ -16,6 +16,7 @@ export const usersRu: UsersTexts = {
     all: 'Все',
     active: 'Активные',
     held: 'На паузе',
+    disabled: 'Отключён',
     expired: 'Истёк',
     none: 'Нет доступа',
   },

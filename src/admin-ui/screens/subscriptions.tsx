@@ -30,7 +30,7 @@ const words = catalogue({ en: subscriptionsEn, ru: subscriptionsRu })
 type SubscriptionQuery = QueryOf<typeof api.subscriptions.$get>
 
 const DAY_MS = 86_400_000
-const STATES = ['all', 'active', 'limited', 'held', 'expired', 'revoked'] as const
+const STATES = ['all', 'active', 'limited', 'held', 'disabled', 'expired', 'revoked'] as const
 /** Ends to look for, in days from now. */
 const ENDS = [1, 3, 7, 14, 30]
 const DEFAULTS = {
@@ -86,7 +86,7 @@ function columnsOf(): Column<Subscription>[] {
       title: t.end,
       end: true,
       sort: 'expires_at',
-      cell: (row) => endText(row.expires_at),
+      cell: (row) => endText(row),
     },
     {
       key: 'created',

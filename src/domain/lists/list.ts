@@ -1,5 +1,6 @@
 /** The connection list of a user, written anew for each fetch: what users share is kept, what is one user's own takes microseconds. */
 import type { ActiveOfUser, ListOwner } from '#db/users.ts'
+import { endFromNow, isWaiting } from '#src/domain/delayed-start.ts'
 import { soundUuid } from '#src/domain/nodes/sound.ts'
 import { allowanceOf } from '#src/domain/quotas.ts'
 import { subLink } from '#src/lib/sub-link.ts'
@@ -71,21 +72,29 @@ interface Totals {
   download: number
   nearest: string
   latest: string
+  waiting: boolean
 }
 
-/** Traffic of all subscriptions, and their nearest and latest expiry; empty strings without subscriptions. */
-function totals(subscriptions: ActiveOfUser[]): Totals {
+/**
+ * Traffic of all subscriptions, and their nearest and latest expiry; empty strings without subscriptions. What waits for its first use ends
+ * as if that were now, and never soon.
+ */
+function totals(subscriptions: ActiveOfUser[], now: string): Totals {
   let upload = 0
   let download = 0
   let nearest = ''
   let latest = ''
-  for (const { upBytes, downBytes, expiresAt } of subscriptions) {
-    upload += upBytes
-    download += downBytes
-    if (nearest === '' || expiresAt < nearest) nearest = expiresAt
-    if (expiresAt > latest) latest = expiresAt
+  let waiting = false
+  for (const one of subscriptions) {
+    upload += one.upBytes
+    download += one.downBytes
+    const waits = isWaiting(one, now)
+    const end = waits ? endFromNow(one, now) : one.expiresAt
+    if (end > latest) latest = end
+    if (waits) waiting = true
+    else if (nearest === '' || end < nearest) nearest = end
   }
-  return { upload, download, nearest, latest }
+  return { upload, download, nearest, latest, waiting }
 }
 
 function announcement(s: Deps, nearest: string): string {
@@ -109,6 +118,12 @@ function limitedAnnouncement(s: Deps, { resetsAt, expiresAt }: ActiveOfUser): st
     : 'Your traffic is used up. It comes back when you renew.'
 }
 
+function waitingAnnouncement(s: Deps): string {
+  return s.config.defaultLang === 'ru'
+    ? 'Срок подписки пойдёт с первого подключения.'
+    : 'Your subscription starts with the first use.'
+}
+
 /** A writer of lists. */
 export function createUserLists(s: Deps) {
   const pages = new URL(subLink(s.config)).href
@@ -120,8 +135,8 @@ export function createUserLists(s: Deps) {
     now: Date,
   ): RenderedList => {
     const { subscriptions } = owner
-    const sums = totals(subscriptions)
-    const { nearest, latest } = sums
+    const sums = totals(subscriptions, formatTimestamp(now))
+    const { nearest, latest, waiting } = sums
     const expire =
       latest === '' || latest === ENDLESS ? 0 : parseTimestamp(latest).getTime() / SECOND_MS
     const announced = nearest !== '' && nearest <= formatTimestamp(addDays(now, ANNOUNCE_DAYS))
@@ -130,6 +145,7 @@ export function createUserLists(s: Deps) {
     const own = ownListHeaders({
       userinfo: { ...traffic, expire },
       webPageUrl: `${pages}${encodeURIComponent(token)}`,
+      ...(waiting ? { announce: waitingAnnouncement(s) } : {}),
       ...(announced ? { announce: announcement(s, nearest) } : {}),
       ...(limited ? { announce: limitedAnnouncement(s, limited) } : {}),
       ...(refill === null ? {} : { refill: parseTimestamp(refill).getTime() / SECOND_MS }),

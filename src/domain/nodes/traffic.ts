@@ -14,6 +14,7 @@ import {
   readReading,
   resetTraffic,
 } from '#db/traffic.ts'
+import { beginIn } from '#src/domain/delayed-start.ts'
 import { counted } from '#src/domain/quotas.ts'
 import { nextTurn, slices } from '#src/lib/event-loop.ts'
 import { formatBytes } from '#src/lib/format.ts'
@@ -135,6 +136,7 @@ function* countBatch(tx: Query, s: Deps, batch: Batch) {
     if (delta === null) continue
     const { up, down } = delta
     yield* addTraffic(tx, row.uuid, up, down)
+    yield* beginIn(tx, row, formatTimestamp(at))
     const share = nodes.get(row.node) ?? 0
     if (yield* countAgainst(tx, s, row, up + down, share, at)) limited.push(row.uuid)
     const sum = perNode.get(row.node) ?? { up: 0, down: 0 }

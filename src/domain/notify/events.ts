@@ -46,9 +46,16 @@ export function* emit(
   })
 }
 
+const isOptional = (event: EventName): event is OptionalEvent =>
+  OPTIONAL_EVENTS.some((one) => one === event)
+
 /** The optional events that are ticked. */
 export const tickedEvents = (settings: Settings): OptionalEvent[] =>
   optionalEventsIn(settings.text('WEBHOOK_EVENTS'))
+
+/** Whether an event is sent: an optional one where it is ticked. */
+export const isWanted = (settings: Settings, event: EventName): boolean =>
+  !isOptional(event) || tickedEvents(settings).includes(event)
 
 /** Writes an optional event where it is ticked. */
 export function* emitTicked(
@@ -59,7 +66,7 @@ export function* emitTicked(
   data: Record<string, unknown>,
 ) {
   const settings = yield* readSettingsIn(tx, s)
-  if (tickedEvents(settings).includes(event)) yield* emit(tx, settings, at, event, data)
+  if (isWanted(settings, event)) yield* emit(tx, settings, at, event, data)
 }
 
 /** `data` of an optional event: who did it (null: the operator at the machine), from where, and to whom. */
@@ -79,6 +86,7 @@ export function subscriptionData(found: ListedSubscription) {
     subscription_uuid: row.uuid,
     expires_at: row.expiresAt,
     ...endlessOf(row.expiresAt),
+    ...(row.startBy === null ? {} : { start: 'first_use', start_seconds: row.startSeconds }),
   }
 }
 

@@ -15,7 +15,7 @@ import { packButtons, type ToppedUp, toppedUpHtml } from './pack-texts.ts'
 /** A grant, as it was made: labels and expiry are those of back then, link and language those of the moment of sending. */
 export interface GrantedMessage {
   kind: 'granted'
-  payload: { node_label: string; plan_label: string; expires_at: string }
+  payload: { node_label: string; plan_label: string; expires_at: string; unstarted?: true }
 }
 
 export interface AlertMessage {
@@ -111,9 +111,23 @@ ${link}`,
 ${link}`,
 }
 
-const TERMS: Record<Lang, { until: (day: string) => string; endless: string }> = {
-  en: { until: (day) => `until <b>${day}</b>`, endless: 'without end' },
-  ru: { until: (day) => `до <b>${day}</b>`, endless: 'без срока' },
+interface Terms {
+  until: (day: string) => string
+  endless: string
+  unstarted: string
+}
+
+const TERMS: Record<Lang, Terms> = {
+  en: {
+    until: (day) => `until <b>${day}</b>`,
+    endless: 'without end',
+    unstarted: 'starts with the first use',
+  },
+  ru: {
+    until: (day) => `до <b>${day}</b>`,
+    endless: 'без срока',
+    unstarted: 'срок пойдёт с первого подключения',
+  },
 }
 
 interface ReminderTexts {
@@ -213,6 +227,12 @@ function reminderHtml(lang: Lang, payload: ReminderMessage['payload'], fields: S
   return `${head}\n\n${texts.rest(fields)}\n\n${renewable ? renew : texts.page}\n${fields.link}`
 }
 
+/** What is said of how long it lasts. */
+function termOf(terms: Terms, payload: GrantedMessage['payload'], until: string): string {
+  if (payload.unstarted) return terms.unstarted
+  return payload.expires_at === ENDLESS ? terms.endless : terms.until(until)
+}
+
 /** The user of a message; an admin of ADMIN_TG_IDS need not be one. */
 export interface Recipient {
   token: string
@@ -239,7 +259,7 @@ export function messageHtml(
     node: escapeHtml(payload.node_label),
     plan: escapeHtml(payload.plan_label),
     until,
-    term: payload.expires_at === ENDLESS ? terms.endless : terms.until(until),
+    term: termOf(terms, payload, until),
     link,
   }
   return kind === 'granted' ? GRANTED[lang](fields) : reminderHtml(lang, payload, fields)

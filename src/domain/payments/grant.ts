@@ -16,6 +16,7 @@ import {
 } from '#db/subscriptions.ts'
 import { ensureUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
+import { isWaiting, stretchIn } from '#src/domain/delayed-start.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
 import { emit, subscriptionData } from '#src/domain/notify/events.ts'
 import { type Message, queueMessage } from '#src/domain/notify/messages.ts'
@@ -77,7 +78,7 @@ function* readGrant(tx: Query, payment: Payment) {
   const node = yield* readNode(tx, payment.node)
   if (!node) return REVIEW.node
   const { nodeGroup, days } = payment
-  return { node, plan, nodeGroup, days, quota: soldQuotaOf(payment) } as Offer
+  return { node, plan, nodeGroup, days, start: null, quota: soldQuotaOf(payment) } as Offer
 }
 
 interface Grown {
@@ -128,6 +129,7 @@ function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, 
   const until = expiryAfter(from, payment.days)
   // The message of this grant says it.
   const moved = yield* moveExpiry(tx, row.uuid, until, countPastReminders(until, at))
+  yield* stretchIn(tx, row, moment.at, payment.days)
   const grown = yield* growInto(tx, row, payment)
   const refilled = yield* refill(tx, row, payment, moment)
   const next = { ...(moved as Subscription), ...grown.row, ...refilled }
@@ -143,7 +145,7 @@ const actionOf = (grant: Offer | Renewal | TopUp) =>
   'toppedUp' in grant ? 'payment.traffic' : 'renews' in grant ? 'payment.renew' : 'payment.grant'
 
 /** What the buyer is told of a subscription or its renewal. */
-function grantedMessage(payment: Payment, given: ListedSubscription): Message {
+function grantedMessage(payment: Payment, given: ListedSubscription, now: string): Message {
   const { node_label, plan_label } = placeAndPlan(given)
   const payload = {
     // For who compares the books (db/engine/invariants.ts).
@@ -151,6 +153,7 @@ function grantedMessage(payment: Payment, given: ListedSubscription): Message {
     node_label,
     plan_label,
     expires_at: given.row.expiresAt,
+    ...(isWaiting(given.row, now) ? { unstarted: true as const } : undefined),
   }
   return { kind: 'granted', payload }
 }
@@ -191,7 +194,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
   yield* linkSubscription(tx, payment.id, row)
   paymentStep(s, payment.id, 'given')
   const message =
-    'toppedUp' in grant ? toppedUpMessage(payment, given) : grantedMessage(payment, given)
+    'toppedUp' in grant ? toppedUpMessage(payment, given) : grantedMessage(payment, given, now)
   yield* queueMessage(tx, now, user.telegramId, message)
   paymentStep(s, payment.id, 'message queued')
   const { id: payment_id, plan, provider, amount, currency } = payment

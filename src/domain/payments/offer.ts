@@ -1,7 +1,8 @@
 /** What is offered to a customer, on the site and in the bot: servers, plans, ways to pay. */
-import type { Plan, TrafficPack, User } from '#db/schema/index.ts'
+import type { Plan, Subscription, TrafficPack, User } from '#db/schema/index.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { soldPacks } from '#src/domain/traffic-packs.ts'
+import { ENDLESS } from '#src/lib/time.ts'
 import { listProviders, type Provider } from './providers.ts'
 
 /** The currency of Telegram Stars, in which plans have a price of their own. */
@@ -57,6 +58,13 @@ const groupPlaces = ({ groups, members, nodes }: Sold): Place[] =>
 /** Whether a plan is sold there: one without a group on each single server. */
 export const isSoldAt = (plan: Pick<Plan, 'nodeGroup'>, { nodeGroup }: Pick<Place, 'nodeGroup'>) =>
   plan.nodeGroup === nodeGroup
+
+/** Whether more time is sold for a subscription: not while it is off, and not where it has no end. */
+export const isRenewable = ({
+  disabledAt,
+  expiresAt,
+}: Pick<Subscription, 'disabledAt' | 'expiresAt'>): boolean =>
+  disabledAt === null && expiresAt !== ENDLESS
 
 /** Whether a subscription with this plan and group may be renewed by a plan. */
 export const renewsBy = (

@@ -7,6 +7,7 @@ import type { Payment, Subscription } from '#db/schema/index.ts'
 import { moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
+import { stretchIn } from '#src/domain/delayed-start.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { regroupIn } from '#src/domain/subscriptions/expiry.ts'
 import { revokeIn } from '#src/domain/subscriptions/subscriptions.ts'
@@ -90,6 +91,7 @@ function* takeBack(
     object: uuid,
     detail: `tg_id=${tgId} days=${days}`,
   })
+  yield* stretchIn(tx, given, at, -days)
   const losesGroup = yield* isGroupOf(tx, payment, given)
   yield* moveExpiry(tx, uuid, shortened > earliest ? shortened : earliest)
   return losesGroup ? yield* regroupIn(tx, actor, at, given, null) : [given]

@@ -76,6 +76,7 @@ function requireProvider(settings: Settings, wanted: string): Provider {
 function* readRenewable(tx: Query, tgId: number, uuid: string) {
   const found = yield* readSubscription(tx, uuid)
   if (found?.row.tgId !== tgId || !found.row.active) throw refusal('unknown-subscription')
+  if (found.row.disabledAt !== null) throw refusal('subscription-disabled')
   return found
 }
 

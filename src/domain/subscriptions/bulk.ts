@@ -66,7 +66,7 @@ function* actionOf(tx: Query, actor: Actor, moment: Moment, bulk: BulkAction) {
   if (action !== 'grant') {
     return (tgId: number) => banIn(tx, actor, formatTimestamp(at), tgId, action === 'ban')
   }
-  const offer = yield* readOffer(tx, bulk)
+  const offer = yield* readOffer(tx, bulk, at)
   return function* (number: number) {
     return [(yield* grantIn(tx, actor, moment, number, offer)).row as NodeClient]
   }
@@ -123,7 +123,7 @@ export async function actOnUsers(
   bulk: BulkAction,
 ): Promise<BulkOutcome[]> {
   const moment = momentOf(s)
-  if (bulk.action === 'grant') await s.db.read((q) => readOffer(q, bulk))
+  if (bulk.action === 'grant') await s.db.read((q) => readOffer(q, bulk, moment.at))
   if (bulk.action === 'group') await s.db.read((q) => requireGroup(q, bulk.nodeGroup))
   const outcomes: BulkOutcome[] = []
   const clients: NodeClient[] = []

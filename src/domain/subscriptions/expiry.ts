@@ -11,9 +11,11 @@ import {
   moveHomes,
   readSubscription,
   setGroup,
+  setStart,
 } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
+import { stretchIn } from '#src/domain/delayed-start.ts'
 import { edited, type Moment, momentOf, type QuotaEdition } from '#src/domain/quotas.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { addDays, ENDLESS, formatTimestamp, LAST_MS, parseTimestamp } from '#src/lib/time.ts'
@@ -21,23 +23,24 @@ import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { requireGroup, requireOneLocal } from './homes.ts'
 import { readBeforeMove, TOUCH_MS } from './moves.ts'
-import { subscriptionState } from './subscriptions.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'nodeSync'>
 
 /** Until when a subscription lasts with so many days more: from its expiry on, or from now on where it has run out. Throws 400. */
 export function extendedExpiry(row: Subscription, at: Date, days: number): string {
-  const state = subscriptionState(row, formatTimestamp(at))
-  if (state === 'revoked') throw refusal('subscription-revoked')
+  if (!row.active) throw refusal('subscription-revoked')
   if (row.expiresAt === ENDLESS) throw refusal('has-no-end')
-  const end = addDays(state === 'expired' ? at : parseTimestamp(row.expiresAt), days)
+  const isOver = row.heldAt === null && row.expiresAt <= formatTimestamp(at)
+  const end = addDays(isOver ? at : parseTimestamp(row.expiresAt), days)
   if (end.getTime() > LAST_MS) throw fieldRefusal('expires_at', 'too-late')
   return formatTimestamp(end)
 }
 
 /** Adds days to a subscription that is not revoked. Throws 400, before it writes. */
 export function* extendIn(tx: Query, actor: Actor, at: Date, row: Subscription, days: number) {
-  const moved = yield* moveExpiry(tx, row.uuid, extendedExpiry(row, at, days))
+  const until = extendedExpiry(row, at, days)
+  yield* stretchIn(tx, row, at, days)
+  const moved = yield* moveExpiry(tx, row.uuid, until)
   yield* audit(tx, actor, formatTimestamp(at), {
     action: 'subscription.extend',
     object: row.uuid,
@@ -48,7 +51,7 @@ export function* extendIn(tx: Query, actor: Actor, at: Date, row: Subscription, 
 
 /**
  * Lengthens a subscription: an active one and a held one (which stays held) from their expiry on, an expired one from now on, so
- * that its client returns to the node. Throws 404, or 400 when it is revoked or has no end.
+ * that its client returns to the node; one that is disabled stays so. Throws 404, or 400 when it is revoked or has no end.
  */
 export async function extend(
   s: Deps,
@@ -141,7 +144,11 @@ function* editIn(
   const { expiresAt, node, nodeGroup } = yield* changesOf(tx, found.row, edition)
   if (node !== undefined) yield* moveHomes(tx, [uuid], node)
   if (nodeGroup !== undefined) yield* setGroup(tx, uuid, nodeGroup)
-  if (expiresAt !== undefined) yield* moveExpiry(tx, uuid, expiresAt)
+  if (expiresAt !== undefined) {
+    // It ends then, whether it is used or not.
+    if (found.row.startBy !== null) yield* setStart(tx, uuid, null, null)
+    yield* moveExpiry(tx, uuid, expiresAt)
+  }
   if (quota) yield* putQuota(tx, uuid, quota)
   const details = [
     ...(expiresAt === undefined ? [] : [`expires_at=${expiresAt}`]),

@@ -43,9 +43,11 @@ export async function createGifts(
   const expiresAt = expiresInDays === null ? null : formatTimestamp(addDays(at, expiresInDays))
   const codes = Array.from({ length: count }, () => randomBase32(CODE_CHARACTERS))
   await s.db.tx(function* (tx) {
-    const { node: home, nodeGroup, quota } = yield* readOffer(tx, gift)
+    const { node: home, nodeGroup, quota, start } = yield* readOffer(tx, gift, at)
     const node = home.code
-    yield* insertGifts(tx, { codes, node, plan, nodeGroup, ...quota, createdAt, expiresAt })
+    const begins = { startSeconds: start?.seconds ?? null, startBy: start?.by ?? null }
+    const sold = { ...quota, ...begins }
+    yield* insertGifts(tx, { codes, node, plan, nodeGroup, ...sold, createdAt, expiresAt })
     yield* audit(tx, actor, createdAt, {
       action: 'gift.create',
       object: count === 1 ? masked(codes[0] as string) : '',
@@ -80,8 +82,9 @@ function* readGiftOffer(tx: Reading, code: string, now: string) {
   const node = yield* readNode(tx, gift.node)
   const plan = yield* readPlan(tx, gift.plan)
   if (!node || !plan) return 'gone'
-  const { nodeGroup } = gift
-  return { node, plan, nodeGroup, days: plan.days, quota: soldQuotaOf(gift) } as Offer
+  const { nodeGroup, startSeconds: seconds, startBy: by } = gift
+  const start = seconds === null ? null : { seconds, by }
+  return { node, plan, nodeGroup, days: plan.days, quota: soldQuotaOf(gift), start } as Offer
 }
 
 /** A code as people type it. */

@@ -24,7 +24,9 @@ type Due = Awaited<ReturnType<typeof dueReminders>>[number]
 
 /** Reminders whose moment was before the subscription began are left out: its owner has just been told how long it lasts. */
 const isNews = ({ row }: Due, days: number): boolean =>
-  days === 0 || addDays(parseTimestamp(row.expiresAt), -days) > parseTimestamp(row.createdAt)
+  days === 0 ||
+  addDays(parseTimestamp(row.expiresAt), -days) >
+    parseTimestamp(row.startedAt ?? row.startBy ?? row.createdAt)
 
 function* remindIn(tx: Query, s: Deps, now: string, days: number, due: Due[]) {
   const settings = yield* readSettingsIn(tx, s)
@@ -74,7 +76,12 @@ export async function remindOwners(s: Deps): Promise<void> {
   const inDays = (days: number) => formatTimestamp(addDays(at, days))
   let told = 0
   for (const [i, days] of DAYS.entries()) {
-    const span = { number: i + 1, after: inDays(DAYS[i + 1] ?? LAST_DAYS), until: inDays(days) }
+    const span = {
+      number: i + 1,
+      now: formatTimestamp(at),
+      after: inDays(DAYS[i + 1] ?? LAST_DAYS),
+      until: inDays(days),
+    }
     told += await remindAll(s, formatTimestamp(at), days, span)
   }
   if (told === 0) return

@@ -8,6 +8,8 @@ import { putQuota, quotaOf } from '#db/quotas.ts'
 import type { Node, Plan, Subscription, User } from '#db/schema/index.ts'
 import type { SubscriptionState } from '#db/subscription-listing.ts'
 import {
+  disableSubscription,
+  enableSubscription,
   holdSubscription,
   insertSubscription,
   type ListedSubscription,
@@ -18,8 +20,15 @@ import {
 } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { ensureCustomer } from '#src/domain/customers/users.ts'
+import {
+  type DelayedStart,
+  readStart,
+  resumeWaiting,
+  type StartOrder,
+  waitingRow,
+} from '#src/domain/delayed-start.ts'
 import { resetTrafficIn } from '#src/domain/nodes/traffic.ts'
-import { type EventName, emit, subscriptionData } from '#src/domain/notify/events.ts'
+import { type EventName, emit, isWanted, subscriptionData } from '#src/domain/notify/events.ts'
 import {
   begun,
   type Moment,
@@ -43,12 +52,13 @@ type Deps = Pick<
   'db' | 'config' | 'clock' | 'background' | 'nodeSync' | 'cores' | 'nudge'
 >
 
-/** The state of a subscription; precedence revoked, held, expired, limited, active. */
+/** The state of a subscription; precedence revoked, disabled, held, expired, limited, active. */
 export function subscriptionState(
-  row: Pick<Subscription, 'active' | 'heldAt' | 'expiresAt' | 'limitedAt'>,
+  row: Pick<Subscription, 'active' | 'disabledAt' | 'heldAt' | 'expiresAt' | 'limitedAt'>,
   now: string,
 ): SubscriptionState {
   if (!row.active) return 'revoked'
+  if (row.disabledAt !== null) return 'disabled'
   if (row.heldAt !== null) return 'held'
   if (row.expiresAt <= now) return 'expired'
   return row.limitedAt === null ? 'active' : 'limited'
@@ -93,17 +103,19 @@ export interface Offer {
   quota: SoldQuota
   /** How long it lasts; 0: without end. */
   days: number
+  /** Null: it begins at once. */
+  start: DelayedStart | null
 }
 
 /** A grant as it is asked for: without a node where the plan has a group, for the plan's days unless it names others. */
-export interface GrantOrder {
+export interface GrantOrder extends StartOrder {
   node?: string | undefined
   plan: string
   days?: number | undefined
 }
 
 /** What may be granted: a node that exists and a plan that is not archived. Throws 400. */
-export function* readOffer(tx: Reading, order: GrantOrder) {
+export function* readOffer(tx: Reading, order: GrantOrder, at: Date) {
   const asked = order.node === undefined ? undefined : yield* readNode(tx, order.node)
   if (order.node !== undefined && !asked) throw refusal('unknown-node')
   const plan = yield* readPlan(tx, order.plan)
@@ -113,19 +125,20 @@ export function* readOffer(tx: Reading, order: GrantOrder) {
   const { nodeGroup } = plan
   const node = yield* chooseHome(tx, nodeGroup, asked)
   const days = order.days ?? plan.days
-  return { node, plan, nodeGroup, days, quota: quotaOfPlan(plan) } as Offer
+  const start = readStart(order, days, at)
+  return { node, plan, nodeGroup, days, quota: quotaOfPlan(plan), start } as Offer
 }
 
 /** The timestamp `days` after a moment, 0 being without end; what is granted never fails for its date. */
 export const expiryAfter = (from: Date, days: number): string =>
   days === 0 ? ENDLESS : formatTimestamp(later(from, days * DAY_MS))
 
-/** Gives a user a subscription that begins now, with its labels. */
+/** Gives a user a subscription that begins now or with its first use, with its labels. */
 export function* giveSubscription(
   tx: Query,
   moment: Moment,
   { tgId, username, name }: Pick<User, 'tgId' | 'username' | 'name'>,
-  { node, plan, nodeGroup: wanted, days, quota }: Offer,
+  { node, plan, nodeGroup: wanted, days, quota, start }: Offer,
   origin: { source: Subscription['source']; paymentId?: string; giftCode?: string },
 ) {
   const { at } = moment
@@ -137,7 +150,7 @@ export function* giveSubscription(
     node: home.code,
     nodeGroup: group?.code ?? null,
     plan: plan.code,
-    expiresAt: expiryAfter(at, days),
+    ...(start ? waitingRow(start, at) : { expiresAt: expiryAfter(at, days) }),
     createdAt: formatTimestamp(at),
     ...{ quotaBytes, quotaPeriod, quotaAnchor, resetsAt },
     ...origin,
@@ -153,13 +166,13 @@ export function* giveSubscription(
 export function* grantIn(tx: Query, actor: Actor, moment: Moment, number: number, offer: Offer) {
   const now = formatTimestamp(moment.at)
   const user = yield* ensureCustomer(tx, number, now)
-  const { node, plan, days } = offer
+  const { node, plan, days, start } = offer
   const listed = yield* giveSubscription(tx, moment, user, offer, { source: 'admin' })
   const term = days === plan.days ? '' : ` days=${days}`
   yield* audit(tx, actor, now, {
     action: 'subscription.grant',
     object: listed.row.uuid,
-    detail: `tg_id=${user.tgId} node=${node.code} plan=${plan.code}${term}`,
+    detail: `tg_id=${user.tgId} node=${node.code} plan=${plan.code}${term}${start ? ` start=first_use seconds=${start.seconds}` : ''}`,
   })
   return listed
 }
@@ -177,7 +190,7 @@ export async function grant(
   const moment = momentOf(s)
   const settings = readSettings(s)
   const granted = await s.db.tx(function* (tx) {
-    const offer = yield* readOffer(tx, order)
+    const offer = yield* readOffer(tx, order, moment.at)
     const listed = yield* grantIn(tx, actor, moment, number, offer)
     const data = subscriptionData(listed)
     yield* emit(tx, settings, formatTimestamp(moment.at), 'subscription.granted_by_admin', data)
@@ -212,7 +225,9 @@ function* changeIn(
   if (!found) throw refusal('subscription-not-found')
   const next = yield* apply(tx, found, at)
   if (!next) return { row: found.row, changed: false }
-  yield* emit(tx, settings, now, event, subscriptionData({ ...found, row: next }))
+  if (isWanted(settings, event)) {
+    yield* emit(tx, settings, now, event, subscriptionData({ ...found, row: next }))
+  }
   yield* audit(tx, actor, now, {
     action,
     object: uuid,
@@ -237,12 +252,15 @@ async function change(
 }
 
 /** Why a subscription in this state is not paused. */
-const NOT_HELD: Partial<Record<string, 'already-held' | 'subscription-expired'>> = {
+const NOT_HELD: Partial<
+  Record<string, 'subscription-disabled' | 'already-held' | 'subscription-expired'>
+> = {
+  disabled: 'subscription-disabled',
   held: 'already-held',
   expired: 'subscription-expired',
 }
 
-/** Pauses a subscription and removes its client from the node. Throws 404, or 400 when it is not active, held or expired. */
+/** Pauses a subscription and removes its client from the node. Throws 404, or 400 when it is not active, disabled, held or expired. */
 export function hold(s: Deps, actor: Actor, uuid: string) {
   return change(s, actor, uuid, {
     event: 'subscription.held',
@@ -268,11 +286,38 @@ export function resume(s: Deps, actor: Actor, uuid: string) {
       // A clock that jumped back must not take time away.
       const pausedMs = Math.max(0, at.getTime() - parseTimestamp(heldAt).getTime())
       const moved = formatTimestamp(later(parseTimestamp(expiresAt), pausedMs))
+      yield* resumeWaiting(tx, found.row, pausedMs)
       const row = yield* resumeSubscription(tx, uuid, heldAt, moved)
       if (!row) return null
       const quota = resumed(quotaOf(row), pausedMs)
       yield* putQuota(tx, uuid, quota)
       return { ...row, ...quota }
+    },
+  })
+}
+
+/** Switches a subscription off: its client leaves the node, its days run on, a pause stays one. Throws 404, or 400 when it is revoked or off. */
+export function disable(s: Deps, actor: Actor, uuid: string) {
+  return change(s, actor, uuid, {
+    event: 'subscription.disabled',
+    action: 'subscription.disable',
+    *apply(tx, { row }, at) {
+      const disabled = yield* disableSubscription(tx, uuid, formatTimestamp(at))
+      if (disabled) return disabled
+      throw refusal(row.active ? 'already-disabled' : 'subscription-revoked')
+    },
+  })
+}
+
+/** Switches a subscription on again: its client returns if it is active then. Throws 404, or 400 when it is not off. */
+export function enable(s: Deps, actor: Actor, uuid: string) {
+  return change(s, actor, uuid, {
+    event: 'subscription.enabled',
+    action: 'subscription.enable',
+    *apply(tx) {
+      const enabled = yield* enableSubscription(tx, uuid)
+      if (!enabled) throw refusal('subscription-not-disabled')
+      return enabled
     },
   })
 }

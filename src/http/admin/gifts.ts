@@ -11,7 +11,7 @@ import { whileHeard } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { onePage, pageOf, pageQuery } from '../paging.ts'
 import { ok } from '../schemas/fields.ts'
-import { placed } from '../schemas/place.ts'
+import { placed, START, startOrder } from '../schemas/place.ts'
 import { createdGifts, gift } from '../schemas/plan.ts'
 import { searchText } from '../validate.ts'
 import { giftView } from '../views.ts'
@@ -29,6 +29,7 @@ const listing = v.object({
 const creation = placed({
   count: v.optional(integer(1, 1000)),
   expires_in_days: v.optional(v.nullable(integer(1, 3650)), null),
+  ...START,
 })
 
 export const giftOperations = adminOperations('Gift codes', [
@@ -73,8 +74,9 @@ export const giftOperations = adminOperations('Gift codes', [
       ok: createdGifts,
     },
     async ({ s, actor, body }) => {
-      const { node, plan, count, expires_in_days: expiresInDays } = await body()
-      const codes = await createGifts(s, actor, { node, plan, count: count ?? 1, expiresInDays })
+      const { count, expires_in_days: expiresInDays, ...order } = await body()
+      const gift = { ...startOrder(order), count: count ?? 1, expiresInDays }
+      const codes = await createGifts(s, actor, gift)
       const link = giftLinks(s)
       const created = codes.map((code) => ({ code, link: link(code) }))
       const [only] = created

@@ -20,6 +20,7 @@ import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Http } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { ok } from '../schemas/fields.ts'
+import { startOrder } from '../schemas/place.ts'
 import { subscription } from '../schemas/subscription.ts'
 import { userDevices as devices, listedUser, rotatedToken, userCard } from '../schemas/user.ts'
 import { readId, readTgId } from '../validate.ts'
@@ -172,7 +173,7 @@ export const oneUserOperations = adminOperations('Users', [
     },
     async ({ s, actor, params, body }) => {
       const tgId = readTgId(params.tg_id)
-      const granted = await grant(s, actor, tgId, await body())
+      const granted = await grant(s, actor, tgId, startOrder(await body()))
       return subscriptionView(granted, s.clock.now(), groupLabels(s)(granted.row))
     },
   ),

@@ -13,6 +13,8 @@ import { groupLabels } from '#src/domain/labels.ts'
 import { GB } from '#src/domain/quotas.ts'
 import { editSubscription, extend } from '#src/domain/subscriptions/expiry.ts'
 import {
+  disable,
+  enable,
   hold,
   resetSubscriptionTraffic,
   resume,
@@ -26,12 +28,12 @@ import { whileHeard } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { onePage, pageOf, pageQuery } from '../paging.ts'
 import { ok, uuid } from '../schemas/fields.ts'
-import { held, resumed, subscription, trafficReset } from '../schemas/subscription.ts'
+import { disabled, held, resumed, subscription, trafficReset } from '../schemas/subscription.ts'
 import { queryTgId, searchText } from '../validate.ts'
 import { subscriptionView } from '../views.ts'
 
 const STATES = [...SUBSCRIPTION_STATES, 'all'] as const
-/** The interface's words, from before traffic could be used up. */
+/** The interface's words, from before subscriptions could be limited or disabled. */
 const SAID_STATES = 'must be one of active, held, expired, revoked, all'
 
 const listing = v.object({
@@ -176,6 +178,36 @@ export const subscriptionOperations = adminOperations('Subscriptions', [
     async ({ s, actor, params }) => {
       const row = await resume(s, actor, params.uuid)
       return { ok: true, expires_at: row.expiresAt }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/subscriptions/{uuid}/disable',
+      scope: 'subscriptions:write',
+      summary: 'Switch a subscription off; its time runs on',
+      params,
+      ok: disabled,
+      refusals: [400],
+    },
+    async ({ s, actor, params }) => {
+      const { disabledAt } = await disable(s, actor, params.uuid)
+      return { ok: true, disabled_at: disabledAt as string }
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/subscriptions/{uuid}/enable',
+      scope: 'subscriptions:write',
+      summary: 'Switch a subscription on again',
+      params,
+      ok,
+      refusals: [400],
+    },
+    async ({ s, actor, params }) => {
+      await enable(s, actor, params.uuid)
+      return { ok: true }
     },
   ),
   operation(

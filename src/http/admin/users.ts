@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { USER_SORTS, USER_STATES, userCursor } from '#db/user-listing.ts'
 import { customerName, email, note, tag, tags, telegramId, termDays, tgId } from '#db/values.ts'
 import { createCustomer } from '#src/domain/customers/users.ts'
-import { actOnUsers } from '#src/domain/subscriptions/bulk.ts'
+import { actOnUsers, type BulkAction } from '#src/domain/subscriptions/bulk.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
@@ -13,18 +13,20 @@ import { paged } from '../answers.ts'
 import { whileHeard } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { onePage, pageOf, pageQuery } from '../paging.ts'
-import { placed } from '../schemas/place.ts'
+import { placed, START, startOrder } from '../schemas/place.ts'
 import { bulkOutcomes, createdUser, listedUser } from '../schemas/user.ts'
 import { queryFlag, searchText } from '../validate.ts'
 import { listedUserView } from '../views.ts'
 import { usersAsCsv } from './users-csv.ts'
 
 const STATES = [...USER_STATES, 'all'] as const
+/** The words from before subscriptions could be disabled. */
+const SAID_STATES = 'must be one of active, held, expired, none, all'
 
 const listing = v.object({
   ...pageQuery,
   q: v.optional(searchText),
-  status: v.optional(v.picklist(STATES, `must be one of ${STATES.join(', ')}`), 'all'),
+  status: v.optional(v.picklist(STATES, SAID_STATES), 'all'),
   banned: v.optional(queryFlag),
   tag: v.optional(tag),
   sort: v.optional(v.picklist(USER_SORTS, `must be one of ${USER_SORTS.join(', ')}`), 'created_at'),
@@ -32,7 +34,7 @@ const listing = v.object({
 })
 
 /** How long what is granted lasts, in place of its plan's days. */
-const term = { days: v.optional(termDays) }
+const term = { days: v.optional(termDays), ...START }
 
 export const order = placed(term)
 
@@ -75,6 +77,11 @@ const bulk = v.variant(
   ],
   'must be one of grant, extend, ban, unban',
 )
+
+function actionOf(wanted: v.InferOutput<typeof bulk>): BulkAction {
+  if (wanted.action === 'group') return { action: wanted.action, nodeGroup: wanted.node_group }
+  return wanted.action === 'grant' ? startOrder(wanted) : wanted
+}
 
 export const usersOperations = adminOperations('Users', [
   operation(
@@ -122,10 +129,8 @@ export const usersOperations = adminOperations('Users', [
       ok: bulkOutcomes,
     },
     async ({ s, actor, body }) => {
-      const { tg_ids, ...wanted } = await body()
-      const action =
-        wanted.action === 'group' ? { action: wanted.action, nodeGroup: wanted.node_group } : wanted
-      const outcomes = await actOnUsers(s, actor, tg_ids, action)
+      const wanted = await body()
+      const outcomes = await actOnUsers(s, actor, wanted.tg_ids, actionOf(wanted))
       return outcomes.map(({ tgId, error }) =>
         error === null
           ? { tg_id: tgId, ok: true as const }

@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import { count } from '#db/values.ts'
 import { timestamp, url } from './fields.ts'
-import { endlessEntry, groupEntries } from './subscription.ts'
+import { endlessEntry, groupEntries, waitingEntries } from './subscription.ts'
 
 export const cabinet = v.strictObject({
   username: v.nullable(v.string()),
@@ -15,6 +15,7 @@ export const cabinet = v.strictObject({
       expires_at: timestamp,
       days_left: count,
       ...endlessEntry,
+      ...waitingEntries,
       ...groupEntries,
     }),
   ),

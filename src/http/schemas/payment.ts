@@ -12,7 +12,7 @@ import type {
 import { describes, timestamp, url, uuid } from './fields.ts'
 import { plan } from './plan.ts'
 import { qrCode } from './qr.ts'
-import { endlessEntry, groupEntries, quotaEntries } from './subscription.ts'
+import { endlessEntry, groupEntries, quotaEntries, waitingEntries } from './subscription.ts'
 import { shopPack } from './traffic-pack.ts'
 import { device } from './user.ts'
 
@@ -95,8 +95,9 @@ const ownSubscription = describes<ReturnType<typeof ownSubscriptionView>>()(
     plan_label: v.string(),
     expires_at: timestamp,
     ...endlessEntry,
+    ...waitingEntries,
     held_at: v.nullable(timestamp),
-    state: v.picklist(['active', 'limited', 'held', 'expired']),
+    state: v.picklist(['active', 'limited', 'disabled', 'held', 'expired']),
     ...groupEntries,
     ...quotaEntries,
   }),

@@ -46,6 +46,9 @@ export const gift = describes<ReturnType<typeof giftView>>()(
     used_at: v.nullable(timestamp),
     used_by: v.nullable(tgId),
     expires_at: v.nullable(timestamp),
+    start: v.exactOptional(v.literal('first_use')),
+    start_seconds: v.exactOptional(count),
+    start_by: v.exactOptional(v.nullable(timestamp)),
     node_group: v.exactOptional(v.string()),
   }),
 )

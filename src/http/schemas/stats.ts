@@ -17,6 +17,7 @@ export const stats = describes<ReturnType<typeof statsView>>()(
       revoked: count,
       /** Only where there are some. */
       limited: v.exactOptional(count),
+      disabled: v.exactOptional(count),
     }),
     nodes: v.strictObject({ total: count, active: count, down: count }),
     payments: v.strictObject({

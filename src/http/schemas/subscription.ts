@@ -12,6 +12,12 @@ export const groupEntries = {
   nodes: v.exactOptional(v.array(v.string())),
 }
 
+/** Of one that waits for its first use. */
+export const waitingEntries = {
+  start: v.exactOptional(v.literal('first_use')),
+  start_seconds: v.exactOptional(count),
+}
+
 /** Of one that has no end. */
 export const endlessEntry = { endless: v.exactOptional(v.literal(true)) }
 
@@ -39,6 +45,10 @@ export const subscription = describes<ReturnType<typeof subscriptionView>>()(
     ...endlessEntry,
     active: v.boolean(),
     held_at: v.nullable(timestamp),
+    disabled_at: v.exactOptional(timestamp),
+    ...waitingEntries,
+    start_by: v.exactOptional(v.nullable(timestamp)),
+    started_at: v.exactOptional(v.nullable(timestamp)),
     source: v.picklist(['payment', 'admin', 'gift']),
     created_at: timestamp,
     up: count,
@@ -50,6 +60,8 @@ export const subscription = describes<ReturnType<typeof subscriptionView>>()(
 )
 
 export const held = v.strictObject({ ok: v.literal(true), held_at: timestamp })
+
+export const disabled = v.strictObject({ ok: v.literal(true), disabled_at: timestamp })
 
 export const resumed = v.strictObject({ ok: v.literal(true), expires_at: timestamp })
 

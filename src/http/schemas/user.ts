@@ -52,6 +52,7 @@ export const listedUser = describes<ReturnType<typeof listedUserView>>()(
     blocked_at: v.nullable(timestamp),
     active: count,
     held: count,
+    disabled: v.exactOptional(count),
     next_expiry: v.nullable(timestamp),
     devices: count,
     ...profile,

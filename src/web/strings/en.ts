@@ -21,7 +21,7 @@ export const en = {
 
   subTitle: 'Subscription active',
   subUntil: 'until',
-  terms: { endless: 'without end' },
+  terms: { endless: 'without end', unstarted: 'starts with the first use' },
   number: days.number,
   dayWord: days.word,
   subDays: (count: number) => (count <= 1 ? 'last day' : `${days.phrase(count)} left`),
@@ -117,6 +117,8 @@ export const en = {
   expiredTitle: 'Subscription ended',
   expiredSince: (date: string) => `It was active until ${date}.`,
   expiredText: 'After renewal the link and the app stay the same: nothing has to be set up again.',
+  disabledTitle: 'Subscription switched off',
+  disabledText: 'It does not work at the moment. Please write to support.',
   noneTitle: 'No active subscription',
   noneText:
     'Once you have one, this link and your app start to work: nothing has to be set up again.',
@@ -177,6 +179,7 @@ export const en = {
   cabinetDays: 'days left: {days}',
   cabinetLastDay: 'last day',
   cabinetHeld: 'paused',
+  cabinetDisabled: 'switched off',
   cabinetExpired: 'ended',
   cabinetConnect: 'Connect a device',
   cabinetOpen: 'How to connect',
@@ -205,6 +208,7 @@ export const en = {
   refusedProvider:
     'This way to pay does not work right now. Choose another one, or try again later.',
   refusedNoAnswer: 'The payment service does not answer. Try again in a minute.',
+  refusedDisabled: 'This subscription is switched off. Please write to support.',
   refusedEndless: 'This subscription has no end: there is nothing to renew.',
   refusedSubscription: 'This subscription can’t be renewed any more. Buy a new one.',
   tryLater: 'Too many attempts. Try again in {minutes} min.',

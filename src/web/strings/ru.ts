@@ -22,7 +22,7 @@ export const ru: Strings = {
 
   subTitle: 'Подписка активна',
   subUntil: 'до',
-  terms: { endless: 'без срока' },
+  terms: { endless: 'без срока', unstarted: 'начнётся с первого подключения' },
   number: days.number,
   dayWord: days.word,
   subDays: (count) => (count <= 1 ? 'последний день' : `ещё ${days.phrase(count)}`),
@@ -121,6 +121,8 @@ export const ru: Strings = {
   expiredSince: (date) => `Она действовала до ${date.replace(/\.$/, '')}.`,
   expiredText:
     'После продления ссылка и приложение останутся прежними, ничего настраивать заново не нужно.',
+  disabledTitle: 'Подписка отключена',
+  disabledText: 'Сейчас она не работает. Напишите в поддержку.',
   noneTitle: 'Нет активной подписки',
   noneText:
     'Как только она появится, эта ссылка и приложение заработают: ничего настраивать заново не нужно.',
@@ -185,6 +187,7 @@ export const ru: Strings = {
   cabinetDays: 'осталось дней: {days}',
   cabinetLastDay: 'последний день',
   cabinetHeld: 'приостановлена',
+  cabinetDisabled: 'отключена',
   cabinetExpired: 'закончилась',
   cabinetConnect: 'Подключить устройство',
   cabinetOpen: 'Как подключить',
@@ -213,6 +216,7 @@ export const ru: Strings = {
   refusedPlan: 'Этот тариф больше не продаётся. Выберите другой.',
   refusedProvider: 'Этот способ оплаты сейчас не работает. Выберите другой или попробуйте позже.',
   refusedNoAnswer: 'Платёжный сервис не отвечает. Попробуйте ещё раз через минуту.',
+  refusedDisabled: 'Эта подписка отключена. Напишите в поддержку.',
   refusedEndless: 'У этой подписки нет срока: продлевать её не нужно.',
   refusedSubscription: 'Эту подписку больше нельзя продлить. Купите новую.',
   tryLater: 'Слишком много попыток. Повторите через {minutes} мин.',

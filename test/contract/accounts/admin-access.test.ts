@@ -88,6 +88,8 @@ const ROUTES: [method: string, path: string][] = [
   ['POST', `/subscriptions/${UUID}/extend`],
   ['POST', `/subscriptions/${UUID}/hold`],
   ['POST', `/subscriptions/${UUID}/resume`],
+  ['POST', `/subscriptions/${UUID}/disable`],
+  ['POST', `/subscriptions/${UUID}/enable`],
   ['POST', `/subscriptions/${UUID}/revoke`],
   ['POST', `/subscriptions/${UUID}/reset-traffic`],
   ['GET', '/admins'],

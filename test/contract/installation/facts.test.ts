@@ -28,17 +28,24 @@ interface Row {
   tg_id: number
   active: number
   held_at: string | null
+  disabled_at: string | null
   expires_at: string
+}
+
+function stateOf(row: Row, now: string): string {
+  if (row.active === 0) return 'revoked'
+  if (row.disabled_at !== null) return 'disabled'
+  if (row.held_at !== null) return 'held'
+  return row.expires_at > now ? 'active' : 'expired'
 }
 
 /** The states that a user is listed in, from their rows. */
 function statesOf(rows: Row[], now: string): string[] {
-  const open = rows.filter((row) => row.active === 1)
-  const isActive = open.some((row) => row.held_at === null && row.expires_at > now)
-  const isHeld = open.some((row) => row.held_at !== null)
-  if (open.length === 0) return ['none']
-  if (!isActive && !isHeld) return ['expired']
-  return [...(isActive ? ['active'] : []), ...(isHeld ? ['held'] : [])]
+  const kept = rows.filter((row) => row.active === 1)
+  if (kept.length === 0) return ['none']
+  const states = new Set(kept.map((row) => stateOf(row, now)))
+  if (states.size > 1) states.delete('expired')
+  return [...states]
 }
 
 async function expectTruth(w: World): Promise<void> {
@@ -46,7 +53,7 @@ async function expectTruth(w: World): Promise<void> {
   const now = nowOf(w)
   const rows = Map.groupBy(w.rows('select * from subscriptions') as Row[], (row) => row.tg_id)
   const users = w.rows('select tg_id from users order by tg_id').map((row) => row.tg_id as number)
-  for (const state of ['active', 'held', 'expired', 'none']) {
+  for (const state of ['active', 'held', 'disabled', 'expired', 'none']) {
     const listed = await w.admin(`/admin/api/users?status=${state}&sort=tg_id&order=asc`)
     const expected = users.filter((tgId) => statesOf(rows.get(tgId) ?? [], now).includes(state))
     expect([state, listed.json.map((user: Row) => user.tg_id)]).toEqual([state, expected])
@@ -56,18 +63,17 @@ async function expectTruth(w: World): Promise<void> {
   const count = (is: (row: Row) => boolean) => all.filter(is).length
   const stats = (await w.admin('/admin/api/stats')).json
   expect(stats.users).toBe(users.length)
-  expect(stats.subscriptions).toEqual({
-    active: count((row) => row.active === 1 && row.held_at === null && row.expires_at > now),
-    held: count((row) => row.active === 1 && row.held_at !== null),
-    expired: count((row) => row.active === 1 && row.held_at === null && row.expires_at <= now),
-    revoked: count((row) => row.active === 0),
+  const inState = (state: string) => count((row) => stateOf(row, now) === state)
+  expect({ disabled: 0, ...stats.subscriptions }).toEqual({
+    active: inState('active'),
+    held: inState('held'),
+    disabled: inState('disabled'),
+    expired: inState('expired'),
+    revoked: inState('revoked'),
   })
   const soon = inSeconds(w, 3 * DAY)
   expect(stats.expiring_3d).toBe(
-    count(
-      (row) =>
-        row.active === 1 && row.held_at === null && row.expires_at > now && row.expires_at <= soon,
-    ),
+    count((row) => stateOf(row, now) === 'active' && row.expires_at <= soon),
   )
   const [paid] = w.rows(
     `select count(*) as n, coalesce(sum(case when currency = 'RUB' and refunded_at is null then amount end), 0) as sum

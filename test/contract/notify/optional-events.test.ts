@@ -127,6 +127,12 @@ async function doAll(w: FileWorld) {
     await w.call('/admin/api/login', { body, headers: { 'x-real-ip': ip } })
   }
   const limited = await useUp(w)
+  addUser(w, 8)
+  const uuid = addSubscription(w, 8)
+  for (const verb of ['disable', 'enable']) {
+    await w.admin(`/admin/api/subscriptions/${uuid}/${verb}`, { method: 'POST' })
+  }
+  const subscription = expect.objectContaining({ subscription_uuid: uuid, tg_id: 8 })
   const archive = (await w.admin('/admin/api/backup', { headers: FROM })).bytes
   await restoreInto(w, archive)
   const by = { admin: 'admin', ip: '203.0.113.7' }
@@ -138,6 +144,8 @@ async function doAll(w: FileWorld) {
     'backup.restored': { admin: 'admin', ip: expect.any(String) },
     'subscription.limited': limited,
     'subscription.traffic_reset': limited,
+    'subscription.disabled': subscription,
+    'subscription.enabled': subscription,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Scenario } from '#test/support/worlds/scenario.ts'
 import type { World } from '#test/support/worlds/world.ts'
 
 export const SUBSCRIPTIONS = '/admin/api/subscriptions'
-export type Verb = 'hold' | 'resume' | 'revoke' | 'reset-traffic'
+export type Verb = 'hold' | 'resume' | 'disable' | 'enable' | 'revoke' | 'reset-traffic'
 
 export const post = (verb: Verb) => (uuid: string) => ({
   path: `${SUBSCRIPTIONS}/${uuid}/${verb}`,

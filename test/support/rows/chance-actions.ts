@@ -35,6 +35,8 @@ export function actionsOf(w: World, chance: ReturnType<typeof createChance>) {
     grant: () => post(`users/${someUser()}/grant`, order()),
     hold: onOne('hold'),
     resume: onOne('resume'),
+    disable: onOne('disable'),
+    enable: onOne('enable'),
     revoke: onOne('revoke'),
     extend: onOne('extend', { days: 10 }),
     'reset traffic': onOne('reset-traffic'),
@@ -66,7 +68,7 @@ export function actionsOf(w: World, chance: ReturnType<typeof createChance>) {
     },
     device: async () => {
       const [user] = w.rows('select tg_id from users limit 1')
-      if (user) addDevice(w, user.tg_id, `device-${++made}`)
+      if (user) addDevice(w, user.tg_id, `device-id-${++made}`)
     },
     traffic: async () => {
       w.change(

@@ -35,6 +35,13 @@ describe('a column holds', () => {
 
   test.each<[table: string, column: string, yes: unknown[], no: unknown[]]>([
     ['nodes', 'code', ['de1', 'A-b_9'], ['', 'de1\n', 'x"', 'x'.repeat(33), null, 7]],
+    ['subscriptions', 'disabled_at', [null, '2026-01-01T00:00:00'], ['', '2026-01-01', 1]],
+    ['subscriptions', 'start_seconds', [null, 0, 3600], [-1, 1.5, '60']],
+    ['subscriptions', 'start_by', [null, '2026-01-01T00:00:00'], ['soon', 1]],
+    ['subscriptions', 'started_at', [null, '2026-01-01T00:00:00'], ['soon', 1]],
+    ['gift_codes', 'start_seconds', [null, 1], [0, -1, '60']],
+    ['plans', 'days', [0, 3650], [-1, 3651, null]],
+    ['payments', 'days', [1, 3650], [0, null]],
     ['subscriptions', 'reminded', [0, 3], [-1, 4, 1.5, null]],
     ['nodes', 'label', ['Local', 'two\nlines'], ['', ' x', 'x'.repeat(129)]],
     ['nodes', 'port', [1, 65_535], [0, 65_536, 1.5, '443', null]],

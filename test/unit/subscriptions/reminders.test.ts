@@ -198,7 +198,7 @@ test('after a restore nobody is told again of what the backup knows as told', as
 
 test('a run that finds nothing reads an index and writes nothing', async () => {
   endingIn(30 * DAY)
-  const span = { number: 3, after: inSeconds(w, -DAY), until: nowOf(w) }
+  const span = { number: 3, now: nowOf(w), after: inSeconds(w, -DAY), until: nowOf(w) }
   const { sql, params } = await w.s.db.read(function* (q) {
     yield* []
     return dueReminders(q, span, 1).toSQL()

@@ -1,4 +1,4 @@
-/** Whoever asks which subscriptions are active, limited, held, expired or revoked, and which are served, is told the same of any rows. */
+/** Whoever asks which subscriptions are active, limited, disabled, held, expired or revoked, and which are served, is told the same of any rows. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '#db/engine/database.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
@@ -49,7 +49,10 @@ interface Row {
   node: string
   nodeGroup: string | null
   active: boolean
+  disabledAt: string | null
   heldAt: string | null
+  /** Of one that waits for its first use. */
+  startBy: string | null
   expiresAt: string
   limitedAt: string | null
 }
@@ -98,6 +101,8 @@ function shopOf(seed: number): Shop {
       node: NODES[next(NODES.length)] as string,
       nodeGroup: next(2) === 0 ? null : (GROUPS[next(GROUPS.length)] as string),
       active,
+      disabledAt: active && next(5) === 0 ? '2026-02-10T00:00:00' : null,
+      startBy: next(6) === 0 ? LATER : null,
       heldAt: active && next(4) === 0 ? '2026-02-01T00:00:00' : null,
       expiresAt: ENDS[next(ENDS.length)] as string,
       limitedAt: next(4) === 0 ? '2026-02-15T00:00:00' : null,
@@ -131,11 +136,13 @@ function fill({ users, rows, groups, free }: Shop): void {
     for (const code of codes) member.run(group, code)
   }
   const subscription = db.raw.prepare(
-    `insert into subscriptions (uuid, tg_id, node, node_group, plan, created_at, expires_at, active, held_at, limited_at, source)
-     values (?, ?, ?, ?, '1m', ?, ?, ?, ?, ?, 'admin')`,
+    `insert into subscriptions (uuid, tg_id, node, node_group, plan, created_at, expires_at, active, disabled_at, held_at, start_by,
+       limited_at, start_seconds, source)
+     values (?, ?, ?, ?, '1m', ?, ?, ?, ?, ?, ?, ?, 60, 'admin')`,
   )
-  for (const { uuid, tgId, node, nodeGroup, active, heldAt, expiresAt, limitedAt } of rows) {
-    const states = [expiresAt, active ? 1 : 0, heldAt, limitedAt]
+  for (const { uuid, tgId, node, nodeGroup, active, ...row } of rows) {
+    const { expiresAt, disabledAt, heldAt, startBy, limitedAt } = row
+    const states = [expiresAt, active ? 1 : 0, disabledAt, heldAt, startBy, limitedAt]
     subscription.run(uuid, tgId, node, nodeGroup, NOW, ...states)
   }
 }
@@ -146,12 +153,16 @@ const nodesOfRow = (groups: Groups, { node, nodeGroup }: Row) =>
 const idsOf = (rows: { uuid: string }[]) => rows.map(({ uuid }) => uuid).sort()
 const stateOf = (row: Row) => subscriptionState(row, NOW)
 const isRunning = (row: Row) => RUNNING.has(stateOf(row))
+/** Whether it is served now, or may be again without more time. */
+const isUnexpired = ({ active, heldAt, expiresAt }: Row) =>
+  active && (heldAt !== null || expiresAt > NOW)
 
 function userStateOf(own: Row[]): UserState[] {
   const states = new Set(own.map(stateOf))
   const found: UserState[] = []
   if (states.has('active') || states.has('limited')) found.push('active')
   if (states.has('held')) found.push('held')
+  if (states.has('disabled')) found.push('disabled')
   if (states.has('expired') && found.length === 0) found.push('expired')
   if ([...states].every((state) => state === 'revoked')) found.push('none')
   return found
@@ -168,7 +179,7 @@ async function expectOneTruth({ users, rows, groups, free }: Shop): Promise<void
       (code) => nodesOfRow(groups, row).has(code) && (row.limitedAt === null || free.has(code)),
     )
 
-  for (const state of ['active', 'limited', 'held', 'expired', 'revoked'] as const) {
+  for (const state of ['active', 'limited', 'disabled', 'held', 'expired', 'revoked'] as const) {
     const found = await db.read((q) => listSubscriptions(q, { state }, 'created_at', PAGE, NOW))
     expect(idsOf(found.rows.map(({ row }) => row))).toEqual(idsOf(inState(state)))
   }
@@ -178,6 +189,7 @@ async function expectOneTruth({ users, rows, groups, free }: Shop): Promise<void
   expect(counted.subscriptions).toEqual({
     active: inState('active').length,
     limited: inState('limited').length,
+    disabled: inState('disabled').length,
     held: inState('held').length,
     expired: inState('expired').length,
     revoked: inState('revoked').length,
@@ -193,9 +205,7 @@ async function expectOneTruth({ users, rows, groups, free }: Shop): Promise<void
     expect(await db.scan((q) => listClientsOfNode(q, node, ALL, NOW))).toEqual(clients)
     const joined = await db.scan((q) => joinClientsOfNode(q, node, ALL, NOW))
     expect(new TextDecoder().decode(joined)).toBe(clients.join(''))
-    const needed = rows.filter(
-      (row) => row.node === node && (isRunning(row) || stateOf(row) === 'held'),
-    )
+    const needed = rows.filter((row) => row.node === node && isUnexpired(row))
     expect(await db.tx((tx) => hasUnexpired(tx, node, NOW))).toBe(needed.length > 0)
   }
   for (const codes of [NODES, NODES.slice(0, 1), NODES.slice(1), []]) {
@@ -208,9 +218,9 @@ async function expectOneTruth({ users, rows, groups, free }: Shop): Promise<void
       const row = rows.find((one) => one.uuid === uuid) as Row
       expect(servedOn(row, codes)).toContain(code)
     }
-    const elsewhere = rows.filter((row) =>
-      row.limitedAt === null ? !isHere(row) : servedOn(row, codes).length === 0,
-    )
+    const isElsewhere = (row: Row) =>
+      row.limitedAt === null ? !isHere(row) : servedOn(row, codes).length === 0
+    const elsewhere = rows.filter((row) => row.disabledAt !== null || isElsewhere(row))
     const found = await db.read((q) => listOnOtherNodes(q, idsOf(rows), codes))
     expect([...found].sort()).toEqual(idsOf(elsewhere))
   }
@@ -221,14 +231,16 @@ async function expectOneTruth({ users, rows, groups, free }: Shop): Promise<void
     expect(new Set(read.map(({ code }) => code))).toEqual(one)
   }
 
-  const reminder = { number: 1, after: NOW, until: LATER }
+  const reminder = { number: 1, now: NOW, after: NOW, until: LATER }
   const due = await db.read((q) => run(dueReminders(q, reminder, 500)))
-  expect(idsOf(due.map(({ row }) => row))).toEqual(idsOf(listed))
+  const begun = listed.filter(({ startBy }) => startBy === null)
+  expect(idsOf(due.map(({ row }) => row))).toEqual(idsOf(begun))
 
   for (const { tgId, banned } of users) {
     const own = rows.filter((row) => row.tgId === tgId)
     const ownActive = own.filter(isRunning)
-    const kept = own.filter((row) => isRunning(row) || stateOf(row) === 'held')
+    const kept = own.filter(isUnexpired)
+    const inState = (state: string) => own.filter((row) => stateOf(row) === state).length
     expect(idsOf(await db.read((q) => listActiveOfUser(q, tgId, NOW)))).toEqual(idsOf(ownActive))
     const owner = await findListOwner(db, `t${tgId}`, '', NOW)
     expect(idsOf(owner?.subscriptions ?? [])).toEqual(banned ? [] : idsOf(ownActive))
@@ -237,7 +249,8 @@ async function expectOneTruth({ users, rows, groups, free }: Shop): Promise<void
     expect(idsOf(await db.tx((tx) => readUnrevokedOfUser(tx, tgId)))).toEqual(idsOf(unrevoked))
     expect(await db.read((q) => findListedUser(q, tgId, NOW))).toMatchObject({
       active: ownActive.length,
-      held: kept.length - ownActive.length,
+      held: inState('held'),
+      disabled: inState('disabled'),
       nextExpiry: ownActive.map(({ expiresAt }) => expiresAt).sort()[0] ?? null,
     })
   }

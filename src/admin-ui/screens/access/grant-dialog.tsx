@@ -3,14 +3,22 @@ import { api, ok } from '#src/admin-ui/api.ts'
 import { date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { Switch, TextField } from '#src/admin-ui/kit/field.tsx'
+import { TextField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { useChoices } from './choices.ts'
 import { PlaceFields } from './place-fields.tsx'
-import { accessChanged, placeOf } from './subscription.ts'
+import { accessChanged, placeOf, type Subscription } from './subscription.ts'
+import { TermFields, termOf } from './term-fields.tsx'
 import { access } from './texts.ts'
+
+function grantedText(granted: Subscription, place: string, isGroup: boolean): string {
+  const t = access()
+  if (granted.endless) return t.grantedEndless(place, isGroup)
+  if (granted.start) return t.grantedLater(place, isGroup)
+  return t.granted(place, date(granted.expires_at), isGroup)
+}
 
 /** Without `tgId` it asks for whom; `done` is told. */
 export function GrantDialog(p: {
@@ -21,22 +29,20 @@ export function GrantDialog(p: {
   const t = access()
   const { placed } = useChoices()
   const form = useForm({
-    initial: { tg_id: String(p.tgId ?? ''), node: '', plan: '', endless: false },
+    initial: { tg_id: String(p.tgId ?? ''), node: '', plan: '', endless: false, first_use: false },
     once: true,
-    send: ({ tg_id, endless, ...place }) =>
+    send: ({ tg_id, endless, first_use, ...place }) =>
       ok(
         api.users[':tg_id'].grant.$post({
           param: { tg_id: encodeURIComponent(tg_id.trim() || '-') },
-          json: { ...placed(place), ...(endless && { days: 0 }) },
+          json: { ...placed(place), ...termOf({ endless, first_use }) },
         }),
       ),
     done: (granted) => {
-      const { node_group, expires_at, endless } = granted
+      const { node_group } = granted
       const place = placeOf(granted)
       const isGroup = node_group !== undefined
-      toast(
-        endless ? t.grantedEndless(place, isGroup) : t.granted(place, date(expires_at), isGroup),
-      )
+      toast(grantedText(granted, place, isGroup))
       accessChanged()
       p.close()
       p.done?.(String(granted.tg_id))
@@ -56,7 +62,7 @@ export function GrantDialog(p: {
         <div class="cols">
           <PlaceFields field={form.field} />
         </div>
-        <Switch label={t.endless} hint={t.endlessHint} {...form.field('endless')} />
+        <TermFields form={form} />
       </FormBox>
     </Dialog>
   )

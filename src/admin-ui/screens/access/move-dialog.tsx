@@ -1,5 +1,6 @@
 /** Puts one subscription on another server. */
 import { api, ok } from '#src/admin-ui/api.ts'
+import { isWaiting } from '#src/admin-ui/days-left.ts'
 import { date, userName } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
@@ -44,7 +45,11 @@ export function MoveDialog(p: { subscription: Subscription; close: () => void })
               ? t.moveText(userName(subscription), node_label, to)
               : t.moveHome(node_group_label, node_label, to)}
           </p>
-          <p>{subscription.endless ? t.moveKeeps : t.moveStays(date(subscription.expires_at))}</p>
+          <p>
+            {subscription.endless || isWaiting(subscription)
+              ? t.moveKeeps
+              : t.moveStays(date(subscription.expires_at))}
+          </p>
           {node_group_label === undefined && isRunning(subscription) && <p>{t.moveApps}</p>}
         </div>
       </FormBox>

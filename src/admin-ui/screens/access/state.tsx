@@ -7,6 +7,7 @@ import { access } from './texts.ts'
 interface Subscription {
   active: boolean
   held_at: string | null
+  disabled_at?: string
   expires_at: string
   limited_at?: string | null
 }
@@ -14,6 +15,7 @@ interface Subscription {
 /** What the service's filter of this name would find it by. */
 export function stateOf(subscription: Subscription): keyof AccessTexts['states'] {
   if (!subscription.active) return 'revoked'
+  if (subscription.disabled_at !== undefined) return 'disabled'
   if (subscription.held_at !== null) return 'held'
   if (moment(subscription.expires_at).getTime() <= Date.now()) return 'expired'
   return subscription.limited_at ? 'limited' : 'active'
@@ -26,6 +28,7 @@ export const isRunning = (subscription: Subscription): boolean =>
 const TONES: Record<ReturnType<typeof stateOf>, Tone> = {
   active: 'ok',
   limited: 'bad',
+  disabled: 'bad',
   held: 'warn',
   expired: 'bad',
   revoked: 'muted',
@@ -36,11 +39,14 @@ export function SubscriptionBadge({ subscription }: { subscription: Subscription
   return <Badge tone={TONES[state]}>{access().states[state]}</Badge>
 }
 
-export function UserBadge(p: { user: { banned_at: string | null; active: number; held: number } }) {
-  const { banned_at, active, held } = p.user
+export function UserBadge(p: {
+  user: { banned_at: string | null; active: number; held: number; disabled?: number }
+}) {
+  const { banned_at, active, held, disabled = 0 } = p.user
   const t = access().userStates
   if (banned_at !== null) return <Badge tone="bad">{t.banned}</Badge>
   if (active > 0) return <Badge tone="ok">{t.active}</Badge>
   if (held > 0) return <Badge tone="warn">{t.held}</Badge>
+  if (disabled > 0) return <Badge tone="bad">{t.disabled}</Badge>
   return <Badge tone="muted">{t.none}</Badge>
 }

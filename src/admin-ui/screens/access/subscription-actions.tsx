@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { api, ok } from '#src/admin-ui/api.ts'
 import { boot } from '#src/admin-ui/boot.ts'
-import { ENDLESS } from '#src/admin-ui/days-left.ts'
+import { ENDLESS, isWaiting } from '#src/admin-ui/days-left.ts'
 import { bytes, date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
@@ -38,8 +38,8 @@ function ExtendDialog({ subscription, close }: DialogProps) {
     once: true,
     send: ({ days }) =>
       ok(one.extend.$post({ param: { uuid: subscription.uuid }, json: { days: days as number } })),
-    done: ({ expires_at }) => {
-      toast(t.extended(date(expires_at)))
+    done: (extended) => {
+      toast(isWaiting(extended) ? t.extendedLater : t.extended(date(extended.expires_at)))
       accessChanged()
       close()
     },
@@ -118,10 +118,26 @@ async function hold(subscription: Subscription) {
   accessChanged()
 }
 
-async function resume({ uuid }: Subscription) {
+async function resume(subscription: Subscription) {
   const t = access()
-  const { expires_at } = await ok(one.resume.$post({ param: { uuid } }))
-  toast(expires_at === ENDLESS ? t.resumedEndless : t.resumed(date(expires_at)))
+  const { expires_at } = await ok(one.resume.$post({ param: { uuid: subscription.uuid } }))
+  if (subscription.endless) toast(t.resumedEndless)
+  else toast(isWaiting(subscription) ? t.resumedLater : t.resumed(date(expires_at)))
+  accessChanged()
+}
+
+async function disable(subscription: Subscription) {
+  const t = access()
+  const title = t.disableTitle(nameOf(subscription))
+  if (!(await confirm({ title, text: t.disableText, action: t.disable }))) return
+  await ok(one.disable.$post({ param: { uuid: subscription.uuid } }))
+  toast(t.disabled)
+  accessChanged()
+}
+
+async function enable({ uuid }: Subscription) {
+  await ok(one.enable.$post({ param: { uuid } }))
+  toast(access().enabled)
   accessChanged()
 }
 
@@ -165,6 +181,9 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
     { label: t.edit, icon: 'calendar', onClick: () => setOpen('end') },
     isRunning(subscription) && { label: t.hold, icon: 'pause', onClick: () => act.run(hold) },
     state === 'held' && { label: t.resume, icon: 'play', onClick: () => act.run(resume) },
+    state === 'disabled'
+      ? { label: t.enable, icon: 'play', onClick: () => act.run(enable) }
+      : { label: t.disable, icon: 'lock', onClick: () => act.run(disable) },
     { label: t.move, icon: 'nodes', onClick: () => setOpen('move') },
     groups.length > 0 && { label: t.group, icon: 'nodes', onClick: () => setOpen('group') },
     { label: t.traffic, icon: 'traffic', onClick: () => setOpen('traffic') },

@@ -1,6 +1,6 @@
 /** One subscription, wherever something is done to it. */
 import type { api, Row } from '#src/admin-ui/api.ts'
-import { ENDLESS } from '#src/admin-ui/days-left.ts'
+import { ENDLESS, isWaiting } from '#src/admin-ui/days-left.ts'
 import { date, userName } from '#src/admin-ui/format.ts'
 import { invalidate } from '#src/admin-ui/query.ts'
 import { access } from './texts.ts'
@@ -15,8 +15,11 @@ export const accessChanged = () =>
 export const placeOf = (s: Pick<Subscription, 'node_label' | 'node_group_label'>) =>
   s.node_group_label ?? s.node_label
 
-/** The day on which something ends, or that it has no end. */
-export const endText = (end: string) => (end === ENDLESS ? access().endless : date(end))
+/** The day on which a subscription ends, or why there is none. */
+export function endText(one: Pick<Subscription, 'expires_at' | 'start_seconds' | 'started_at'>) {
+  if (isWaiting(one)) return access().firstUse
+  return one.expires_at === ENDLESS ? access().endless : date(one.expires_at)
+}
 
 /** `the subscription of @anna on Amsterdam` */
 export const nameOf = (s: Subscription) =>

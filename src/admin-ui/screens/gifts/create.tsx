@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { type Answer, api, ok } from '#src/admin-ui/api.ts'
 import { Button, CopyButton } from '#src/admin-ui/kit/button.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { NumberField } from '#src/admin-ui/kit/field.tsx'
+import { NumberField, Switch } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { invalidate } from '#src/admin-ui/query.ts'
@@ -27,12 +27,18 @@ function CreateForm(p: { close: () => void; made: (codes: Created) => void }) {
       plan: '',
       count: 1 as number | null,
       expires_in_days: null as number | null,
+      first_use: false,
     },
     once: true,
-    send: ({ count, expires_in_days, ...place }) =>
+    send: ({ count, expires_in_days, first_use, ...place }) =>
       ok(
         api['gift-codes'].$post({
-          json: { ...placed(place), count: count as number, expires_in_days },
+          json: {
+            ...placed(place),
+            count: count as number,
+            expires_in_days,
+            ...(first_use && { start: 'first_use' as const }),
+          },
         }),
       ),
     done: (codes) => {
@@ -66,6 +72,7 @@ function CreateForm(p: { close: () => void; made: (codes: Created) => void }) {
           {...form.field('expires_in_days')}
         />
       </div>
+      <Switch label={access().firstUse} hint={access().firstUseHint} {...form.field('first_use')} />
     </FormBox>
   )
 }

@@ -13,7 +13,7 @@ import { invalidate, useQuery } from '#src/admin-ui/query.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { isForeign, type NodeRow, nodesChanged, nodeTexts } from './texts.ts'
 
-const STATES = ['active', 'held', 'expired'] as const
+const STATES = ['active', 'held', 'disabled', 'expired'] as const
 
 interface Count {
   n: number
@@ -76,7 +76,11 @@ function MoveForm({ node, targets, counts, close }: Props & { counts: Counts }) 
       />
       <section class="stack" aria-label={t.who(written(sum))}>
         <h3>{t.who(written(sum))}</h3>
-        <Facts list={STATES.map((state) => [t[state], written(counts[state])])} />
+        <Facts
+          list={STATES.filter((state) => state !== 'disabled' || counts.disabled.n > 0).map(
+            (state) => [t[state], written(counts[state])],
+          )}
+        />
       </section>
       <section class="stack" aria-label={t.notice}>
         <h3>{t.notice}</h3>

@@ -1,7 +1,7 @@
 /** What a user has, and what can be given. */
 import { useState } from 'preact/hooks'
 import { api, ok } from '#src/admin-ui/api.ts'
-import { daysToGo } from '#src/admin-ui/days-left.ts'
+import { daysToGo, isWaiting, waitingDays } from '#src/admin-ui/days-left.ts'
 import { bytes, date } from '#src/admin-ui/format.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Empty } from '#src/admin-ui/kit/state.tsx'
@@ -24,6 +24,8 @@ function timeLeft(subscription: Subscription): string {
   const end = date(subscription.expires_at)
   if (state === 'expired') return t.ended(end)
   if (subscription.endless) return t.endless
+  if (isWaiting(subscription))
+    return t.waits(waitingDays(subscription), date(subscription.start_by ?? ''))
   if (state === 'held') return t.daysOnHold(daysToGo(subscription))
   if (state === 'revoked') return t.until(end)
   return `${t.daysLeft(daysToGo(subscription))} · ${t.until(end)}`

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { type Answer, api, ok } from '#src/admin-ui/api.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { confirm, Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { NumberField, SelectField, Switch } from '#src/admin-ui/kit/field.tsx'
+import { NumberField, SelectField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Facts } from '#src/admin-ui/kit/page.tsx'
 import type { Selection } from '#src/admin-ui/kit/table.tsx'
@@ -15,6 +15,7 @@ import { common } from '#src/admin-ui/texts.ts'
 import { useChoices } from '../access/choices.ts'
 import { PlaceFields } from '../access/place-fields.tsx'
 import { accessChanged } from '../access/subscription.ts'
+import { TermFields, termOf } from '../access/term-fields.tsx'
 import { access } from '../access/texts.ts'
 import { usersTexts } from './texts.ts'
 
@@ -40,12 +41,17 @@ function GrantForm({ ids, close, finish }: FormProps) {
   const t = usersTexts().bulk
   const { placed } = useChoices()
   const form = useForm({
-    initial: { node: '', plan: '', endless: false },
+    initial: { node: '', plan: '', endless: false, first_use: false },
     once: true,
-    send: ({ endless, ...place }) =>
+    send: ({ endless, first_use, ...place }) =>
       ok(
         api.users.bulk.$post({
-          json: { action: 'grant', tg_ids: ids, ...placed(place), ...(endless && { days: 0 }) },
+          json: {
+            action: 'grant',
+            tg_ids: ids,
+            ...placed(place),
+            ...termOf({ endless, first_use }),
+          },
         }),
       ),
     done: finish,
@@ -57,7 +63,7 @@ function GrantForm({ ids, close, finish }: FormProps) {
         <div class="cols">
           <PlaceFields field={form.field} />
         </div>
-        <Switch label={access().endless} hint={access().endlessHint} {...form.field('endless')} />
+        <TermFields form={form} />
       </FormBox>
     </Dialog>
   )

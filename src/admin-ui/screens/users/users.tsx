@@ -25,7 +25,7 @@ type User = Row<typeof api.users.$get>
 type UserQuery = QueryOf<typeof api.users.$get>
 
 const DEFAULTS = { q: '', status: 'all', banned: '', tag: '', sort: 'created_at', order: 'desc' }
-const STATES = ['all', 'active', 'held', 'expired', 'none'] as const
+const STATES = ['all', 'active', 'held', 'disabled', 'expired', 'none'] as const
 
 /** The number, and the name where Telegram's stands above it. */
 const subOf = ({ username, name, tg_id }: User) =>

@@ -75,8 +75,9 @@ interface Removals {
 }
 
 /**
- * What the removal brake lets go. Who is on other nodes alone by their subscription is no loss: an admin has moved them, and a wrong
- * or empty database does not know them. But not who was another node's already: those clients have come with the wrong server.
+ * What the removal brake lets go. Who is on other nodes alone by their subscription, or has it disabled, is no loss: an admin has done
+ * that, and a wrong or empty database does not know them. But not who was another node's already: those clients have come with the wrong
+ * server.
  */
 async function brake(s: Deps, nodes: Node[], held: Counts, remove: Removal[]): Promise<Removals> {
   const braked = brakeRemovals(held, remove, new Set())

@@ -81,7 +81,7 @@ export async function beGuest(): Promise<string> {
   return (await askApi<GuestAnswer>('POST', '/guest', { lang })).token
 }
 
-const RANKS = { active: 0, limited: 0, held: 1, expired: 2 }
+const RANKS = { active: 0, limited: 0, held: 1, disabled: 2, expired: 3 }
 
 /** The soonest to end first, the paused ones after the active, then the ended, the latest of them first. */
 function byUrgency(a: Subscription, b: Subscription): number {

@@ -123,7 +123,7 @@ export function showShop(): void {
   const { payments_enabled, providers, plans, packs, nodes, places } = own.shop
   // What has no end is not renewed; more traffic it may have.
   const subscriptions = own.shop.subscriptions.filter(
-    (one) => !one.endless || (packs !== undefined && takesPacks(one)),
+    (one) => one.state !== 'disabled' && (!one.endless || (packs !== undefined && takesPacks(one))),
   )
   const open = payments_enabled && providers.length > 0 && (plans.length > 0 || packs !== undefined)
   byId('buy-form').hidden = !open
