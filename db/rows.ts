@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject } from '#src/lib/json.ts'
+import { givenPreset } from '#src/lib/routing-presets.ts'
 import {
   coreText,
   flag,
@@ -162,6 +163,8 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     sortOrder: is.place,
     hideDown: flag,
     createdAt: timestamp,
+    routingPreset: givenPreset,
+    routingAds: flag,
   }),
   stored(schema.nodeHosts, {
     id: is.rowId,

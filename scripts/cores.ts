@@ -8,12 +8,15 @@ import { buildXray } from './cores/build.ts'
 import { readCoreFiles } from './cores/files.ts'
 import { type Binary, CORES, installCore, openWorkFolder, ownArch } from './cores/install.ts'
 import { checkAddress, fetchRelease } from './cores/releases.ts'
+import { fetchRules, takeRules } from './cores/rules.ts'
 
-const HELP = `Brings the proxy cores (Xray, Hysteria) into CORES_DIR/<arch>/, by default data/cores/<arch>/.
+const HELP = `Brings the proxy cores (Xray, Hysteria) into CORES_DIR/<arch>/, by default data/cores/<arch>/, and the rule
+files of routing presets into CORES_DIR/rules/.
 
   npm run cores                     downloads the pinned releases and checks their digests
   npm run cores -- --build          builds Xray with Go from its module (no access to the releases needed)
-  npm run cores -- --dir DIR        takes DIR/xray and DIR/hysteria, or DIR/<arch>/xray and so on
+  npm run cores -- --dir DIR        takes DIR/xray and DIR/hysteria, or DIR/<arch>/xray and so on, and DIR/rules/*.srs
+  npm run cores -- --rules          brings the rule files alone
 
   --arch amd64|arm64|all   which machines: the download and --dir take both, --build this machine's own
   --force                  install although the program says it is another version than the pinned one
@@ -26,7 +29,7 @@ Ends with 0 when everything asked for is in place, with 1 and a reason otherwise
 const say = (line: string) => console.log(line)
 
 interface Options {
-  mode: 'download' | 'build' | { dir: string }
+  mode: 'download' | 'build' | 'rules' | { dir: string }
   archs: readonly Arch[]
   force: boolean
 }
@@ -36,6 +39,7 @@ function parseOptions(args: string[]): Options | null {
     args,
     options: {
       build: { type: 'boolean', default: false },
+      rules: { type: 'boolean', default: false },
       dir: { type: 'string' },
       arch: { type: 'string' },
       force: { type: 'boolean', default: false },
@@ -45,9 +49,17 @@ function parseOptions(args: string[]): Options | null {
   if (values.help) return null
   if (values.build && values.dir !== undefined)
     throw new Error('--build and --dir exclude each other')
+  if (values.rules && (values.build || values.dir !== undefined))
+    throw new Error('--rules stands alone: --dir DIR takes DIR/rules too')
   if (values.dir === '') throw new Error('--dir needs a folder')
-  const mode = values.build ? 'build' : values.dir === undefined ? 'download' : { dir: values.dir }
+  const mode = modeOf(values)
   return { mode, archs: chooseArchs(values.arch, mode === 'build'), force: values.force }
+}
+
+function modeOf(values: { build: boolean; rules: boolean; dir?: string | undefined }) {
+  if (values.rules) return 'rules'
+  if (values.build) return 'build'
+  return values.dir === undefined ? 'download' : { dir: values.dir }
 }
 
 function chooseArchs(wanted: string | undefined, building: boolean): readonly Arch[] {
@@ -84,8 +96,12 @@ async function bringCores(config: Config, options: Options): Promise<void> {
       force: options.force,
       progress: say,
     })
+  const places = { coresDir: config.coresDir, workFolder: work.folder, folderMode }
   try {
-    if (options.mode === 'build') {
+    if (options.mode === 'rules') {
+      checkAddress(config.coresUrl)
+      await fetchRules(config.coresUrl, places, say)
+    } else if (options.mode === 'build') {
       for (const arch of options.archs) {
         say(`xray ${versions.xray} (${arch})`)
         install(
@@ -110,15 +126,26 @@ async function bringCores(config: Config, options: Options): Promise<void> {
           install(await fetchRelease(core, arch, config.coresUrl, versions[core], say))
         }
       }
+      await fetchRules(config.coresUrl, places, say).catch(noteRules)
     } else {
-      for (const binary of readCoreFiles(options.mode.dir, options.archs, versions)) {
-        say(`${binary.core} (${binary.arch}) from ${options.mode.dir}`)
+      const { dir } = options.mode
+      const hasRules = takeRules(dir, places, say) > 0
+      for (const binary of readCoreFiles(dir, options.archs, versions, hasRules)) {
+        say(`${binary.core} (${binary.arch}) from ${dir}`)
         install(binary)
       }
     }
   } finally {
     work.clean()
   }
+}
+
+/** The cores are in place, and do without. */
+function noteRules(error: unknown): void {
+  say(`Note: no rule files: ${(error as Error).message}`)
+  say(
+    'Routing presets (docs/lists.md) need them: npm run cores -- --rules, or --dir DIR with DIR/rules.',
+  )
 }
 
 function mentionNamedCores(config: Config): void {

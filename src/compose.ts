@@ -30,6 +30,7 @@ import { canBind } from './integrations/bindable.ts'
 import { createDial } from './integrations/dial.ts'
 import { createDataFiles } from './integrations/files/data-files.ts'
 import { freeShare } from './integrations/files/disk.ts'
+import { createRuleFiles } from './integrations/files/rule-files.ts'
 import { createSnapshots } from './integrations/files/snapshot-files.ts'
 import { createInstallFiles } from './integrations/nodes/install-files.ts'
 import { knownHostsFile } from './integrations/nodes/known-hosts-file.ts'
@@ -115,6 +116,7 @@ function createOutsideSystems({ config, clock, log }: Parts, timeoutMs: number |
     telegram: createTelegram({ ...outside, apiUrl: config.telegramApiUrl }),
     eventSender: createEventSender(outside),
     gateways: connectGateways({ ...outside, config, clock }),
+    ruleFiles: createRuleFiles({ ...outside, config, clock }),
   }
 }
 

@@ -3,6 +3,7 @@
 import { acquireLease, leaseOwner, releaseLease } from '#db/leases.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { keepSnapshots } from '#src/domain/installation/snapshots.ts'
+import { watchRules } from '#src/domain/lists/rule-watch.ts'
 import { readNodesNearLimit } from '#src/domain/nodes/near-limit.ts'
 import { cleanRetiredNodes } from '#src/domain/nodes/retired.ts'
 import { watchDisk } from '#src/domain/notify/disk-alert.ts'
@@ -176,6 +177,7 @@ const SNAPSHOT_LOOK_MS = 5 * MINUTE_MS
 const SENDING_LOOK_MS = 5 * SECOND_MS
 const DISK_LOOK_MS = 5 * MINUTE_MS
 const REMINDER_LOOK_MS = 5 * MINUTE_MS
+const RULES_LOOK_MS = MINUTE_MS
 
 /** Counters of nodes are read so often while a client there has little traffic left. */
 const QUOTA_LOOK_MS = 15 * SECOND_MS
@@ -207,7 +209,14 @@ export function startJobs(
   s: Deps &
     Pick<
       Services,
-      'config' | 'nodeSync' | 'cores' | 'instanceId' | 'snapshots' | 'nudge' | 'freeDiskShare'
+      | 'config'
+      | 'nodeSync'
+      | 'cores'
+      | 'instanceId'
+      | 'snapshots'
+      | 'nudge'
+      | 'freeDiskShare'
+      | 'ruleFiles'
     > &
     ReconcilerDeps,
   hold: Hold,
@@ -258,6 +267,7 @@ export function startJobs(
     { name: 'traffic periods', intervalMs: MINUTE_MS, run: () => resetTrafficPeriods(s) },
     { name: 'quotas', intervalMs: QUOTA_LOOK_MS, run: () => readNodesNearLimit(s) },
     { name: 'disk', intervalMs: DISK_LOOK_MS, run: () => watchDisk(s) },
+    { name: 'rule files', intervalMs: RULES_LOOK_MS, run: () => watchRules(s) },
     { name: 'payments', intervalMs: MINUTE_MS, run: () => reconcilePayments(s) },
     { name: 'payment audit', intervalMs: HOUR_MS, run: daily(s, () => auditPayments(s)) },
   ]

@@ -19,6 +19,7 @@ import type { Telegram } from './ports/messenger.ts'
 import type { NodeSync } from './ports/node-sync.ts'
 import type { Completion, PaymentGateways, PaymentState } from './ports/payment-gateway.ts'
 import type { Reads } from './ports/reads.ts'
+import type { RuleFiles } from './ports/rule-files.ts'
 import type { Snapshots } from './ports/snapshots.ts'
 
 /** What waits to be sent: outbound events, bot messages. */
@@ -65,6 +66,7 @@ export interface Services {
   /** Ids of known devices that fetched a list, written together after the answers. */
   seenDevices: Batch<number>
   installFiles: InstallFiles
+  ruleFiles: RuleFiles
   dataFiles: DataFiles
   snapshots: Snapshots
   /** INSTANCE_ID as it is now: whose clients the nodes hold. A restore changes it. */

@@ -1,4 +1,5 @@
 /** Groups of nodes: what a subscription is served on beside its own node. */
+import type { RoutingPreset } from '#src/lib/routing-presets.ts'
 import { bool, index, int, primaryKey, table, text } from '../engine/columns.ts'
 
 export const nodeGroups = table('node_groups', {
@@ -8,6 +9,9 @@ export const nodeGroups = table('node_groups', {
   /** Members that are down for a while leave lists. */
   hideDown: bool('hide_down').notNull().default(false),
   createdAt: text('created_at').notNull(),
+  /** What lists of its subscriptions leave direct, in place of ROUTING_PRESET and ROUTING_ADS; null: as those say. */
+  routingPreset: text('routing_preset').$type<RoutingPreset>(),
+  routingAds: bool('routing_ads'),
 })
 
 /** The members of groups, in no order: lists have them in that of the nodes. */

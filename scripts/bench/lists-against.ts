@@ -8,6 +8,7 @@ import type * as Users from '#db/users.ts'
 import type { Config } from '#src/config.ts'
 import type * as Catalogue from '#src/domain/lists/catalogue.ts'
 import type * as Lists from '#src/domain/lists/list.ts'
+import type { Services } from '#src/services.ts'
 import { CERT_PEM } from '#test/fixtures/lists/samples.ts'
 
 const USERS = 1000
@@ -52,6 +53,10 @@ function seed(raw: ReturnType<typeof Open.openDatabase>['raw']): void {
   }
 }
 
+const NO_AGENT = { agent: '', mayBeJson: false }
+/** Without a preset none is asked for. */
+const NO_RULE_FILES = {} as Services['ruleFiles']
+
 /** A writer of many lists by the code of a tree; gives their characters. */
 async function writerOf(tree: string): Promise<(format: Format) => number> {
   const load = (file: string) => import(resolve(tree, file))
@@ -61,7 +66,7 @@ async function writerOf(tree: string): Promise<(format: Format) => number> {
   const { createUserLists }: typeof Lists = await load('src/domain/lists/list.ts')
   const db = openDatabase(':memory:', { now: NOW })
   seed(db.raw)
-  const s = { db, config: CONFIG }
+  const s = { db, config: CONFIG, ruleFiles: NO_RULE_FILES }
   const catalogue = createCatalogue(s)
   const write = createUserLists(s)
   return (format) => {
@@ -70,7 +75,7 @@ async function writerOf(tree: string): Promise<(format: Format) => number> {
       const token = `token-${1 + (i % USERS)}`
       const owner = findListOwner(db, token, '', '2026-06-01T00:00:00')
       if (!owner || owner instanceof Promise) throw new Error('a link has no owner')
-      const variant = { format, singboxVersion: null, wsAndXhttp: true }
+      const variant = { format, singboxVersion: null, wsAndXhttp: true, ...NO_AGENT }
       characters += write(owner, token, variant, catalogue(owner.lists), NOW).body.length
     }
     return characters

@@ -11,11 +11,12 @@ function readProgram(path: string): Uint8Array | undefined {
   return readFileSync(path)
 }
 
-/** The cores in `folder`. A file outside an <arch> folder belongs to the architecture its ELF header names. */
+/** The cores in `folder`; none only where `mayBeNone`. A file outside an <arch> folder belongs to the architecture its ELF header names. */
 export function readCoreFiles(
   folder: string,
   archs: readonly Arch[],
   versions: Record<(typeof CORES)[number], string>,
+  mayBeNone = false,
 ): Binary[] {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new Error(`--dir ${folder}: there is no such folder`)
@@ -39,7 +40,7 @@ export function readCoreFiles(
     add(core, join(folder, core))
     for (const arch of ARCHS) if (archs.includes(arch)) add(core, join(folder, arch, core), arch)
   }
-  if (found.size === 0) {
+  if (found.size === 0 && !mayBeNone) {
     throw new Error(
       `${folder} holds no file named xray or hysteria for ${archs.join(' or ')} (nor in <arch>/ inside it)`,
     )

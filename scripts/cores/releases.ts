@@ -67,7 +67,7 @@ async function collect(
 }
 
 /** The file at an address, bounded in size, in time, and in how long it may stand still. */
-async function download(
+export async function download(
   address: string,
   maxBytes: number,
   progress: Progress,

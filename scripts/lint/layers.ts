@@ -61,7 +61,7 @@ const LAYERS: Layer[] = [
   layer(
     'lists',
     'src/domain/lists/',
-    'db, lib, refusals, type services, floor, settings, nodes, node:, valibot',
+    'db, lib, refusals, type services, floor, settings, notify, nodes, node:, valibot',
   ),
   layer(
     'payments',
@@ -106,7 +106,7 @@ const LAYERS: Layer[] = [
   layer(
     'jobs',
     'src/jobs.ts',
-    'db, lib, type services, nodes, notify, payments, subscriptions, installation',
+    'db, lib, type services, nodes, lists, notify, payments, subscriptions, installation',
   ),
   layer('instance', 'src/instance.ts', 'db, store, config, lib, node:'),
   layer('serve', 'src/serve.ts', 'type http, lib, node:, @hono/node-server'),

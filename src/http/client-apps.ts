@@ -1,12 +1,6 @@
 /** Which User-Agents are proxy client apps, and what each of them reads. */
 import { LIST_FORMATS, type ListFormat } from '#src/domain/lists/formats.ts'
-
-/** How to answer one client. */
-export interface ListChoice {
-  format: ListFormat
-  singboxVersion: string | null
-  wsAndXhttp: boolean
-}
+import type { ListVariant } from '#src/domain/lists/list.ts'
 
 const AGENT_MAX_LENGTH = 512
 
@@ -26,16 +20,18 @@ export function parseListFormat(value: string | null | undefined): ListFormat | 
 export function listFormat(
   userAgent: string | null | undefined,
   explicitFormat: string | null | undefined,
-): ListChoice | null {
+): ListVariant | null {
   const agent = lowered(userAgent)
   const explicit = parseListFormat(explicitFormat)
   if (!explicit && !containsAny(agent, CLIENT_APPS)) return null
   const format = explicit ?? formatOf(agent)
+  const isHiddify = agent.includes('hiddify')
   return {
     format,
+    agent,
+    mayBeJson: explicit === undefined && format === 'base64' && !isHiddify,
     singboxVersion: format === 'singbox' ? singboxVersion(agent) : null,
-    wsAndXhttp:
-      explicit !== undefined || (containsAny(agent, XRAY_APPS) && !agent.includes('hiddify')),
+    wsAndXhttp: explicit !== undefined || (containsAny(agent, XRAY_APPS) && !isHiddify),
   }
 }
 
@@ -44,7 +40,7 @@ const REMEMBERED_AGENTS = 500
 
 /** `listFormat` that remembers its answers. */
 export function createListFormats(): typeof listFormat {
-  const known = new Map<string, ListChoice | null>()
+  const known = new Map<string, ListVariant | null>()
   return (userAgent, explicitFormat) => {
     // A known format has no space in it, so no two questions have one key.
     const key = `${parseListFormat(explicitFormat) ?? ''} ${userAgent ?? ''}`

@@ -5,6 +5,7 @@ import type { Context, Http } from './context.ts'
 import { installOperations } from './install.ts'
 import { openOperations, operation, type ServedOperation, TAGS } from './operation.ts'
 import { panelOperations } from './panel.ts'
+import { ruleOperations } from './rules.ts'
 import { ok } from './schemas/fields.ts'
 import { guestOperations, shopOperations } from './shop.ts'
 import { assetOperations, homeOperations, landing, siteOperations } from './site.ts'
@@ -37,6 +38,7 @@ const table = (config: Settings, home: Home): [Group, ServedOperation[]][] => [
   ['site', guestOperations],
   ['all', noticeOperations(config.gateways)],
   ['sub', linkOperations],
+  ['sub', ruleOperations],
   ['all', homeOperations(home)],
   ['site', siteOperations],
   ['all', assetOperations],

@@ -301,6 +301,8 @@ export function nodeGroupView(group: NodeGroup, nodes: readonly string[], subscr
     nodes: [...nodes],
     sort_order: group.sortOrder,
     hide_down: group.hideDown,
+    ...(group.routingPreset !== null && { routing_preset: group.routingPreset }),
+    ...(group.routingAds !== null && { routing_ads: group.routingAds }),
     subscriptions,
     created_at: group.createdAt,
   }

@@ -30,6 +30,7 @@ export const OF_THE_PANEL = {
     'unknown-node': 'unknown node',
     'unknown-plan': 'unknown plan',
     'unknown-node-group': 'unknown node group',
+    'rule-files-missing': "rule files can't be had: {files}",
     'unknown-subscription': 'unknown subscription',
     'plan-archived': 'plan is archived',
     'gift-code-used': 'gift code is used',

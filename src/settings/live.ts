@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { botName } from '#src/lib/bot-link.ts'
+import { givenPreset, presetIn, ROUTING_PRESETS } from '#src/lib/routing-presets.ts'
 import {
   addressText,
   httpAddress,
@@ -14,6 +15,7 @@ import {
 } from '#src/lib/values.ts'
 import { appCatalogue } from './app-catalogue.ts'
 import { hidden, onOff, readAs, sameText, shownAs, textLike, whole } from './kinds.ts'
+import { agentWordsIn, agentWordsText, givenAgentWords, ruleAddress } from './list-settings.ts'
 import { OPTIONAL_EVENTS, optionalEventsIn } from './optional-events.ts'
 import type { LiveSetting } from './setting.ts'
 
@@ -233,6 +235,48 @@ export const LIVE = liveSettings([
     start: v.pipe(v.string(), v.check(isJsonArray, 'must be a list of apps as JSON')),
     value: readAs(JSON.parse, appCatalogue),
     docs: 'the client apps as a JSON list, in place of `templates/apps.json`',
+  },
+  {
+    key: 'ROUTING_PRESET',
+    start: textLike(/^(off|ru|ir|cn)$/, 'off, ru, ir or cn'),
+    value: givenPreset,
+    field: {
+      form: 'lists',
+      name: 'routing_preset',
+      given: givenPreset,
+      shown: v.pipe(v.string(), v.metadata({ enum: [...ROUTING_PRESETS] })),
+      view: presetIn,
+      toRow: String,
+    },
+    fallback: 'off',
+    docs: 'whose names and addresses [lists leave direct](lists.md#routing-presets): `off`, `ru`, `ir` or `cn`',
+  },
+  {
+    key: 'ROUTING_ADS',
+    ...onOff({ form: 'lists', name: 'routing_ads' }),
+    docsDefault: 'off',
+    docs: 'on: such lists block advertisements',
+  },
+  {
+    key: 'RULESET_BASE_URL',
+    start: ruleAddress,
+    ...sameText(ruleAddress, { form: 'lists', name: 'ruleset_base_url' }),
+    docsDefault: '`/rules/` of SUB_DOMAIN',
+    docs: 'where sing-box gets the rule files of a preset from',
+  },
+  {
+    key: 'XRAY_JSON_AGENTS',
+    start: agentWordsText,
+    value: readAs(agentWordsIn, givenAgentWords),
+    field: {
+      form: 'lists',
+      name: 'xray_json_agents',
+      given: givenAgentWords,
+      shown: v.array(v.string()),
+      view: agentWordsIn,
+      toRow: (words: string[]) => agentWordsIn(words.join(' ')).join(' '),
+    },
+    docs: 'words of the User-Agents of apps that get [Xray JSON](lists.md#xray-json) in place of links, as `happ v2rayng`',
   },
 ])
 

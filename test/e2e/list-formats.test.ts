@@ -118,6 +118,15 @@ describe.each(Object.entries(SETS))('%s', (_, sources) => {
     expect(run(findCore('xray'), 'run', '-test', '-c', path)).toContain('Configuration OK.')
   })
 
+  test('Xray takes each config of the array', () => {
+    const configs: object[] = JSON.parse(render('xray-array', sources))
+    expect(configs.length > 0).toBe(sources.length > 0)
+    for (const config of configs.slice(0, 8)) {
+      const path = written('xray-one.json', JSON.stringify(config))
+      expect(run(findCore('xray'), 'run', '-test', '-c', path)).toContain('Configuration OK.')
+    }
+  })
+
   test('share links are read back strictly, each with the name and host of its entry', () => {
     const entries = listEntries(sources).map(({ name, port }) => ({ name, port }))
     const body = render('links', sources)

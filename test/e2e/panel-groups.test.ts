@@ -28,6 +28,7 @@ interface Group {
   nodes: string[]
   sort_order: number
   hide_down: boolean
+  routing_preset?: string
   subscriptions: number
 }
 
@@ -138,10 +139,12 @@ test('a group is made, refused, changed and moved; who is concerned is said befo
   await tick(page, 'Helsinki')
   await dialog(page).getByText('1 subscription works on Helsinki too once you save.').waitFor()
   await dialog(page).getByRole('switch', { name: 'Leave out what is down' }).click()
+  await dialog(page).getByLabel('Goes direct').selectOption('Nothing')
   expect(await inspect(page, 'group-edit')).toEqual([])
   await answer(page, 'Save')
   await toast(page, /^Saved/)
   expect(await groupOf('north-south')).toMatchObject({ nodes: ['fi1', 'tr1'], hide_down: true })
+  expect(await groupOf('north-south')).toMatchObject({ routing_preset: 'off' })
   await line(page, 'North & South').getByText('Lists leave out what is down').waitFor()
 
   // A member that does not answer: the group is changed all the same.

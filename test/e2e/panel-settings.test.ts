@@ -24,7 +24,7 @@ import { type FakeTelegram, startFakeTelegram } from '#test/support/fakes/telegr
 import { type FakeYookassa, startFakeYookassa } from '#test/support/fakes/yookassa.ts'
 
 const TOKEN = '123456789:AAE-Shop_token_of_the_first_bot_xyz'
-const TABS = 'brand bot payments receipts legal devices apps webhook alerts'.split(' ')
+const TABS = 'brand bot payments receipts legal devices apps lists webhook alerts'.split(' ')
 const NEXT_PASSWORD = 'another long password'
 
 const textbox = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
@@ -187,6 +187,22 @@ describe('settings', () => {
     await answer(page, 'Switch it on')
     await toast(page, 'Saved')
     expect(await panel.admin('/hwid-settings')).toEqual({ enabled: true, fallback_limit: 4 })
+    await close(page)
+  })
+
+  test('lists name apps that get Xray JSON, and take no preset whose rule files are not there', async () => {
+    const page = await panel.open({ hash: '#/settings/lists', width: 390 })
+    await page.getByLabel('Goes direct').selectOption('Russia')
+    await button(page, 'Save').click()
+    await page.getByText("rule files can't be had: geosite-category-ru.srs").waitFor()
+    await page.getByLabel('Goes direct').selectOption('Nothing')
+    await page.getByLabel('Apps that get Xray JSON').fill('Happ, v2rayng')
+    await button(page, 'Save').click()
+    await toast(page, 'Saved')
+    expect(await panel.admin('/settings/lists')).toMatchObject({
+      routing_preset: 'off',
+      xray_json_agents: ['happ', 'v2rayng'],
+    })
     await close(page)
   })
 

@@ -58,6 +58,8 @@ export const commonEn = {
   moveHint: 'Drag, or press the arrow keys',
   movedTo: (name: string, at: number, of: number) => `${name}: place ${at} of ${of}`,
   days: (n: number) => plural('en', n, { one: 'day', other: 'days' }),
+  /** What lists leave direct, by the preset's name. */
+  routingPresets: { off: 'Nothing', ru: 'Russia', ir: 'Iran', cn: 'China' },
 }
 
 export type CommonTexts = typeof commonEn

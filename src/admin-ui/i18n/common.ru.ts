@@ -58,4 +58,6 @@ export const commonRu: CommonTexts = {
   moveHint: 'Перетащите или нажимайте стрелки',
   movedTo: (name, at, of) => `${name}: место ${at} из ${of}`,
   days: (n) => plural('ru', n, { one: 'день', few: 'дня', other: 'дней' }),
+  /** What lists leave direct, by the preset's name. */
+  routingPresets: { off: 'Ничего', ru: 'Россия', ir: 'Иран', cn: 'Китай' },
 }

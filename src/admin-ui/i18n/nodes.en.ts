@@ -170,6 +170,8 @@ export const nodesEn = {
     label: 'Name',
     labelHint: 'What buyers see, such as All servers',
     nodes: 'Servers',
+    routing: 'Goes direct',
+    routingAsSet: 'As Settings, Lists say',
     hideDown: 'Leave out what is down',
     hideDownHint: 'A member that has been down for ten minutes leaves lists until it is back.',
     saved: (added: number, removed: number) => `Saved: ${added} clients added, ${removed} removed.`,

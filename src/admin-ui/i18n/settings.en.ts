@@ -53,6 +53,20 @@ export const settingsEn = {
   effective: (day: string) => `In force since ${day}`,
   seeOffer: 'See the offer',
   seePrivacy: 'See the privacy page',
+  listsSub: 'What apps are told beside the servers',
+  routing: 'Goes direct',
+  routingHint:
+    'Sites and addresses of this country do not go through the servers. Names of private networks never do.',
+  routingAds: 'Block advertisements',
+  routingAdsHint: 'Only where something goes direct.',
+  rulesUrl: 'Address of the rule files',
+  rulesUrlHint:
+    'sing-box loads them from there. Empty: from here, once npm run cores has fetched them.',
+  rulesMissing: (files: string) =>
+    `These rule files can't be had: ${files}. Lists that need them leave nothing direct meanwhile.`,
+  jsonAgents: 'Apps that get Xray JSON',
+  jsonAgentsHint:
+    'Words of their User-Agents, as happ or v2rayng. They get “⚡ Auto” and a config for each server in place of links.',
   devicesSub: 'On how many devices one user may use the link',
   limitOn: 'Limit the devices',
   limit: 'Devices per user',

@@ -26,6 +26,7 @@ export const shellEn = {
     legal: 'Legal',
     devices: 'Device limit',
     apps: 'Apps',
+    lists: 'Lists',
     webhook: 'Webhook',
     alerts: 'Alerts',
   },

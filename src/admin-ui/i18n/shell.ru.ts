@@ -27,6 +27,7 @@ export const shellRu: ShellTexts = {
     legal: 'Реквизиты',
     devices: 'Лимит устройств',
     apps: 'Приложения',
+    lists: 'Списки',
     webhook: 'Вебхук',
     alerts: 'Оповещения',
   },

@@ -23,10 +23,13 @@ import { botLink } from '#src/lib/bot-link.ts'
 import { MINUTE_MS, timestampBefore } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import type { App } from '#src/settings/app-catalogue.ts'
+import { agentWordsIn } from '#src/settings/list-settings.ts'
 import { readApps } from './apps.ts'
 import { sharedListHeaders } from './headers.ts'
+import type { Routing } from './routing.ts'
+import { routingReader } from './rules.ts'
 
-type Deps = Pick<Services, 'db' | 'config'>
+type Deps = Pick<Services, 'db' | 'config' | 'ruleFiles'>
 
 export interface Catalogue {
   revision: number
@@ -46,6 +49,10 @@ export interface Catalogue {
   planLabel(code: string): Sound<string>
   /** The client apps that are offered. */
   apps: readonly App[]
+  /** Words of the User-Agents that get Xray JSON in place of links. */
+  jsonAgents: readonly string[]
+  /** The preset of a list of these subscriptions; null for none, and for one whose rule files can't be had. */
+  routingOf(subscriptions: readonly { nodeGroup: string | null }[]): Routing | null
   /** Where a customer asks people for help: an address of the web or of mail, or null. */
   helpUrl: string | null
   /** The headers that all lists have alike. */
@@ -117,6 +124,22 @@ function listedNodes(
   }
 }
 
+/** The preset of lists: that of the first group which has one of its own, else that of the settings. */
+function listedRouting(
+  s: Deps,
+  settings: Settings,
+  groups: Map<string, NodeGroup>,
+): Catalogue['routingOf'] {
+  const read = routingReader(s, settings)
+  const isOwn = (group: NodeGroup | undefined) =>
+    group !== undefined && (group.routingPreset !== null || group.routingAds !== null)
+  return (subscriptions) => {
+    if (subscriptions.length === 0) return null
+    const own = subscriptions.map(({ nodeGroup }) => groups.get(nodeGroup ?? '')).find(isOwn)
+    return read(own)
+  }
+}
+
 function readCatalogue(s: Deps, revision: number): Catalogue {
   const nodes = new Map(keptNodes(s.db).map((node) => [node.code, node]))
   const plans = new Map(listPlans(s.db).map((plan) => [plan.code, plan]))
@@ -140,6 +163,8 @@ function readCatalogue(s: Deps, revision: number): Catalogue {
     nodesOf: listedNodes(nodes, groups, members),
     planLabel: listedPlans(plans),
     apps: readApps(settings),
+    jsonAgents: agentWordsIn(settings.text('XRAY_JSON_AGENTS')),
+    routingOf: listedRouting(s, settings, groups),
     helpUrl: helpUrl(s, settings),
     listHeaders: sharedListHeaders(settings.text('BRAND_NAME'), supportUrl(s, settings)),
   }

@@ -1,12 +1,15 @@
 /** A user's connection list in the format their client reads, with the entries that client can use. */
 import { type ListEntry, wantsHybridKeyShare, type XhttpEntry } from './entries.ts'
 import { mihomoList } from './mihomo.ts'
+import type { Routing } from './routing.ts'
 import { base64Body, linksBody } from './share-links.ts'
 import { singboxList } from './singbox.ts'
-import { xrayList } from './xray.ts'
+import { xrayArray, xrayList } from './xray.ts'
 
+/** Those that a request may name. */
 export const LIST_FORMATS = ['base64', 'links', 'mihomo', 'singbox', 'xray'] as const
-export type ListFormat = (typeof LIST_FORMATS)[number]
+/** `xray-array`: as apps get it whom XRAY_JSON_AGENTS names. */
+export type ListFormat = (typeof LIST_FORMATS)[number] | 'xray-array'
 
 export interface ListOptions {
   brandName: string
@@ -14,7 +17,13 @@ export interface ListOptions {
   singboxVersion: string | null
   /** Whether links carry pinned WS, XHTTP and gRPC entries, which only clients built on Xray read right. */
   wsAndXhttp: boolean
+  /** What it leaves direct beside private ranges; links leave that to the app. */
+  routing?: Routing | null
 }
+
+/** Without servers all goes direct, and no rule file could be loaded. */
+const routingFor = (entries: ListEntry[], { routing = null }: ListOptions) =>
+  entries.length > 0 ? routing : null
 
 /** The body of a list. Without usable entries: empty (base64, links) or a config without servers. */
 export function renderList(format: ListFormat, entries: ListEntry[], options: ListOptions): string {
@@ -23,12 +32,20 @@ export function renderList(format: ListFormat, entries: ListEntry[], options: Li
       return base64Body(linkEntries(entries, options))
     case 'links':
       return linksBody(linkEntries(entries, options))
-    case 'mihomo':
-      return mihomoList(mihomoEntries(entries))
-    case 'singbox':
-      return singboxList(singboxEntries(entries), options.singboxVersion)
-    case 'xray':
-      return xrayList(entries.filter(isLoadable), options.brandName)
+    case 'mihomo': {
+      const usable = mihomoEntries(entries)
+      return mihomoList(usable, routingFor(usable, options))
+    }
+    case 'singbox': {
+      const usable = singboxEntries(entries)
+      return singboxList(usable, options.singboxVersion, routingFor(usable, options))
+    }
+    case 'xray': {
+      const usable = entries.filter(isLoadable)
+      return xrayList(usable, options.brandName, routingFor(usable, options))
+    }
+    case 'xray-array':
+      return xrayArray(entries.filter(isLoadable), options.routing)
   }
 }
 
@@ -47,6 +64,7 @@ export function usableEntries(
     case 'singbox':
       return singboxEntries(entries)
     case 'xray':
+    case 'xray-array':
       return entries.filter(isLoadable)
   }
 }

@@ -17,12 +17,17 @@ import type { Catalogue } from './catalogue.ts'
 import { type ListSource, listEntries } from './entries.ts'
 import { type ListFormat, renderList } from './formats.ts'
 import { ownListHeaders } from './headers.ts'
+import { type Routing, routingHeader } from './routing.ts'
 
 type Deps = Pick<Services, 'config'>
 
 /** How a client wants its list. */
 export interface ListVariant {
   format: ListFormat
+  /** The User-Agent in lower case. */
+  agent: string
+  /** Whether links may be written as Xray JSON where the settings want it of the agent. */
+  mayBeJson: boolean
   singboxVersion: string | null
   wsAndXhttp: boolean
 }
@@ -124,6 +129,21 @@ function waitingAnnouncement(s: Deps): string {
     : 'Your subscription starts with the first use.'
 }
 
+const formatOf = ({ format, agent, mayBeJson }: ListVariant, { jsonAgents }: Catalogue) =>
+  mayBeJson && jsonAgents.some((word) => agent.includes(word)) ? 'xray-array' : format
+
+/** The header of an app that takes a preset beside links. */
+function routingIn(
+  format: ListFormat,
+  { agent }: ListVariant,
+  routing: Routing | null,
+  brand: string,
+): { routing: string } | undefined {
+  if (routing === null || (format !== 'base64' && format !== 'links')) return undefined
+  const header = routingHeader(agent, routing, brand)
+  return header === undefined ? undefined : { routing: header }
+}
+
 /** A writer of lists. */
 export function createUserLists(s: Deps) {
   const pages = new URL(subLink(s.config)).href
@@ -150,9 +170,19 @@ export function createUserLists(s: Deps) {
       ...(limited ? { announce: limitedAnnouncement(s, limited) } : {}),
       ...(refill === null ? {} : { refill: parseTimestamp(refill).getTime() / SECOND_MS }),
     })
-    const entries = listEntries(sourcesOf(subscriptions, catalogue, now), variant.format)
     const brandName = catalogue.settings.text('BRAND_NAME')
-    const body = renderList(variant.format, entries, { brandName, ...variant })
-    return { body, headers: { ...catalogue.listHeaders, ...own } }
+    const routing = catalogue.routingOf(subscriptions)
+    const format = formatOf(variant, catalogue)
+    const sources = sourcesOf(subscriptions, catalogue, now)
+    const entries = listEntries(sources, format === 'xray-array' ? 'xray' : format)
+    const body = renderList(format, entries, { brandName, ...variant, routing })
+    return {
+      body,
+      headers: {
+        ...catalogue.listHeaders,
+        ...own,
+        ...routingIn(format, variant, routing, brandName),
+      },
+    }
   }
 }

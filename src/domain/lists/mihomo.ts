@@ -1,6 +1,7 @@
 /** The connection list as a Mihomo (Clash.Meta) profile in YAML. */
 import type { GrpcEntry, Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
 import { wantsHybridKeyShare } from './entries.ts'
+import { mihomoRules, REMOTE_DNS, type Routing } from './routing.ts'
 
 export type MihomoEntry = RealityEntry | GrpcEntry | WsEntry | Hysteria2Entry
 
@@ -16,7 +17,7 @@ const PRIVATE_IPV6 = ['::1/128', 'fc00::/7', 'fe80::/10', 'ff00::/8']
 const PRIVATE_SUFFIXES = ['localhost', 'local', 'lan', 'home.arpa', 'internal']
 
 /** A whole profile: names resolved at the node, private ranges direct, the rest through the group. */
-export function mihomoList(entries: MihomoEntry[]): string {
+export function mihomoList(entries: MihomoEntry[], routing: Routing | null = null): string {
   return `${yaml({
     'mixed-port': 7890,
     'allow-lan': false,
@@ -25,10 +26,10 @@ export function mihomoList(entries: MihomoEntry[]): string {
     ipv6: true,
     'unified-delay': true,
     profile: { 'store-selected': true },
-    dns: dns(),
+    dns: dns(routing !== null),
     proxies: entries.map(proxy),
     'proxy-groups': groups(entries.map((entry) => entry.name)),
-    rules: rules(),
+    rules: rules(routing),
   })}\n`
 }
 
@@ -48,26 +49,32 @@ function groups(names: string[]): Yaml[] {
   ]
 }
 
-/** Fake addresses: a proxied name is never resolved here, only node names and direct ones are. */
-function dns(): Yaml {
-  const encrypted = ['https://1.1.1.1/dns-query', 'https://8.8.8.8/dns-query']
+/**
+ * Fake addresses: a proxied name is never resolved here, only node names and direct ones are. Where addresses decide (`isRouted`) names
+ * are looked up through the group, those that go direct at the system's resolver.
+ */
+function dns(isRouted: boolean): Yaml {
+  const encrypted = [REMOTE_DNS, 'https://8.8.8.8/dns-query']
+  const proxied = encrypted.map((server) => `${server}#${PROXY_GROUP}`)
   return {
     enable: true,
     ipv6: true,
     'enhanced-mode': 'fake-ip',
     'fake-ip-range': '198.18.0.1/16',
     'fake-ip-filter': PRIVATE_SUFFIXES.map((suffix) => `+.${suffix}`),
-    nameserver: encrypted,
+    nameserver: isRouted ? proxied : encrypted,
+    'direct-nameserver': isRouted ? ['system'] : undefined,
     // The system's resolver too: where public ones are blocked a node's name must still resolve.
     'proxy-server-nameserver': [...encrypted, 'system'],
   }
 }
 
-function rules(): string[] {
+function rules(routing: Routing | null): string[] {
   return [
     ...PRIVATE_SUFFIXES.map((suffix) => `DOMAIN-SUFFIX,${suffix},DIRECT`),
     ...PRIVATE_IPV4.map((cidr) => `IP-CIDR,${cidr},DIRECT,no-resolve`),
     ...PRIVATE_IPV6.map((cidr) => `IP-CIDR6,${cidr},DIRECT,no-resolve`),
+    ...(routing ? mihomoRules(routing) : []),
     `MATCH,${PROXY_GROUP}`,
   ]
 }

@@ -1,5 +1,6 @@
 /** The connection list as a sing-box tun profile, valid for the core version that asks. */
 import type { GrpcEntry, Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
+import { type Routing, ruleSetsOf } from './routing.ts'
 
 export type SingboxEntry = RealityEntry | GrpcEntry | WsEntry | Hysteria2Entry
 
@@ -14,12 +15,16 @@ const PRIVATE_SUFFIXES = ['.localhost', '.local', '.lan', '.home.arpa', '.intern
  * A whole profile for the core version (`1.11.15`, `1.14.0-beta.3`; null or unknown: as for 1.12).
  * 1.12 replaced the dns servers of 1.11 and 1.14 refuses them; the rest is the same from 1.11 to 1.14.
  */
-export function singboxList(entries: SingboxEntry[], coreVersion: string | null): string {
-  const legacy = isBefore112(coreVersion)
+export function singboxList(
+  entries: SingboxEntry[],
+  coreVersion: string | null,
+  routing: Routing | null = null,
+): string {
+  const legacy = isBefore(12, coreVersion)
   const hasServers = entries.length > 0
   const config = {
     log: { level: 'warn', timestamp: true },
-    dns: legacy ? legacyDns(hasServers) : dns(hasServers),
+    dns: legacy ? legacyDns(hasServers, routing) : dns(hasServers, routing),
     inbounds: [
       {
         type: 'tun',
@@ -44,7 +49,9 @@ export function singboxList(entries: SingboxEntry[], coreVersion: string | null)
           action: 'hijack-dns',
         },
         { ip_is_private: true, action: 'route', outbound: DIRECT },
+        ...(routing ? routeRules(routing) : []),
       ],
+      ...(routing && { rule_set: remoteRuleSets(routing, coreVersion) }),
       final: SELECTOR,
       auto_detect_interface: true,
       ...(legacy ? {} : { default_domain_resolver: { server: LOCAL_DNS } }),
@@ -54,24 +61,57 @@ export function singboxList(entries: SingboxEntry[], coreVersion: string | null)
   return JSON.stringify(config, null, 2)
 }
 
-function isBefore112(coreVersion: string | null): boolean {
+/** Whether a core is known to be older than this minor version of 1. */
+function isBefore(minor: number, coreVersion: string | null): boolean {
   const match = /^(\d+)\.(\d+)/.exec(coreVersion ?? '')
-  return match !== null && (match[1] === '0' || (match[1] === '1' && Number(match[2]) < 12))
+  return match !== null && (match[1] === '0' || (match[1] === '1' && Number(match[2]) < minor))
 }
 
+function routeRules(routing: Routing): object[] {
+  const { sites, addresses, ads } = ruleSetsOf(routing)
+  return [
+    ...(ads === null ? [] : [{ rule_set: [ads], action: 'reject' }]),
+    { rule_set: [sites, addresses], action: 'route', outbound: DIRECT },
+  ]
+}
+
+/**
+ * Rule files, which the core loads through the servers and keeps. Since 1.14 the way there is an HTTP client's, and the field of before
+ * warned of.
+ */
+function remoteRuleSets(routing: Routing, coreVersion: string | null): object[] {
+  const { sites, addresses, ads } = ruleSetsOf(routing)
+  const isOld = coreVersion === null || isBefore(14, coreVersion)
+  const way = isOld ? { download_detour: SELECTOR } : { http_client: { detour: SELECTOR } }
+  return [sites, addresses, ...(ads === null ? [] : [ads])].map((tag) => ({
+    type: 'remote',
+    tag,
+    format: 'binary',
+    url: `${routing.rulesUrl}/${tag}.srs`,
+    ...way,
+  }))
+}
+
+/** The country's names are asked for where they go to: what they answer abroad leads elsewhere. */
+const siteDns = (routing: Routing | null): object[] =>
+  routing ? [{ rule_set: [ruleSetsOf(routing).sites], action: 'route', server: LOCAL_DNS }] : []
+
 /** Names are asked through the proxy, those of this network at the system's resolver. */
-function dns(hasServers: boolean): object {
+function dns(hasServers: boolean, routing: Routing | null): object {
   const local = { type: 'local', tag: LOCAL_DNS }
   // A server that detours to a bare direct outbound is refused: without servers only the local one.
   if (!hasServers) return { servers: [local], final: LOCAL_DNS }
   return {
     servers: [{ type: 'https', tag: REMOTE_DNS, server: '1.1.1.1', detour: SELECTOR }, local],
-    rules: [{ domain_suffix: PRIVATE_SUFFIXES, action: 'route', server: LOCAL_DNS }],
+    rules: [
+      { domain_suffix: PRIVATE_SUFFIXES, action: 'route', server: LOCAL_DNS },
+      ...siteDns(routing),
+    ],
     final: REMOTE_DNS,
   }
 }
 
-function legacyDns(hasServers: boolean): object {
+function legacyDns(hasServers: boolean, routing: Routing | null): object {
   const local = { tag: LOCAL_DNS, address: 'local', detour: DIRECT }
   if (!hasServers) return { servers: [local], final: LOCAL_DNS }
   return {
@@ -80,6 +120,7 @@ function legacyDns(hasServers: boolean): object {
       // The nodes' own names: without this rule they would be asked through the nodes.
       { outbound: ['any'], action: 'route', server: LOCAL_DNS },
       { domain_suffix: PRIVATE_SUFFIXES, action: 'route', server: LOCAL_DNS },
+      ...siteDns(routing),
     ],
     final: REMOTE_DNS,
   }

@@ -1,40 +1,81 @@
-/** The connection list as one Xray client config: local SOCKS and HTTP, the fastest server. */
+/** The connection list as Xray client configs: local SOCKS and HTTP, the fastest server or a certain one. */
 import type { GrpcEntry, Hysteria2Entry, ListEntry, RealityEntry, XhttpEntry } from './entries.ts'
+import { PRIVATE_CIDRS, PRIVATE_DOMAINS, REMOTE_DNS, type Routing, xrayTargets } from './routing.ts'
 import { XHTTP_EXTRA } from './xmux.ts'
 
 /** All servers share this prefix of their tags, by which balancer and observatory select them. */
 const TAG_PREFIX = 'proxy '
 const BALANCER = 'fastest'
 
-const PRIVATE_CIDRS = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16']
-PRIVATE_CIDRS.push('172.16.0.0/12', '192.168.0.0/16', '224.0.0.0/4', '255.255.255.255/32')
-PRIVATE_CIDRS.push('::1/128', 'fc00::/7', 'fe80::/10', 'ff00::/8')
-const PRIVATE_DOMAINS = ['localhost', 'local', 'lan', 'home.arpa', 'internal']
+/** What apps call the config that takes the fastest server. */
+const AUTO = '⚡ Auto'
 
 /** A whole client config. `remarks` is the name under which apps such as v2rayN and Happ show it. */
-export function xrayList(entries: ListEntry[], remarks: string): string {
-  const config = {
+export function xrayList(
+  entries: ListEntry[],
+  remarks: string,
+  routing: Routing | null = null,
+): string {
+  const servers = taggedOutbounds(entries)
+  const config = clientConfig(remarks, { servers, isBalanced: entries.length > 1, routing })
+  return JSON.stringify(config, null, 2)
+}
+
+/** One config that takes the fastest server, then one for each entry; none without entries. */
+export function xrayArray(entries: ListEntry[], routing: Routing | null = null): string {
+  const auto = clientConfig(AUTO, { servers: taggedOutbounds(entries), isBalanced: true, routing })
+  const own = entries.map((entry) => {
+    const servers = [outbound(entry, 'proxy')]
+    return clientConfig(entry.name, { servers, isBalanced: false, routing })
+  })
+  return JSON.stringify(own.length === 0 ? own : [auto, ...own], null, 2)
+}
+
+const taggedOutbounds = (entries: ListEntry[]): Outbound[] =>
+  entries.map((entry) => outbound(entry, TAG_PREFIX + entry.name))
+
+interface Wanted {
+  servers: Outbound[]
+  /** Balanced, or with the first as the default. */
+  isBalanced: boolean
+  routing: Routing | null
+}
+
+function clientConfig(remarks: string, { servers, isBalanced, routing }: Wanted): object {
+  return {
     remarks,
     log: { loglevel: 'warning' },
+    ...(routing && { dns: { servers: [REMOTE_DNS] } }),
     inbounds: [inbound('socks', 10808), inbound('http', 10809)],
     // The first outbound is Xray's default: direct when there are no servers.
     outbounds: [
-      ...entries.map(outbound),
+      ...servers,
       { tag: 'direct', protocol: 'freedom' },
       { tag: 'block', protocol: 'blackhole' },
     ],
     routing: {
-      domainStrategy: 'AsIs',
+      // On demand: by another strategy the last rule, which takes all, would come before any look-up.
+      domainStrategy: routing ? 'IPOnDemand' : 'AsIs',
       rules: [
         { domain: PRIVATE_DOMAINS.map((name) => `domain:${name}`), outboundTag: 'direct' },
+        ...(routing ? nameRules(routing) : []),
         { ip: PRIVATE_CIDRS, outboundTag: 'direct' },
-        ...(entries.length > 1 ? [{ network: 'tcp,udp', balancerTag: BALANCER }] : []),
+        ...(routing ? [{ ip: xrayTargets(routing).addresses, outboundTag: 'direct' }] : []),
+        ...(isBalanced ? [{ network: 'tcp,udp', balancerTag: BALANCER }] : []),
       ],
-      ...balancers(entries),
+      ...(isBalanced ? balancers(servers) : {}),
     },
-    ...observatory(entries),
+    ...(isBalanced ? OBSERVATORY : {}),
   }
-  return JSON.stringify(config, null, 2)
+}
+
+/** Before rules of addresses: a name that one of these takes is not looked up. */
+function nameRules(routing: Routing): object[] {
+  const { block, names } = xrayTargets(routing)
+  return [
+    ...(block.length > 0 ? [{ domain: block, outboundTag: 'block' }] : []),
+    { domain: names, outboundTag: 'direct' },
+  ]
 }
 
 function inbound(protocol: 'socks' | 'http', port: number): object {
@@ -48,27 +89,28 @@ function inbound(protocol: 'socks' | 'http', port: number): object {
   }
 }
 
-function balancers([first, ...rest]: ListEntry[]): object {
-  if (!first || rest.length === 0) return {}
+function balancers([first]: Outbound[]): object {
   const strategy = { type: 'leastPing' }
-  const fallbackTag = TAG_PREFIX + first.name
-  return { balancers: [{ tag: BALANCER, selector: [TAG_PREFIX], strategy, fallbackTag }] }
-}
-
-function observatory(entries: ListEntry[]): object {
-  if (entries.length < 2) return {}
   return {
-    observatory: {
-      subjectSelector: [TAG_PREFIX],
-      probeUrl: 'https://www.gstatic.com/generate_204',
-      probeInterval: '5m',
-      enableConcurrency: true,
-    },
+    balancers: [{ tag: BALANCER, selector: [TAG_PREFIX], strategy, fallbackTag: first?.tag }],
   }
 }
 
-function outbound(entry: ListEntry): object {
-  const tag = TAG_PREFIX + entry.name
+const OBSERVATORY = {
+  observatory: {
+    subjectSelector: [TAG_PREFIX],
+    probeUrl: 'https://www.gstatic.com/generate_204',
+    probeInterval: '5m',
+    enableConcurrency: true,
+  },
+}
+
+interface Outbound {
+  tag: string
+  protocol: string
+}
+
+function outbound(entry: ListEntry, tag: string): Outbound {
   if (entry.kind === 'hysteria2') return { tag, ...hysteria2(entry) }
   const flow = entry.kind === 'reality' ? entry.flow : ''
   const user = { id: entry.uuid, encryption: 'none', ...(flow ? { flow } : {}) }
@@ -77,7 +119,7 @@ function outbound(entry: ListEntry): object {
     protocol: 'vless',
     settings: { vnext: [{ address: entry.address, port: entry.port, users: [user] }] },
     streamSettings: streamSettings(entry),
-  }
+  } as Outbound
 }
 
 function streamSettings(entry: Exclude<ListEntry, Hysteria2Entry>): object {
@@ -149,7 +191,7 @@ function finalmask({ obfsPassword, hop }: Hysteria2Entry): object {
 }
 
 /** Xray speaks Hysteria2 as a client since 26.1.13. */
-function hysteria2(entry: Hysteria2Entry): object {
+function hysteria2(entry: Hysteria2Entry) {
   return {
     protocol: 'hysteria',
     settings: { version: 2, address: entry.address, port: entry.port },

@@ -23,6 +23,7 @@ import { requireRoom } from '#src/domain/room.ts'
 import { nextTurn } from '#src/lib/event-loop.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { randomHex } from '#src/lib/random.ts'
+import type { RoutingPreset } from '#src/lib/routing-presets.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { NodeSyncResult } from '#src/ports/node-sync.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -54,6 +55,9 @@ export interface GroupFields {
   nodes: string[]
   sortOrder?: number | undefined
   hideDown?: boolean | undefined
+  /** What its lists leave direct; null: as the settings say. */
+  routingPreset?: RoutingPreset | null | undefined
+  routingAds?: boolean | null | undefined
 }
 
 /** The nodes that are to be a group's members. Throws 400 for what can't be one. */
@@ -80,6 +84,8 @@ export async function createNodeGroup(
         label: fields.label,
         ...omitUndefined({ sortOrder: fields.sortOrder }),
         hideDown: fields.hideDown ?? false,
+        routingPreset: fields.routingPreset ?? null,
+        routingAds: fields.routingAds ?? null,
         code: code ?? codeOfLabel(fields.label),
         createdAt: now,
       })

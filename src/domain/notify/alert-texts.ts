@@ -17,6 +17,8 @@ export type Alert =
   | { about: 'snapshot-failed'; reason: string }
   | { about: 'snapshot-unsound'; table: string; column: string }
   | { about: 'disk-low'; freePercent: number }
+  | { about: 'rules-missing'; files: string }
+  | { about: 'rules-back' }
   | { about: 'host-key-changed'; node: string }
   | { about: 'payment-in-review'; payment: string; reason: string }
   | ({ about: 'restored'; passphraseTaken?: true } & By)
@@ -65,6 +67,9 @@ const en: Texts = {
     `🚨 No backup of the present data could be restored: the column <code>${column}</code> of <code>${table}</code> holds a value that a restore refuses. <code>npm run verify</code> on the server names the rows.`,
   'disk-low': ({ freePercent }) =>
     `⚠️ ${freePercent} % of the disk is free. When it is full, nothing can be sold or changed.`,
+  'rules-missing': ({ files }) =>
+    `⚠️ Rule files can't be had: <code>${files}</code>. Lists that need them have no routing preset meanwhile (docs/lists.md).`,
+  'rules-back': () => '🟢 The rule files are there again: lists have their routing preset',
   'host-key-changed': ({ node }) =>
     `🚨 Node <b>${node}</b> presents another host key. Nothing is sent to it until you have checked the key and trusted it in the panel.`,
   'payment-in-review': ({ payment, reason }) =>
@@ -123,6 +128,9 @@ const ru: Texts = {
     `🚨 Ни одну резервную копию нынешних данных нельзя будет восстановить: в столбце <code>${column}</code> таблицы <code>${table}</code> есть значение, которое восстановление не примет. Строки назовёт <code>npm run verify</code> на сервере.`,
   'disk-low': ({ freePercent }) =>
     `⚠️ На диске свободно ${freePercent} %. Когда он заполнится, ничего нельзя будет продать или изменить.`,
+  'rules-missing': ({ files }) =>
+    `⚠️ Нет файлов правил: <code>${files}</code>. В списках, которым они нужны, пока нет пресета маршрутизации (docs/lists.md).`,
+  'rules-back': () => '🟢 Файлы правил снова на месте: пресет маршрутизации вернулся в списки',
   'host-key-changed': ({ node }) =>
     `🚨 Узел <b>${node}</b> предъявляет другой ключ SSH. Ему ничего не отправляется, пока вы не проверите ключ и не подтвердите его в панели.`,
   'payment-in-review': ({ payment, reason }) =>

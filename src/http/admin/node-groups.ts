@@ -2,7 +2,10 @@
 import * as v from 'valibot'
 import { countOfGroups, listMembers, listNodeGroups } from '#db/node-groups.ts'
 import { groupCode, groupLabel, nodeCode, sortOrder } from '#db/values.ts'
+import { requireGroupRules } from '#src/domain/lists/rule-watch.ts'
 import { createNodeGroup, editNodeGroup, removeNodeGroup } from '#src/domain/nodes/groups.ts'
+import { omitUndefined } from '#src/lib/omit-undefined.ts'
+import { givenPreset } from '#src/lib/routing-presets.ts'
 import { flag } from '#src/lib/values.ts'
 import { refusal } from '#src/refusals/index.ts'
 import type { Http } from '../context.ts'
@@ -17,12 +20,19 @@ const members = v.pipe(
   v.maxLength(1000, 'must have at most 1000 codes'),
 )
 
+/** Null: as the settings of lists say. */
+const routing = {
+  routing_preset: v.optional(v.nullable(givenPreset)),
+  routing_ads: v.optional(v.nullable(flag)),
+}
+
 const creation = v.object({
   label: groupLabel,
   nodes: members,
   code: v.optional(groupCode),
   sort_order: v.optional(sortOrder),
   hide_down: v.optional(flag),
+  ...routing,
 })
 
 const edition = v.object({
@@ -30,9 +40,18 @@ const edition = v.object({
   nodes: v.optional(members),
   sort_order: v.optional(sortOrder),
   hide_down: v.optional(flag),
+  ...routing,
 })
 
 const params = { code }
+
+/** What a request brings as the rules take it. Throws 400 for a preset whose rule files can't be had. */
+async function fieldsOf<B extends Partial<v.InferOutput<typeof edition>>>(s: Http, body: B) {
+  const { sort_order: sortOrder, hide_down: hideDown, ...others } = body
+  const { routing_preset: routingPreset, routing_ads: routingAds, ...rest } = others
+  await requireGroupRules(s, omitUndefined({ routingPreset, routingAds }))
+  return { ...rest, sortOrder, hideDown, routingPreset, routingAds }
+}
 
 /** Gives the views of groups, with their members and how many have them. */
 async function readGroupViews(s: Http) {
@@ -70,8 +89,7 @@ export const nodeGroupOperations = adminOperations('Nodes', [
       ok: nodeGroup,
     },
     async ({ s, actor, body }) => {
-      const { sort_order: sortOrder, hide_down: hideDown, ...rest } = await body()
-      const group = await createNodeGroup(s, actor, { ...rest, sortOrder, hideDown })
+      const group = await createNodeGroup(s, actor, await fieldsOf(s, await body()))
       return readGroupView(s, group.code)
     },
   ),
@@ -98,8 +116,7 @@ export const nodeGroupOperations = adminOperations('Nodes', [
       ok: editedNodeGroup,
     },
     async ({ s, actor, params, body }) => {
-      const { sort_order: sortOrder, hide_down: hideDown, ...rest } = await body()
-      const changes = { ...rest, sortOrder, hideDown }
+      const changes = await fieldsOf(s, await body())
       const sync = await editNodeGroup(s, actor, params.code, changes)
       return { ...(await readGroupView(s, params.code)), sync }
     },

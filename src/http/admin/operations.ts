@@ -8,6 +8,7 @@ import { customerSettingsOperations } from './customer-settings.ts'
 import { descriptionOperations } from './description.ts'
 import { eventOperations } from './events.ts'
 import { giftOperations } from './gifts.ts'
+import { listSettingsOperations } from './list-settings.ts'
 import { loginOperations } from './login.ts'
 import { nodeGroupOperations } from './node-groups.ts'
 import { nodeHostOperations } from './node-hosts.ts'
@@ -52,6 +53,7 @@ export const adminOperationsOf = (own: readonly LiveSetting[]) => [
   ...giftOperations,
   ...paymentOperations,
   ...customerSettingsOperations(own),
+  ...listSettingsOperations(own),
   ...webhookSettingsOperations(own),
   ...operatorSettingsOperations(own),
   ...paymentSettingsOperations(own),

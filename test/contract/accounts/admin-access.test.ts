@@ -19,6 +19,8 @@ const UUID = '00000000-0000-4000-8000-000000000001'
 const ROUTES: [method: string, path: string][] = [
   ['GET', '/settings/sales'],
   ['POST', '/settings/sales'],
+  ['GET', '/settings/lists'],
+  ['POST', '/settings/lists'],
   ['GET', '/nodes'],
   ['POST', '/nodes'],
   ['POST', '/nodes/reorder'],

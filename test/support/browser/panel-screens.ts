@@ -17,7 +17,7 @@ export interface PanelScreen {
 /** Complete, as the type says; the texts themselves are read in browsers only. */
 const TABS: Record<keyof ShellTexts['settings'], true> = {
   ...{ brand: true, bot: true, payments: true, receipts: true, legal: true },
-  ...{ devices: true, apps: true, webhook: true, alerts: true },
+  ...{ devices: true, apps: true, lists: true, webhook: true, alerts: true },
 }
 
 /** The screens of the navigation with their tabs. */

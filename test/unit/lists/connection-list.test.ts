@@ -44,6 +44,7 @@ describe('whole bodies', () => {
     ['singbox', '1.11.15', 'sing-box-1.11.golden'],
     ['singbox', '1.12.12', 'sing-box-1.12.golden'],
     ['xray', null, 'xray.golden'],
+    ['xray-array', null, 'xray-array.golden'],
     ['links', null, 'links.golden'],
   ] as const
 
@@ -218,6 +219,25 @@ describe('Xray', () => {
     const several = xray(ALL_KINDS)
     expect(several.routing.rules.at(-1)).toEqual({ network: 'tcp,udp', balancerTag: 'fastest' })
     expect(several.observatory.subjectSelector).toEqual(several.routing.balancers[0].selector)
+  })
+
+  test('the array has the fastest first, then each server alone under its name', () => {
+    const array = JSON.parse(renderList('xray-array', ALL_KINDS, OPTIONS))
+    const [auto, ...own] = array
+    expect(auto).toEqual({ ...xray(ALL_KINDS), remarks: '⚡ Auto' })
+    expect(own.map(({ remarks }: Json) => remarks)).toEqual(ALL_KINDS.map(({ name }) => name))
+    own.forEach((config: { outbounds: Json[] }, i: number) => {
+      expect(config.outbounds[0]).toEqual({ ...auto.outbounds[i], tag: 'proxy' })
+      expect(config.outbounds).toHaveLength(3)
+      expect(config).not.toHaveProperty('observatory')
+    })
+  })
+
+  test('the array balances a single server too, and is empty without any', () => {
+    const [auto, own] = JSON.parse(renderList('xray-array', listEntries([listSource()]), OPTIONS))
+    expect(auto.routing.balancers[0].strategy).toEqual({ type: 'leastPing' })
+    expect(own.remarks).toBe('Germany')
+    expect(renderList('xray-array', [], OPTIONS)).toBe('[]')
   })
 
   test('self-signed certificates are pinned by SHA-256', () => {

@@ -3,11 +3,12 @@ import { api, ok } from '#src/admin-ui/api.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
 import { Checklist } from '#src/admin-ui/kit/checklist.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { Switch, TextField } from '#src/admin-ui/kit/field.tsx'
+import { SelectField, Switch, TextField } from '#src/admin-ui/kit/field.tsx'
 import { type Form, FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
 import type { NodeGroup } from '#src/admin-ui/node-groups.ts'
+import { type RoutingPreset, routingOptions } from '#src/admin-ui/routing.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { tellSync } from './synced.ts'
 import { groupsChanged, isForeign, type NodeRow, nodeTexts } from './texts.ts'
@@ -16,6 +17,13 @@ interface Values {
   label: string
   nodes: string[]
   hide_down: boolean
+  /** Empty: as the settings say. */
+  routing_preset: RoutingPreset | ''
+}
+
+/** What is sent of some values. */
+function sent<V extends Partial<Values>>({ routing_preset: preset, ...others }: V) {
+  return { ...others, ...(preset !== undefined && { routing_preset: preset || null }) }
 }
 
 const labelsOf = (nodes: NodeRow[]) => nodes.map(({ label }) => label).join(', ')
@@ -43,6 +51,12 @@ function Fields({ form, nodes }: { form: Form<Values>; nodes: NodeRow[] }) {
         {...form.field('nodes')}
       />
       {foreign.length > 0 && <Note tone="warn">{t.move.external(labelsOf(foreign))}</Note>}
+      <SelectField
+        label={words.routing}
+        empty={words.routingAsSet}
+        options={routingOptions()}
+        {...form.field('routing_preset')}
+      />
       <Switch label={words.hideDown} hint={words.hideDownHint} {...form.field('hide_down')} />
     </>
   )
@@ -53,8 +67,8 @@ const cancel = (close: () => void) => <Button onClick={close}>{common().cancel}<
 export function CreateGroup({ nodes, close }: { nodes: NodeRow[]; close: () => void }) {
   const t = nodeTexts().groups
   const form = useForm<Values, NodeGroup>({
-    initial: { label: '', nodes: [], hide_down: false },
-    send: (json) => ok(api['node-groups'].$post({ json })),
+    initial: { label: '', nodes: [], hide_down: false, routing_preset: '' },
+    send: (values) => ok(api['node-groups'].$post({ json: sent(values) })),
     done: ({ label }) => {
       toast(t.added(label))
       groupsChanged()
@@ -92,9 +106,12 @@ export function EditGroup(p: { group: NodeGroup; nodes: NodeRow[]; close: () => 
   const { group, nodes, close } = p
   const { label, hide_down } = group
   const form = useForm({
-    initial: { label, nodes: group.nodes, hide_down } as Values,
-    send: (_values, json) =>
-      ok(api['node-groups'][':code'].$patch({ param: { code: group.code }, json })),
+    initial: {
+      ...{ label, nodes: group.nodes, hide_down },
+      routing_preset: group.routing_preset ?? '',
+    } as Values,
+    send: (_values, changes) =>
+      ok(api['node-groups'][':code'].$patch({ param: { code: group.code }, json: sent(changes) })),
     done: async ({ sync }) => {
       close()
       groupsChanged()

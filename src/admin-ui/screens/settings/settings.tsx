@@ -5,6 +5,7 @@ import { href, type Route } from '#src/admin-ui/router.ts'
 import { shell } from '#src/admin-ui/texts.ts'
 import { Apps } from './apps.tsx'
 import { Devices } from './devices.tsx'
+import { Lists } from './lists.tsx'
 import { PaymentSettings } from './payments.tsx'
 import { Alerts, Bot, Brand, Legal, Receipts } from './shop.tsx'
 import { settingsTexts } from './texts.ts'
@@ -19,6 +20,7 @@ const TABS = {
   legal: Legal,
   devices: Devices,
   apps: Apps,
+  lists: Lists,
   webhook: Webhook,
   alerts: Alerts,
 }
