@@ -1,2 +1,0 @@
-ALTER TABLE "node_groups" ADD COLUMN "routing_preset" text collate "C";--> statement-breakpoint
-ALTER TABLE "node_groups" ADD COLUMN "routing_ads" smallint;

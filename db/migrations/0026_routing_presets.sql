@@ -1,2 +1,0 @@
-ALTER TABLE `node_groups` ADD `routing_preset` text;--> statement-breakpoint
-ALTER TABLE `node_groups` ADD `routing_ads` integer;
