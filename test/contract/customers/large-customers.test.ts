@@ -24,7 +24,7 @@ beforeEach(async () => {
        '2026-01-01T00:00:00' from n`,
   )
   w.change(
-    "insert into user_summaries values (-1, ?, 0, '2026-03-20T00:00:00', 0)",
+    "insert into user_summaries (tg_id, created_at, banned, last_end, held) values (-1, ?, 0, '2026-03-20T00:00:00', 0)",
     summary.created_at,
   )
   expect(w.faults()).toEqual([])

@@ -24,6 +24,8 @@ scenarios('POST /admin/api/gift-codes', [
           node_group: null,
           quota_bytes: null,
           quota_period: 'none',
+          start_seconds: null,
+          start_by: null,
           ...ORDER,
           code: json.code,
           created_by: 0,

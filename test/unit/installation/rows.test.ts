@@ -41,7 +41,8 @@ describe('a column holds', () => {
     ['subscriptions', 'started_at', [null, '2026-01-01T00:00:00'], ['soon', 1]],
     ['gift_codes', 'start_seconds', [null, 1], [0, -1, '60']],
     ['plans', 'days', [0, 3650], [-1, 3651, null]],
-    ['payments', 'days', [1, 3650], [0, null]],
+    // Traffic brings none.
+    ['payments', 'days', [0, 3650], [-1, 3651, null]],
     ['subscriptions', 'reminded', [0, 3], [-1, 4, 1.5, null]],
     ['nodes', 'label', ['Local', 'two\nlines'], ['', ' x', 'x'.repeat(129)]],
     ['nodes', 'port', [1, 65_535], [0, 65_536, 1.5, '443', null]],
