@@ -22,25 +22,31 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+/** A look by a process that has heard of the settings. */
+async function watch() {
+  await w.s.db.refresh()
+  await watchRules(w.s)
+}
+
 test('an alert when they go, one when they are back, none between', async () => {
   putSettings(w, { ROUTING_PRESET: 'ru', ADMIN_TG_IDS: '77' })
-  await watchRules(w.s)
-  await watchRules(w.s)
+  await watch()
+  await watch()
   expect(toldTo(w, 77)).toEqual([{ about: 'rules-missing', files: FILES.join(', ') }])
   for (const name of FILES) writeFileSync(join(folder, 'rules', name), 'SRS\x01rules')
   w.clock.advance(60_000)
-  await watchRules(w.s)
-  await watchRules(w.s)
+  await watch()
+  await watch()
   expect(toldTo(w, 77)).toEqual([expect.anything(), { about: 'rules-back' }])
 })
 
 test('nothing while no list needs them, also where the preset was given up', async () => {
   putSettings(w, { ADMIN_TG_IDS: '77' })
-  await watchRules(w.s)
+  await watch()
   expect(toldTo(w, 77)).toEqual([])
   putSettings(w, { ROUTING_PRESET: 'ru' })
-  await watchRules(w.s)
+  await watch()
   putSettings(w, { ROUTING_PRESET: 'off' })
-  await watchRules(w.s)
+  await watch()
   expect(toldTo(w, 77)).toHaveLength(1)
 })
