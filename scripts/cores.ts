@@ -24,7 +24,7 @@ files of routing presets into CORES_DIR/rules/.
 
 Settings: CORES_DIR, CORES_URL (where releases are downloaded from), XRAY_VERSION, HYSTERIA_VERSION.
 XRAY_BIN and HYSTERIA_BIN name programs that exist already: those are run instead of the ones installed here.
-Ends with 0 when everything asked for is in place, with 1 and a reason otherwise.`
+Ends with 0 when everything asked for is in place (rule files beside the cores are a note only), with 1 and a reason otherwise.`
 
 const say = (line: string) => console.log(line)
 

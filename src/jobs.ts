@@ -264,7 +264,14 @@ export function startJobs(
         if (!clockJumped) await remindOwners(s)
       },
     },
-    { name: 'traffic periods', intervalMs: MINUTE_MS, run: () => resetTrafficPeriods(s) },
+    {
+      name: 'traffic periods',
+      intervalMs: MINUTE_MS,
+      spared: 'beginning new periods of traffic',
+      run: async ({ clockJumped }) => {
+        if (!clockJumped) await resetTrafficPeriods(s)
+      },
+    },
     { name: 'quotas', intervalMs: QUOTA_LOOK_MS, run: () => readNodesNearLimit(s) },
     { name: 'disk', intervalMs: DISK_LOOK_MS, run: () => watchDisk(s) },
     { name: 'rule files', intervalMs: RULES_LOOK_MS, run: () => watchRules(s) },

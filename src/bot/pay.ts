@@ -7,7 +7,7 @@ import { checkPayment } from '#src/domain/payments/check.ts'
 import { createPayment, type NewPayment } from '#src/domain/payments/create.ts'
 import type { Wanted } from '#src/domain/payments/sale.ts'
 import { ApiError } from '#src/lib/errors.ts'
-import { formatBytes } from '#src/lib/format.ts'
+import { sizeText } from '#src/lib/sizes.ts'
 import { MINUTE_MS, SECOND_MS } from '#src/lib/time.ts'
 import { tapData } from './callback-data.ts'
 import { addLinkRow, single } from './keyboards.ts'
@@ -85,7 +85,7 @@ async function showPaid(v: BotRequest, payment: Payment): Promise<void> {
   const keyboard = addLinkRow(v, new InlineKeyboard()).text(v.t.my, tapData('s'))
   const text =
     kind === 'traffic'
-      ? v.t.packDone(formatBytes(extraBytes ?? 0))
+      ? v.t.packDone(sizeText(extraBytes ?? 0, v.lang))
       : found && found.shown.term === undefined
         ? v.t.paidDone(found.shown)
         : v.t.paidBefore

@@ -174,6 +174,19 @@ export function renewed(quota: Quota, sold: SoldQuota, moment: Moment): Quota {
 export const withExtra = (quota: Quota, bytes: number, at: Date): Quota =>
   settled({ ...quota, extraBytes: capped(quota.extraBytes + bytes) }, at)
 
+/** Less of a quota without periods. */
+export const lessened = (quota: Quota, bytes: number, at: Date): Quota =>
+  settled({ ...quota, quotaBytes: (quota.quotaBytes ?? 0) - bytes }, at)
+
+/** When traffic comes back by itself; null where its subscription does not live to see it. */
+export const refillOf = ({
+  resetsAt,
+  expiresAt,
+}: {
+  resetsAt: string | null
+  expiresAt: string
+}): string | null => (resetsAt !== null && resetsAt < expiresAt ? resetsAt : null)
+
 /** What an admin changes. */
 export type QuotaEdition = Partial<Pick<Quota, 'quotaBytes' | 'quotaPeriod' | 'extraBytes'>>
 
@@ -197,9 +210,14 @@ export const unused = (quota: Quota): Quota => ({
 })
 
 /** After a pause: months of one's own go on that much later, those of the calendar do not wait. */
-export function resumed(quota: Quota, pausedMs: number): Quota {
-  if (quota.quotaPeriod !== 'rolling') return quota
+export function resumed(quota: Quota, heldAt: string, pausedMs: number): Quota {
+  const { quotaPeriod, quotaAnchor } = quota
+  if (quotaPeriod !== 'rolling') return quota
+  // A period that began during the pause has waited from then on.
+  const heldMs = parseTimestamp(heldAt).getTime()
+  const begunMs = quotaAnchor === null ? heldMs : parseTimestamp(quotaAnchor).getTime()
+  const waitedMs = Math.max(0, pausedMs - Math.max(0, begunMs - heldMs))
   const moved = (at: string | null) =>
-    at === null ? null : formatTimestamp(later(parseTimestamp(at), pausedMs))
+    at === null ? null : formatTimestamp(later(parseTimestamp(at), waitedMs))
   return { ...quota, resetsAt: moved(quota.resetsAt), quotaAnchor: moved(quota.quotaAnchor) }
 }

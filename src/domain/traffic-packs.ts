@@ -7,11 +7,11 @@ export const soldPacks = (packs: Iterable<TrafficPack>): TrafficPack[] =>
     ({ archived, price, priceStars }) => !archived && (price > 0 || (priceStars ?? 0) > 0),
   )
 
-/** Whether a subscription that is not revoked may have more traffic: it has a quota, and has not ended. */
+/** Whether a subscription that is not revoked may have more traffic: it has a quota, is not off, and has not ended. */
 export const takesTraffic = (
   { quotaBytes }: Pick<Subscription, 'quotaBytes'>,
   state: string,
-): boolean => quotaBytes !== null && state !== 'expired'
+): boolean => quotaBytes !== null && state !== 'expired' && state !== 'disabled'
 
 /** How long the id is by which its owner knows a subscription (`ownIdOf`). */
 const OWN_ID = 22

@@ -46,7 +46,9 @@ function timeOfDayMs(timeZone: string, at: Date): number {
 /** The instant of a day at which the clock on the wall shows a time; where it leaps over that, as long after midnight. */
 function atTimeOfDay(timeZone: string, day: string, timeMs: number): Date {
   const elapsed = startOfDay(timeZone, day).getTime() + timeMs
-  const shown = new Date(elapsed + timeMs - timeOfDayMs(timeZone, new Date(elapsed)))
+  const behind = timeMs - timeOfDayMs(timeZone, new Date(elapsed))
+  // A short day may be over by then: the clock shows the beginning of the next.
+  const shown = new Date(elapsed + (behind > DAY_MS / 2 ? behind - DAY_MS : behind))
   return timeOfDayMs(timeZone, shown) === timeMs ? shown : new Date(elapsed)
 }
 

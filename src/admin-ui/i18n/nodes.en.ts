@@ -287,7 +287,8 @@ export const nodesEn = {
     xhttpHint:
       'Where long connections are cut: plain web requests on the same port. Not for apps built on sing-box.',
     grpc: 'gRPC',
-    grpcHint: 'In place of XHTTP on the same port: one long connection for all, in every app.',
+    grpcHint:
+      'In place of XHTTP on the same port: one long connection for all. For Xray, sing-box and Clash apps.',
     ws: 'WebSocket',
     wsHint: (port: number) =>
       `Where REALITY does not pass: ordinary TLS on a port of its own, ${port}/tcp.`,

@@ -63,7 +63,7 @@ export const settingsEn = {
   rulesUrlHint:
     'sing-box loads them from there. Empty: from here, once npm run cores has fetched them.',
   rulesMissing: (files: string) =>
-    `These rule files can't be had: ${files}. Lists that need them leave nothing direct meanwhile.`,
+    `These rule files can't be had: ${files}. Lists that need them do without that rule meanwhile.`,
   jsonAgents: 'Apps that get Xray JSON',
   jsonAgentsHint:
     'Words of their User-Agents, as happ or v2rayng. They get “⚡ Auto” and a config for each server in place of links.',

@@ -8,7 +8,9 @@ import {
   storeLinkCode,
 } from '#db/link-codes.ts'
 import { moveCustomer } from '#db/merge.ts'
+import { listPlans } from '#db/plans.ts'
 import type { User } from '#db/schema/index.ts'
+import { listActiveOfUser } from '#db/subscriptions.ts'
 import { readUser, readUserByToken, updateUser } from '#db/users.ts'
 import { MAX_NOTE, MAX_TAGS } from '#db/values.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
@@ -22,7 +24,7 @@ import { formatTimestamp, MINUTE_MS, parseTimestamp, SECOND_MS } from '#src/lib/
 import { refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
 import { type Contact, changesBy } from './contacts.ts'
-import { deviceLimit } from './devices.ts'
+import { deviceLimit, limitOfPlans } from './devices.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 
@@ -127,12 +129,19 @@ function mergedProfile(from: User, to: User) {
  */
 function* mergeIn(
   tx: Query,
+  s: Pick<Deps, 'db'>,
   actor: Actor,
   now: string,
   { from, to, settings }: { from: User; to: User; settings: Settings },
 ) {
   const profile = mergedProfile(from, to)
-  yield* moveCustomer(tx, from, to.tgId, now, deviceLimit(profile, settings))
+  const active = [
+    ...(yield* listActiveOfUser(tx, from.tgId, now)),
+    ...(yield* listActiveOfUser(tx, to.tgId, now)),
+  ]
+  const plans = new Map(listPlans(s.db).map((plan) => [plan.code, plan]))
+  const limit = deviceLimit(profile, settings, limitOfPlans(plans, active))
+  yield* moveCustomer(tx, from, to.tgId, now, limit)
   yield* updateUser(tx, to.tgId, profile)
   yield* audit(tx, actor, now, {
     action: 'user.merge',
@@ -173,7 +182,7 @@ export async function connectTelegram(
     const user = known ?? customer
     yield* deleteLinkCode(tx, customer.tgId)
     const settings = yield* readSettingsIn(tx, s)
-    if (known) yield* mergeIn(tx, actor, now, { from: customer, to: known, settings })
+    if (known) yield* mergeIn(tx, s, actor, now, { from: customer, to: known, settings })
     else yield* linkIn(tx, actor, now, customer, telegramId)
     const contacted = changesBy(contact, user)
     if (contacted) yield* updateUser(tx, user.tgId, contacted)

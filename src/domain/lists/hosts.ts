@@ -75,6 +75,11 @@ function checkFields(node: Node, host: HostFields): void {
   }
   const wrong = MEANINGLESS[transport].find((field) => host[field] !== '')
   if (wrong !== undefined) throw fieldRefusal(wrong, 'not-of-transport', { transport })
+  // A node of ours is known by its own name alone: REALITY lets in by no other, and its certificate says no other.
+  const isWeb = transport === 'ws' || transport === 'xhttp'
+  if (node.kind !== 'external' && !isWeb && host.sni !== '' && host.sni !== node.sni) {
+    throw fieldRefusal('sni', 'not-of-transport', { transport })
+  }
 }
 
 /** The node of this code with its hosts. Throws 404. */

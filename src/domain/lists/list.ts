@@ -2,7 +2,7 @@
 import type { ActiveOfUser, ListOwner } from '#db/users.ts'
 import { endFromNow, isWaiting } from '#src/domain/delayed-start.ts'
 import { soundUuid } from '#src/domain/nodes/sound.ts'
-import { allowanceOf } from '#src/domain/quotas.ts'
+import { allowanceOf, refillOf } from '#src/domain/quotas.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import {
   addDays,
@@ -110,13 +110,18 @@ function announcement(s: Deps, nearest: string): string {
 }
 
 /** What apps show of one whose traffic is used up. */
-function limitedAnnouncement(s: Deps, { resetsAt, expiresAt }: ActiveOfUser): string {
+function limitedAnnouncement(s: Deps, row: ActiveOfUser): string {
   const isRussian = s.config.defaultLang === 'ru'
-  const day = formatDay(s.config.timezone, parseTimestamp(resetsAt ?? expiresAt))
-  if (resetsAt !== null && resetsAt < expiresAt) {
+  const refill = refillOf(row)
+  if (refill !== null) {
+    const day = formatDay(s.config.timezone, parseTimestamp(refill))
     return isRussian
       ? `Трафик израсходован. Он вернётся ${day}.`
       : `Your traffic is used up. It comes back on ${day}.`
+  }
+  // What has no end is not renewed.
+  if (row.expiresAt === ENDLESS) {
+    return isRussian ? 'Трафик израсходован.' : 'Your traffic is used up.'
   }
   return isRussian
     ? 'Трафик израсходован. Он вернётся после продления.'

@@ -24,11 +24,18 @@ const refuseMissing = (missing: string[]) => {
   if (missing.length > 0) throw refusal('rule-files-missing', { files: missing.join(', ') })
 }
 
-/** Throws 400 unless the files can be had of a preset that a group is to have. */
-export async function requireGroupRules(s: RuleDeps, own: Partial<OwnRouting>): Promise<void> {
+const NO_ROUTING: OwnRouting = { routingPreset: null, routingAds: null }
+
+/** Throws 400 unless the files can be had of a preset that a group is to have; `present`: what it has now. */
+export async function requireGroupRules(
+  s: RuleDeps,
+  own: Partial<OwnRouting>,
+  present: OwnRouting = NO_ROUTING,
+): Promise<void> {
   if (own.routingPreset == null && own.routingAds == null) return
   const settings = readSettings(s)
-  const preset = chosen(settings, { routingPreset: null, routingAds: null, ...own })
+  const { routingPreset, routingAds } = { ...present, ...own }
+  const preset = chosen(settings, { routingPreset, routingAds })
   if (preset) refuseMissing(await s.ruleFiles.look(ruleFilesOf(preset), foreignAddress(settings)))
 }
 
@@ -50,8 +57,13 @@ export async function saveListSettings(s: Deps, actor: Actor, rows: Rows): Promi
   const concerns = ROUTING_KEYS.some((key) => rows[key] !== undefined)
   const stateOf = (settings: Settings) => ROUTING_KEYS.map((key) => settings.text(key)).join(' ')
   for (;;) {
-    const next = withRows(readSettings(s), rows)
-    const needed = concerns ? neededFiles(next, listNodeGroups(s.db)) : []
+    const before = readSettings(s)
+    const next = withRows(before, rows)
+    const groups = listNodeGroups(s.db)
+    // What is missed already is no reason to refuse what takes some of it away.
+    const isSamePlace = foreignAddress(before) === foreignAddress(next)
+    const had = isSamePlace ? neededFiles(before, groups) : []
+    const needed = concerns ? neededFiles(next, groups).filter((name) => !had.includes(name)) : []
     refuseMissing(await s.ruleFiles.look(needed, foreignAddress(next)))
     const at = formatTimestamp(s.clock.now())
     const isSaved = await s.db.tx(function* (tx) {

@@ -6,7 +6,7 @@ import { readUser } from '#db/users.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import { emitTicked, subscriptionData } from '#src/domain/notify/events.ts'
 import { queueMessage } from '#src/domain/notify/messages.ts'
-import { leftOf, type Notice } from '#src/domain/quotas.ts'
+import { leftOf, type Notice, refillOf } from '#src/domain/quotas.ts'
 import type { Services } from '#src/services.ts'
 
 /** Tells that a share of a subscription's traffic is used; of all of it the operator's webhook hears too. */
@@ -26,9 +26,10 @@ export function* tellUsed(
     subscription: uuid,
     used: notice,
     left: leftOf(quota),
-    resets_at: quota.resetsAt,
+    resets_at: refillOf(found.row),
   }
   const isTold = owner && owner.bannedAt === null && owner.blockedAt === null
   if (isTold) yield* queueMessage(tx, now, owner.telegramId, { kind: 'traffic', payload })
-  if (notice === 100) yield* emitTicked(tx, s, now, 'subscription.limited', subscriptionData(found))
+  if (notice === 100)
+    yield* emitTicked(tx, s, now, 'subscription.limited', subscriptionData(found, now))
 }

@@ -5,6 +5,7 @@ import { insertEvent } from '#db/events.ts'
 import type { Node } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { Actor } from '#src/domain/audit.ts'
+import { isWaiting } from '#src/domain/delayed-start.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import { readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { randomUuid } from '#src/lib/random.ts'
@@ -77,7 +78,7 @@ export const securityData = ({ admin, ip }: Actor, more: { username?: string } =
 })
 
 /** `data` of a subscription event: no token, link or key. */
-export function subscriptionData(found: ListedSubscription) {
+export function subscriptionData(found: ListedSubscription, now: string) {
   const { row } = found
   return {
     tg_id: row.tgId,
@@ -86,7 +87,7 @@ export function subscriptionData(found: ListedSubscription) {
     subscription_uuid: row.uuid,
     expires_at: row.expiresAt,
     ...endlessOf(row.expiresAt),
-    ...(row.startBy === null ? {} : { start: 'first_use', start_seconds: row.startSeconds }),
+    ...(isWaiting(row, now) ? { start: 'first_use', start_seconds: row.startSeconds } : {}),
   }
 }
 

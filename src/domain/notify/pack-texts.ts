@@ -5,8 +5,9 @@ import { ownIdOf } from '#src/domain/secret.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import { packLink, soldPacks } from '#src/domain/traffic-packs.ts'
 import { botLink } from '#src/lib/bot-link.ts'
-import { formatBytes, formatPrice } from '#src/lib/format.ts'
+import { formatPrice } from '#src/lib/format.ts'
 import { escapeHtml } from '#src/lib/html.ts'
+import { sizeText } from '#src/lib/sizes.ts'
 import { formatDay, parseTimestamp } from '#src/lib/time.ts'
 import type { LinkButton } from '#src/ports/messenger.ts'
 import type { Services } from '#src/services.ts'
@@ -62,9 +63,9 @@ export function toppedUpHtml(
   ]
   const rest =
     resetsAt === null
-      ? texts.left(formatBytes(left))
-      : texts.leftUntil(formatBytes(left), formatDay(timezone, parseTimestamp(resetsAt)))
-  return [texts.added(formatBytes(bytes)), names.join('\n'), `${rest}\n${link}`].join('\n\n')
+      ? texts.left(sizeText(left, lang))
+      : texts.leftUntil(sizeText(left, lang), formatDay(timezone, parseTimestamp(resetsAt)))
+  return [texts.added(sizeText(bytes, lang)), names.join('\n'), `${rest}\n${link}`].join('\n\n')
 }
 
 /** So many stand under a message; the bot has all. */

@@ -5,7 +5,7 @@ import { readNode } from '#db/nodes.ts'
 import { claimPayment, linkSubscription } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
 import { putQuota, quotaOf } from '#db/quotas.ts'
-import type { Payment, Subscription, User } from '#db/schema/index.ts'
+import type { Payment, Plan, Subscription, User } from '#db/schema/index.ts'
 import {
   type ListedSubscription,
   moveExpiry,
@@ -58,7 +58,7 @@ function* readRenewed(tx: Query, payment: Payment) {
 
 interface Renewal {
   renews: ListedSubscription
-  planLabel: string
+  plan: Plan
 }
 
 interface TopUp {
@@ -74,7 +74,7 @@ function* readGrant(tx: Query, payment: Payment) {
   const plan = yield* readPlan(tx, payment.plan)
   if (!plan) return REVIEW.plan
   const renews = yield* readRenewed(tx, payment)
-  if (renews) return { renews, planLabel: plan.label } as Renewal
+  if (renews) return { renews, plan } as Renewal
   const node = yield* readNode(tx, payment.node)
   if (!node) return REVIEW.node
   const { nodeGroup, days } = payment
@@ -109,10 +109,15 @@ function* growInto(
   }
 }
 
-/** What a renewal makes of quota and plan; nothing where there is no quota before or after. */
-function* refill(tx: Query, row: Subscription, payment: Payment, moment: Moment) {
+/** What a renewal makes of quota and plan; nothing where there is no quota before or after, and no other limit of devices. */
+function* refill(tx: Query, row: Subscription, payment: Payment, plan: Plan, moment: Moment) {
   const sold = soldQuotaOf(payment)
-  if (row.quotaBytes === null && sold.quotaBytes === null) return {}
+  if (row.quotaBytes === null && sold.quotaBytes === null) {
+    const own = row.plan === plan.code ? plan : yield* readPlan(tx, row.plan)
+    if (plan.hwidLimit === (own?.hwidLimit ?? null)) return {}
+    yield* setPlan(tx, row.uuid, plan.code)
+    return { plan: plan.code }
+  }
   const quota = renewed(quotaOf(row), sold, moment)
   yield* putQuota(tx, row.uuid, quota)
   // The plan says how many devices go with it, and what is renewed by.
@@ -120,7 +125,7 @@ function* refill(tx: Query, row: Subscription, payment: Payment, moment: Moment)
   return { ...quota, plan: payment.plan }
 }
 
-function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, moment: Moment) {
+function* lengthen(tx: Query, payment: Payment, { renews, plan }: Renewal, moment: Moment) {
   const { row } = renews
   const { at } = moment
   const expiresAt = parseTimestamp(row.expiresAt)
@@ -131,9 +136,9 @@ function* lengthen(tx: Query, payment: Payment, { renews, planLabel }: Renewal, 
   const moved = yield* moveExpiry(tx, row.uuid, until, countPastReminders(until, at))
   yield* stretchIn(tx, row, moment.at, payment.days)
   const grown = yield* growInto(tx, row, payment)
-  const refilled = yield* refill(tx, row, payment, moment)
+  const refilled = yield* refill(tx, row, payment, plan, moment)
   const next = { ...(moved as Subscription), ...grown.row, ...refilled }
-  return { ...renews, row: next, planLabel, ...grown.labels }
+  return { ...renews, row: next, planLabel: plan.label, ...grown.labels }
 }
 
 function* create(tx: Query, { id }: Payment, user: User, offer: Offer, moment: Moment) {
@@ -199,7 +204,7 @@ export function* grantPayment(tx: Query, payment: Payment, context: GrantContext
   paymentStep(s, payment.id, 'message queued')
   const { id: payment_id, plan, provider, amount, currency } = payment
   yield* emit(tx, settings, now, 'payment.paid', {
-    ...subscriptionData(given),
+    ...subscriptionData(given, now),
     ...trafficData(payment),
     plan,
     payment_id,

@@ -15,7 +15,7 @@ import { addDays, ENDLESS, formatTimestamp, parseTimestamp } from '#src/lib/time
 import { refusal } from '#src/refusals/index.ts'
 import { type ConfirmDeps, followGrant, grantPayment } from './grant.ts'
 import { REVIEW } from './rules.ts'
-import { takeBackTraffic } from './top-up.ts'
+import { takeBackQuota, takeBackTraffic } from './top-up.ts'
 
 function* readKnown(tx: Query, id: string) {
   const payment = yield* readPayment(tx, id)
@@ -67,8 +67,8 @@ function* isGroupOf(tx: Query, { id, nodeGroup }: Payment, given: Subscription) 
 }
 
 /**
- * Takes back the days that a payment gave to a subscription, and the group that it alone brought, once: the clients whose nodes must be
- * told.
+ * Takes back the days that a payment gave to a subscription, what it added to a quota, and the group that it alone brought, once: the
+ * clients whose nodes must be told.
  */
 function* takeBack(
   tx: Query,
@@ -92,6 +92,7 @@ function* takeBack(
     detail: `tg_id=${tgId} days=${days}`,
   })
   yield* stretchIn(tx, given, at, -days)
+  yield* takeBackQuota(tx, at, payment, given)
   const losesGroup = yield* isGroupOf(tx, payment, given)
   yield* moveExpiry(tx, uuid, shortened > earliest ? shortened : earliest)
   return losesGroup ? yield* regroupIn(tx, actor, at, given, null) : [given]
@@ -119,8 +120,8 @@ function* takeAway(
 
 /**
  * Notes that the money of a payment went back, and ends its review. With `revoke` what it gave is taken away: the subscription; of a
- * renewal, and of a subscription that another payment paid for too, its days and the group that it alone brought; of traffic what is
- * left of it. Throws 404, or 400 for a payment that is neither paid nor in review.
+ * renewal, and of a subscription that another payment paid for too, its days, what it added to a quota, and the group that it alone
+ * brought; of traffic what is left of it. Throws 404, or 400 for a payment that is neither paid nor in review.
  */
 export async function markRefunded(
   s: ConfirmDeps,

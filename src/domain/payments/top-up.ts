@@ -7,7 +7,7 @@ import { type ListedSubscription, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
 import type { Message } from '#src/domain/notify/messages.ts'
-import { leftOf, withExtra } from '#src/domain/quotas.ts'
+import { leftOf, lessened, refillOf, withExtra } from '#src/domain/quotas.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 
 /** The subscription whose traffic a payment is for, unless it can't have any: it is gone, revoked, another's, or without a quota. */
@@ -37,7 +37,7 @@ export function toppedUpMessage(payment: Payment, given: ListedSubscription): Me
       plan_label,
       bytes: payment.extraBytes ?? 0,
       left: leftOf(given.row),
-      resets_at: given.row.resetsAt,
+      resets_at: refillOf(given.row),
     },
   }
 }
@@ -67,4 +67,12 @@ export function* takeBackTraffic(
     detail: `tg_id=${tgId} bytes=${taken}`,
   })
   return { ...given, ...quota }
+}
+
+/** Takes back what a payment added to a quota without periods; one that it set in place of another stays. */
+export function* takeBackQuota(tx: Query, at: Date, payment: Payment, given: Subscription) {
+  const { quotaBytes, quotaPeriod } = payment
+  if (quotaBytes === null || quotaPeriod !== 'none' || given.quotaPeriod !== 'none') return
+  if (given.quotaBytes === null || given.quotaBytes <= quotaBytes) return
+  yield* putQuota(tx, given.uuid, lessened(quotaOf(given), quotaBytes, at))
 }

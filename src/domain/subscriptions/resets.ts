@@ -22,7 +22,7 @@ async function resetPortion(s: Deps): Promise<ListedSubscription[]> {
     for (const found of due) {
       yield* putQuota(tx, found.row.uuid, resetAt(quotaOf(found.row), moment))
       if (!RUNNING.has(subscriptionState(found.row, now))) continue
-      yield* emitTicked(tx, s, now, 'subscription.traffic_reset', subscriptionData(found))
+      yield* emitTicked(tx, s, now, 'subscription.traffic_reset', subscriptionData(found, now))
     }
     return due
   })

@@ -192,7 +192,7 @@ export async function grant(
   const granted = await s.db.tx(function* (tx) {
     const offer = yield* readOffer(tx, order, moment.at)
     const listed = yield* grantIn(tx, actor, moment, number, offer)
-    const data = subscriptionData(listed)
+    const data = subscriptionData(listed, formatTimestamp(moment.at))
     yield* emit(tx, settings, formatTimestamp(moment.at), 'subscription.granted_by_admin', data)
     return listed
   })
@@ -226,7 +226,7 @@ function* changeIn(
   const next = yield* apply(tx, found, at)
   if (!next) return { row: found.row, changed: false }
   if (isWanted(settings, event)) {
-    yield* emit(tx, settings, now, event, subscriptionData({ ...found, row: next }))
+    yield* emit(tx, settings, now, event, subscriptionData({ ...found, row: next }, now))
   }
   yield* audit(tx, actor, now, {
     action,
@@ -289,7 +289,7 @@ export function resume(s: Deps, actor: Actor, uuid: string) {
       yield* resumeWaiting(tx, found.row, pausedMs)
       const row = yield* resumeSubscription(tx, uuid, heldAt, moved)
       if (!row) return null
-      const quota = resumed(quotaOf(row), pausedMs)
+      const quota = resumed(quotaOf(row), heldAt, pausedMs)
       yield* putQuota(tx, uuid, quota)
       return { ...row, ...quota }
     },

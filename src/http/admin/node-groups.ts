@@ -46,10 +46,15 @@ const edition = v.object({
 const params = { code }
 
 /** What a request brings as the rules take it. Throws 400 for a preset whose rule files can't be had. */
-async function fieldsOf<B extends Partial<v.InferOutput<typeof edition>>>(s: Http, body: B) {
+async function fieldsOf<B extends Partial<v.InferOutput<typeof edition>>>(
+  s: Http,
+  body: B,
+  code?: string,
+) {
   const { sort_order: sortOrder, hide_down: hideDown, ...others } = body
   const { routing_preset: routingPreset, routing_ads: routingAds, ...rest } = others
-  await requireGroupRules(s, omitUndefined({ routingPreset, routingAds }))
+  const present = listNodeGroups(s.db).find((group) => group.code === code)
+  await requireGroupRules(s, omitUndefined({ routingPreset, routingAds }), present)
   return { ...rest, sortOrder, hideDown, routingPreset, routingAds }
 }
 
@@ -116,7 +121,7 @@ export const nodeGroupOperations = adminOperations('Nodes', [
       ok: editedNodeGroup,
     },
     async ({ s, actor, params, body }) => {
-      const changes = await fieldsOf(s, await body())
+      const changes = await fieldsOf(s, await body(), params.code)
       const sync = await editNodeGroup(s, actor, params.code, changes)
       return { ...(await readGroupView(s, params.code)), sync }
     },

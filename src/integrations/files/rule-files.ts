@@ -28,13 +28,20 @@ interface Known {
   bytes: Uint8Array<ArrayBuffer>
 }
 
+/** Names that lead nowhere else. */
+const NAME = /^[a-z0-9-]{1,64}\.srs$/
+
 /** Reads files of a folder, each anew when it is another. */
 function createReader(folder: string): RuleFiles['read'] {
   const known = new Map<string, Known>()
   return (name) => {
+    if (!NAME.test(name)) return null
     try {
       const path = join(folder, name)
-      const { ino, size, mtimeMs } = statSync(path)
+      const found = statSync(path)
+      // A device or a pipe would be read for ever.
+      if (!found.isFile()) return null
+      const { ino, size, mtimeMs } = found
       const stamp = `${ino} ${size} ${mtimeMs}`
       const last = known.get(name)
       if (last?.stamp === stamp) return last.bytes

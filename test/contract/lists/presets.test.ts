@@ -26,6 +26,7 @@ let mirrorUrl = ''
 beforeAll(async () => {
   mkdirSync(join(folder, 'cores', 'rules'), { recursive: true })
   for (const name of FILES) writeFileSync(join(folder, 'cores', 'rules', `${name}.srs`), RULES)
+  writeFileSync(join(folder, 'cores', 'secret.srs'), RULES)
   mirror = createServer((request, response) => {
     const isThere = FILES.some((name) => request.url === `/r/${name}.srs`)
     response.writeHead(isThere ? 200 : 404).end(isThere ? RULES : 'none')
@@ -251,7 +252,7 @@ scenarios('GET /rules/{name}', [
     },
     effects: (_w, _given, { text }) => expect(text).toBe('SRS\x01rules'),
   },
-  ...['geoip-ir.srs', 'nothing.srs'].map(
+  ...['geoip-ir.srs', 'nothing.srs', '..%2Fsecret.srs', '..%2Frules%2Fgeoip-ru.srs'].map(
     (name): Scenario => ({
       name: `404 for ${name}, which is not there`,
       world: withFiles,

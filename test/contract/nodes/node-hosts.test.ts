@@ -96,6 +96,16 @@ scenarios('POST /admin/api/nodes/{code}/hosts', [
     request: { path: HOSTS, body: { ...reality, formats: ['xray'] } },
     status: 200,
   },
+  ...['reality', 'hysteria2'].map((transport) =>
+    refuses(
+      { transport, address: 'host.test', sni: 'another.test' },
+      `sni has no meaning with ${transport}`,
+      (w) => {
+        addOffering(w)
+        w.change("update nodes set kind = 'managed' where code = 'nl1'")
+      },
+    ),
+  ),
   refuses({ address: 'host.test' }, /^transport /),
   refuses(
     { ...reality, transport: 'kcp' },

@@ -50,7 +50,7 @@ describe('a subscription with a quota', () => {
     expect(payment()).toMatchObject({ kind: 'traffic', pack: '50gb', source: 'bot' })
     shop.a.pay(payment().external_id)
     const paid = await ada.tap(t.paid)
-    expect(paid.text).toContain('50.0 GB of traffic added')
+    expect(paid.text).toContain('50 GB of traffic added')
     expect(extra()).toEqual({ extra_bytes: 50 * GB, limited_at: null })
   })
 

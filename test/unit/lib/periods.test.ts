@@ -66,6 +66,11 @@ test('a month from a moment keeps the time on the wall when clocks change', () =
   expect(monthFrom('2026-03-15T08:00:00', '2026-10-20T00:00:00')).toBe('2026-11-15T08:00:00')
 })
 
+test('the end of a short day is of that day', () => {
+  // 23:30 of the 29th of March, which has 23 hours in Berlin.
+  expect(monthFrom('2026-01-29T22:30:00', '2026-03-01T00:00:00')).toBe('2026-03-29T21:30:00')
+})
+
 test('a time that the clock leaps over comes as long after midnight as it would have', () => {
   // 02:30 of the 29th of March is none in Berlin.
   expect(monthFrom('2026-01-29T01:30:00', '2026-03-01T00:00:00')).toBe('2026-03-29T01:30:00')

@@ -128,11 +128,14 @@ describe('a period', () => {
 
   test('of one’s own is put off by a pause, one of the calendar is not', () => {
     const pausedMs = 3 * 86_400_000
-    const own = resumed(started(1, 'rolling'), pausedMs)
+    const own = resumed(started(1, 'rolling'), NOW, pausedMs)
     expect([own.resetsAt, own.quotaAnchor]).toEqual(['2026-04-13T12:00:00', '2026-03-13T12:00:00'])
+    // Renewed in the middle of the pause: it has waited from then on.
+    const renewedThen = resumed(started(1, 'rolling'), '2026-03-09T12:00:00', pausedMs)
+    expect(renewedThen.resetsAt).toBe('2026-04-12T12:00:00')
     const month = started(1, 'month')
-    expect(resumed(month, pausedMs)).toBe(month)
-    expect(resumed(NO_QUOTA, pausedMs)).toEqual(NO_QUOTA)
+    expect(resumed(month, NOW, pausedMs)).toBe(month)
+    expect(resumed(NO_QUOTA, NOW, pausedMs)).toEqual(NO_QUOTA)
   })
 })
 

@@ -186,7 +186,7 @@ export function EditNode({ node }: { node: NodeRow }) {
           local={node.kind === 'local'}
         />
       )}
-      {node.transports_json.some(({ type }) => type === 'hysteria2') && (
+      {node.kind === 'managed' && node.transports_json.some(({ type }) => type === 'hysteria2') && (
         <TextField
           label={t.hop}
           hint={node.hysteria_hopping === false ? t.hopWaits : t.hopHint}

@@ -26,17 +26,25 @@ const NEW: Way = {
 /** Whether a CDN may be before it: it is the web's own. */
 const isWeb = (transport: Transport) => transport === 'ws' || transport === 'xhttp'
 
-function Names({ form }: { form: Form<Way> & { values: Values } }) {
+interface FieldsProps {
+  kind: NodeRow['kind']
+  form: Form<Way> & { values: Values }
+}
+
+function Names({ kind, form }: FieldsProps) {
   const t = nodeTexts().hosts
   const { transport, sni } = form.values
   return (
     <>
-      <TextField
-        label={nodeTexts().sni}
-        hint={isWeb(transport) ? t.sniWeb : t.empty}
-        mono
-        {...form.field('sni')}
-      />
+      {/* A node of ours lets in by its own name alone. */}
+      {(isWeb(transport) || kind === 'external') && (
+        <TextField
+          label={nodeTexts().sni}
+          hint={isWeb(transport) ? t.sniWeb : t.empty}
+          mono
+          {...form.field('sni')}
+        />
+      )}
       {isWeb(transport) && (
         <>
           {sni.trim() !== '' && <Note>{t.cdn[transport as 'ws' | 'xhttp']}</Note>}
@@ -50,7 +58,7 @@ function Names({ form }: { form: Form<Way> & { values: Values } }) {
   )
 }
 
-function Fields({ form }: { form: Form<Way> & { values: Values } }) {
+function Fields({ kind, form }: FieldsProps) {
   const t = nodeTexts().hosts
   return (
     <>
@@ -71,7 +79,7 @@ function Fields({ form }: { form: Form<Way> & { values: Values } }) {
         />
       </div>
       <TextField label={t.label} hint={t.labelHint} maxLength={128} {...form.field('label')} />
-      <Names form={form} />
+      <Names kind={kind} form={form} />
       {form.values.transport !== 'hysteria2' && (
         <SelectField
           label={t.fingerprint}
@@ -128,17 +136,24 @@ export function AddHost({ node, close }: { node: NodeRow; close: () => void }) {
             {...form.field('transport')}
             onValue={(transport) =>
               // What the other one has no field for goes with it.
-              form.set({ transport, host: '', path: '', fingerprint: '' })
+              form.set({ transport, sni: '', host: '', path: '', fingerprint: '' })
             }
           />
         )}
-        <Fields form={form as unknown as Form<Way> & { values: Values }} />
+        <Fields kind={node.kind} form={form as unknown as Form<Way> & { values: Values }} />
       </FormBox>
     </Dialog>
   )
 }
 
-export function EditHost({ host, close }: { host: HostRow; close: () => void }) {
+interface EditProps {
+  host: HostRow
+  /** Of its node. */
+  kind: NodeRow['kind']
+  close: () => void
+}
+
+export function EditHost({ host, kind, close }: EditProps) {
   const t = nodeTexts().hosts
   const { id, node, enabled, sort_order, ...initial } = host
   const form = useForm({
@@ -160,7 +175,7 @@ export function EditHost({ host, close }: { host: HostRow; close: () => void }) 
     <Dialog title={t.edit(host.label || host.address)} onClose={close}>
       <FormBox form={form} extra={cancel(close)}>
         <p class="muted">{transportNames()[host.transport]}</p>
-        <Fields form={form as unknown as Form<Way> & { values: Values }} />
+        <Fields kind={kind} form={form as unknown as Form<Way> & { values: Values }} />
       </FormBox>
     </Dialog>
   )

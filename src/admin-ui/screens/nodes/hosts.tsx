@@ -110,7 +110,7 @@ export function Hosts({ node }: { node: NodeRow }) {
         }
       </Loaded>
       {open === 'new' && <AddHost node={node} close={close} />}
-      {open !== null && open !== 'new' && <EditHost host={open} close={close} />}
+      {open !== null && open !== 'new' && <EditHost host={open} kind={node.kind} close={close} />}
     </section>
   )
 }
