@@ -1,7 +1,13 @@
 /** Another link in place of one that others may know. */
 import type { Query } from '#db/engine/database.ts'
+import { readNodesOf } from '#db/node-groups.ts'
 import type { User } from '#db/schema/index.ts'
-import { readUnexpiredOfUser, readUnrevokedOfUser, renameClient } from '#db/subscriptions.ts'
+import {
+  listActiveOfUser,
+  readUnexpiredOfUser,
+  readUnrevokedOfUser,
+  renameClient,
+} from '#db/subscriptions.ts'
 import { deleteOtherTokens, updateUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { randomToken, randomUuid } from '#src/lib/random.ts'
@@ -25,6 +31,23 @@ function* renameClients(tx: Query, tgId: number, now: string) {
     if (told.has(row.uuid)) changed.push(row, { ...row, uuid: renamed })
   }
   return changed
+}
+
+/** How long is waited for nodes that are read before. */
+const READ_MS = 1500
+
+/** Counts against quotas what a customer has moved until now: their new clients count from 0. */
+async function countUntilNow(s: Deps, tgId: number): Promise<void> {
+  const now = formatTimestamp(s.clock.now())
+  const codes = await s.db.read(function* (q) {
+    const found = new Set<string>()
+    for (const row of yield* listActiveOfUser(q, tgId, now)) {
+      if (row.quotaBytes === null) continue
+      for (const { code } of yield* readNodesOf(q, row)) found.add(code)
+    }
+    return found
+  })
+  await Promise.all(Array.from(codes, (code) => s.nodeSync.readNode(code, READ_MS)))
 }
 
 interface Rotation {
@@ -52,6 +75,7 @@ export async function rotateToken(
   number: number,
   keepImported = false,
 ): Promise<string> {
+  await countUntilNow(s, (await s.db.read((q) => readKnownUser(q, number))).tgId)
   const rotation = { token: randomToken(), now: formatTimestamp(s.clock.now()), keepImported }
   const { token, clients } = await s.db.tx(function* (tx) {
     return yield* rotateIn(tx, actor, yield* readKnownUser(tx, number), rotation)
@@ -70,6 +94,8 @@ export async function resetOwnLink(
   tgId: number,
   from: string,
 ): Promise<string> {
+  const present = await s.db.read((q) => readKnownUser(q, tgId))
+  if (present.token === from) await countUntilNow(s, present.tgId)
   const at = s.clock.now()
   const rotation = { token: randomToken(), now: formatTimestamp(at), keepImported: false }
   const { token, clients } = await s.db.tx(function* (tx) {
