@@ -189,7 +189,8 @@ describe('who has used up all', () => {
   })
 
   test('is told once, with the day on which it comes back, also when a reading repeats', async () => {
-    const uuid = await limitedOne({ quota_period: 'month', resets_at: '2026-04-01T00:00:00' })
+    const month = { quota_period: 'month', resets_at: '2026-04-01T00:00:00' }
+    const uuid = await limitedOne({ ...month, expires_at: inSeconds(w, 60 * DAY) })
     await use('de1', uuid, GB)
     await use('de1', uuid, 0)
     await use('de1', uuid, 5)

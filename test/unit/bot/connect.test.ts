@@ -134,7 +134,8 @@ test('whose link ends while they ask gets no code that would outlive it', async 
     createConnectLink(w.s, link),
   ])
   expect(ended.status).toBe('fulfilled')
-  expect(asked).toMatchObject({ status: 'rejected', reason: { status: 404 } })
+  // Whichever was first: refused, or given a code that went with the link.
+  if (asked.status === 'rejected') expect(asked.reason).toMatchObject({ status: 404 })
   expect(all('select * from link_codes')).toEqual([])
 })
 
