@@ -329,10 +329,13 @@ describe('the shop', () => {
       'days',
       'price',
       'currency',
+      'quota_gb',
+      'quota_period',
       'price_stars',
       'sort_order',
       'archived',
       'node_group',
+      'hwid_limit',
     ])
     expect(await inspect(page, 'api-fields')).toEqual([])
     await close(page)

@@ -1,4 +1,6 @@
 /** Every route under made-up requests: no fault, and no answer that the description of the API does not have. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { GATEWAY_IDS } from '#src/integrations/payments/index.ts'
 import { fingerprintOf } from '#src/lib/host-key.ts'
@@ -25,6 +27,7 @@ const REFUSED = 'https://localhost:9'
 
 const ENVIRONMENT = {
   ...PLAIN,
+  CORES_DIR: 'cores',
   LOG_LEVEL: 'info',
   ...APIS_NOWHERE,
   PROVIDER_B_API_URL: NOWHERE,
@@ -41,6 +44,10 @@ const ENVIRONMENT = {
   CRYPTOBOT_TOKEN: '777:token-of-the-app',
   CRYPTOBOT_ENABLED: 'true',
 }
+
+const GROUP = 'group-1'
+/** A file of rules. */
+const RULES = 'geoip-ru'
 
 /** Of the catalogue, and of every made-up one. */
 const APPS = ['happ']
@@ -92,6 +99,12 @@ async function seed(a: Area, server: Server) {
   for (const n of numbers(100)) {
     await post('/nodes/provision-guide', { label: `Server ${n}`, address: '127.0.0.1' })
   }
+  await post('/node-groups', { code: GROUP, label: 'A group', nodes: nodes.slice(0, 3) })
+  for (const code of nodes) {
+    await post(`/nodes/${code}/hosts`, { transport: 'reality', address: '127.0.0.1' })
+  }
+  mkdirSync(join(a.dir, 'cores', 'rules'), { recursive: true })
+  writeFileSync(join(a.dir, 'cores', 'rules', `${RULES}.srs`), 'SRS\x01rules')
   for (const code of plans) await post('/plans', { code, label: code, days: 30, price: 10 })
   for (const node of ['de1', ...nodes.slice(0, 3)]) {
     await post('/users/bulk', { tg_ids: users, action: 'grant', node, plan: '1m' })
@@ -123,11 +136,15 @@ async function seed(a: Area, server: Server) {
       provider_id: [...GATEWAY_IDS],
       payment_id: payments,
       orphan_id: column<number>('select id as value from orphan_payments'),
-      id: column<string>('select id as value from events'),
+      id: [
+        ...column<string>('select id as value from events'),
+        ...column<number>('select id as value from node_hosts'),
+      ],
       app: APPS,
       name: [
         assetOf((await server.call('/cabinet.html')).text),
         assetOf((await server.call('/admin')).text),
+        RULES,
       ],
     },
     queries: { cursor: [cursor] },
@@ -139,7 +156,10 @@ async function seed(a: Area, server: Server) {
       tg_id: users,
       provider: [...GATEWAY_IDS],
       payment_id: payments,
-      fingerprint: [fingerprintOf(HOST_KEY)],
+      node_group: [GROUP],
+      // Of hosts: what is left to the node.
+      ...{ sni: [''], host: [''], path: [''] },
+      fingerprint: [fingerprintOf(HOST_KEY), ''],
       id: APPS,
       // Made-up addresses might be somebody's.
       url: [REFUSED, ...numbers(4).map((n) => `${REFUSED}/${n}`), NOWHERE, ''],
