@@ -66,7 +66,7 @@ test('without quotas no screen says anything of them', async () => {
   const page = await panel.open({ hash: '#/subscriptions' })
   await rows(page).first().waitFor()
   expect(await filters(page).getByRole('button').allTextContents()).toEqual([
-    ...['All', 'Active', 'On hold', 'Expired', 'Revoked'],
+    ...['All', 'Active', 'On hold', 'Switched off', 'Expired', 'Revoked'],
   ])
   expect(await page.locator('.usage').count()).toBe(0)
   await visit(page, '/plans')
