@@ -26,6 +26,10 @@ const NEW: Way = {
 /** Whether a CDN may be before it: it is the web's own. */
 const isWeb = (transport: Transport) => transport === 'ws' || transport === 'xhttp'
 
+/** Whether a host may have a server name of its own: a node of ours lets in by its own alone. */
+const hasName = (transport: Transport, kind: NodeRow['kind']) =>
+  isWeb(transport) || kind === 'external'
+
 interface FieldsProps {
   kind: NodeRow['kind']
   form: Form<Way> & { values: Values }
@@ -36,8 +40,7 @@ function Names({ kind, form }: FieldsProps) {
   const { transport, sni } = form.values
   return (
     <>
-      {/* A node of ours lets in by its own name alone. */}
-      {(isWeb(transport) || kind === 'external') && (
+      {hasName(transport, kind) && (
         <TextField
           label={nodeTexts().sni}
           hint={isWeb(transport) ? t.sniWeb : t.empty}
@@ -116,7 +119,11 @@ export function AddHost({ node, close }: { node: NodeRow; close: () => void }) {
       ok(
         api.nodes[':code'].hosts.$post({
           param: { code: node.code },
-          json: { ...values, formats: formats as Formats },
+          json: {
+            ...values,
+            formats: formats as Formats,
+            ...(hasName(values.transport, node.kind) ? {} : { sni: '' }),
+          },
         }),
       ),
     done: ({ address }) => {
@@ -136,7 +143,7 @@ export function AddHost({ node, close }: { node: NodeRow; close: () => void }) {
             {...form.field('transport')}
             onValue={(transport) =>
               // What the other one has no field for goes with it.
-              form.set({ transport, sni: '', host: '', path: '', fingerprint: '' })
+              form.set({ transport, host: '', path: '', fingerprint: '' })
             }
           />
         )}
