@@ -14,6 +14,7 @@ const area = useAreas()
 const on = useEngines()
 const FULL = process.env.FULL === '1'
 const READINGS = FULL ? 10_000 : 400
+const KILLS = FULL ? 500 : 24
 const CLIENTS = 5
 const GB = 1024 ** 3
 /** As the racer's node counts. */
@@ -45,12 +46,12 @@ test.each(ENGINES)(
     let counted = 0
     let kills = 0
     const race = async () => {
-      while (counted < READINGS) {
+      while (counted < READINGS || kills < KILLS) {
         const racer = start(READINGS)
         const before = counted
         // Long enough to begin, and then anywhere in a reading.
         while (countedBy(racer) === 0 && counted === before) await pause(5)
-        await pause(random() * (FULL ? 400 : 3000))
+        await pause(random() * 800)
         await racer.kill()
         kills++
         counted += countedBy(racer)
