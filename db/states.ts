@@ -1,5 +1,5 @@
 /**
- * The states of a subscription in SQL: revoked, disabled, held, expired, active, of which the first that fits is its own (interface, "States and
+ * The states of a subscription in SQL: revoked, disabled, held, expired, limited, active, of which the first that fits is its own (interface, "States and
  * transitions"); `subscriptionState` of the domain says the same of a row. As text, which statements of hot paths and triggers are
  * made of. SQLite takes a partial index only for the very words of its condition: these are theirs (db/schema/subscriptions.ts).
  */

@@ -141,8 +141,6 @@ export const termDays = integer(0, MAX_DAYS)
 export const planDays = integer(0, MAX_DAYS, 1)
 /** From a first use on. */
 export const startSeconds = integer(1, MAX_DAYS * 86_400)
-/** Of what is sold. */
-export const soldDays = integer(1, MAX_DAYS)
 export const MAX_PRICE = 1_000_000_000
 export const price = integer(0, MAX_PRICE)
 export const priceStars = integer(1, 1_000_000)

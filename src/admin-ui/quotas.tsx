@@ -20,8 +20,11 @@ const MOST_GB = 1_000_000
 /** `100 GB a month` */
 export function quotaText(gb: number, period: QuotaPeriod): string {
   const t = words()
-  return t.per[period](t.gb(number(gb)))
+  return t.per[period](gbText(gb))
 }
+
+/** `100 GB` */
+export const gbText = (gb: number): string => words().gb(number(gb))
 
 /** What a subscription has used of what it may, with the day of the next period; of one without a limit what it has used. */
 export function Usage({ subscription }: { subscription: Subscription }) {

@@ -6,10 +6,9 @@ import type { QuotaPeriod } from '#db/quota-periods.ts'
 import type { Quota } from '#db/quotas.ts'
 import type { Node, Plan } from '#db/schema/index.ts'
 import { nextCalendarPeriod, nextMonthFrom } from '#src/lib/periods.ts'
+import { GB } from '#src/lib/sizes.ts'
 import { formatTimestamp, later, parseTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
-
-export const GB = 1024 ** 3
 
 /** What is sold: null is without a limit. */
 export interface SoldQuota {
@@ -95,11 +94,12 @@ function settled(quota: Quota, at: Date): Quota {
 /** When the next period begins. */
 function nextReset({ quotaPeriod, quotaAnchor }: Quota, { at, timeZone }: Moment): string | null {
   if (quotaPeriod === 'none') return null
-  const next =
-    quotaPeriod === 'rolling'
-      ? nextMonthFrom(timeZone, quotaAnchor === null ? at : parseTimestamp(quotaAnchor), at)
-      : nextCalendarPeriod(timeZone, quotaPeriod, at)
-  return formatTimestamp(next)
+  if (quotaPeriod !== 'rolling') {
+    return formatTimestamp(nextCalendarPeriod(timeZone, quotaPeriod, at))
+  }
+  // One that is still to come, which only an archive can bring, may lie where no month follows.
+  const anchor = quotaAnchor === null ? at : parseTimestamp(quotaAnchor)
+  return formatTimestamp(nextMonthFrom(timeZone, anchor < at ? anchor : at, at))
 }
 
 /** From now on by another quota, of which nothing is used. */

@@ -1,7 +1,7 @@
 /** Traffic as customers read it: in MB or GB of 1024s, no larger unit, so that what is sold is said by the number that it has. */
 
 const MB = 1024 ** 2
-const GB = 1024 ** 3
+export const GB = 1024 ** 3
 
 /** At most one digit after the point. */
 const formatted = (value: number, lang: string, unit?: 'megabyte' | 'gigabyte'): string =>

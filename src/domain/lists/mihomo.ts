@@ -1,7 +1,7 @@
 /** The connection list as a Mihomo (Clash.Meta) profile in YAML. */
 import type { GrpcEntry, Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
 import { wantsHybridKeyShare } from './entries.ts'
-import { mihomoRules, REMOTE_DNS, type Routing } from './routing.ts'
+import { mihomoRules, PRIVATE_CIDRS, PRIVATE_DOMAINS, REMOTE_DNS, type Routing } from './routing.ts'
 
 export type MihomoEntry = RealityEntry | GrpcEntry | WsEntry | Hysteria2Entry
 
@@ -10,11 +10,6 @@ type Yaml = string | number | boolean | Yaml[] | { [key: string]: Yaml | undefin
 const PROXY_GROUP = 'Proxy'
 const AUTO_GROUP = 'Auto'
 const TEST_URL = 'https://www.gstatic.com/generate_204'
-
-const PRIVATE_IPV4 = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16']
-PRIVATE_IPV4.push('172.16.0.0/12', '192.168.0.0/16', '224.0.0.0/4', '255.255.255.255/32')
-const PRIVATE_IPV6 = ['::1/128', 'fc00::/7', 'fe80::/10', 'ff00::/8']
-const PRIVATE_SUFFIXES = ['localhost', 'local', 'lan', 'home.arpa', 'internal']
 
 /** A whole profile: names resolved at the node, private ranges direct, the rest through the group. */
 export function mihomoList(entries: MihomoEntry[], routing: Routing | null = null): string {
@@ -61,7 +56,7 @@ function dns(isRouted: boolean): Yaml {
     ipv6: true,
     'enhanced-mode': 'fake-ip',
     'fake-ip-range': '198.18.0.1/16',
-    'fake-ip-filter': PRIVATE_SUFFIXES.map((suffix) => `+.${suffix}`),
+    'fake-ip-filter': PRIVATE_DOMAINS.map((suffix) => `+.${suffix}`),
     nameserver: isRouted ? proxied : encrypted,
     'direct-nameserver': isRouted ? ['system'] : undefined,
     // The system's resolver too: where public ones are blocked a node's name must still resolve.
@@ -71,9 +66,10 @@ function dns(isRouted: boolean): Yaml {
 
 function rules(routing: Routing | null): string[] {
   return [
-    ...PRIVATE_SUFFIXES.map((suffix) => `DOMAIN-SUFFIX,${suffix},DIRECT`),
-    ...PRIVATE_IPV4.map((cidr) => `IP-CIDR,${cidr},DIRECT,no-resolve`),
-    ...PRIVATE_IPV6.map((cidr) => `IP-CIDR6,${cidr},DIRECT,no-resolve`),
+    ...PRIVATE_DOMAINS.map((suffix) => `DOMAIN-SUFFIX,${suffix},DIRECT`),
+    ...PRIVATE_CIDRS.map(
+      (cidr) => `${cidr.includes(':') ? 'IP-CIDR6' : 'IP-CIDR'},${cidr},DIRECT,no-resolve`,
+    ),
     ...(routing ? mihomoRules(routing) : []),
     `MATCH,${PROXY_GROUP}`,
   ]

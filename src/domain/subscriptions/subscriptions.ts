@@ -290,7 +290,7 @@ export function resume(s: Deps, actor: Actor, uuid: string) {
       const row = yield* resumeSubscription(tx, uuid, heldAt, moved)
       if (!row) return null
       const quota = resumed(quotaOf(row), heldAt, pausedMs)
-      yield* putQuota(tx, uuid, quota)
+      if (quota.resetsAt !== row.resetsAt) yield* putQuota(tx, uuid, quota)
       return { ...row, ...quota }
     },
   })
@@ -363,7 +363,7 @@ export async function resetSubscriptionTraffic(
     for (const { kind, code } of own) {
       yield* resetTrafficIn(tx, uuid, kind === 'local' ? LOCAL_CORE : managedCoreName(code))
     }
-    yield* putQuota(tx, uuid, unused(quotaOf(found.row)))
+    if (found.row.quotaBytes !== null) yield* putQuota(tx, uuid, unused(quotaOf(found.row)))
     yield* audit(tx, actor, now, { action: 'subscription.reset-traffic', object: uuid })
     return { row: found.row, nodes: own }
   })

@@ -10,7 +10,6 @@ import {
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { extraGb, quotaGb, quotaPeriod } from '#db/values.ts'
 import { groupLabels } from '#src/domain/labels.ts'
-import { GB } from '#src/domain/quotas.ts'
 import { editSubscription, extend } from '#src/domain/subscriptions/expiry.ts'
 import {
   disable,
@@ -21,6 +20,7 @@ import {
   revoke,
 } from '#src/domain/subscriptions/subscriptions.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
+import { GB } from '#src/lib/sizes.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { integer, timestamp, timestampText } from '#src/lib/values.ts'
 import { paged } from '../answers.ts'

@@ -6,7 +6,6 @@ import {
   begun,
   counted,
   edited,
-  GB,
   leftOf,
   NO_QUOTA,
   renewed,
@@ -15,6 +14,7 @@ import {
   type SoldQuota,
   withExtra,
 } from '#src/domain/quotas.ts'
+import { GB } from '#src/lib/sizes.ts'
 
 const AT = new Date('2026-03-10T12:00:00Z')
 const NOW = '2026-03-10T12:00:00'
@@ -124,6 +124,11 @@ describe('a period', () => {
     const quota = started(1, 'rolling', { quotaAnchor: '2026-01-31T10:00:00' })
     const next = resetAt(quota, { at: new Date('2026-05-02T00:00:00Z'), timeZone: 'UTC' })
     expect(next.resetsAt).toBe('2026-05-31T10:00:00')
+  })
+
+  test('of one’s own that an archive lets begin at the end of time stops no other', () => {
+    const quota = started(1, 'rolling', { quotaAnchor: '9999-12-31T23:59:59' })
+    expect(resetAt(quota, LATER).resetsAt).toBe('2026-04-20T08:00:00')
   })
 
   test('of one’s own is put off by a pause, one of the calendar is not', () => {

@@ -1,4 +1,5 @@
 /** Makes a traffic pack, or changes one. */
+
 import { api, ok } from '#src/admin-ui/api.ts'
 import { boot } from '#src/admin-ui/boot.ts'
 import { Button } from '#src/admin-ui/kit/button.tsx'
@@ -6,6 +7,7 @@ import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
 import { NumberField, TextField } from '#src/admin-ui/kit/field.tsx'
 import { type Form, FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
+import { GbField } from '#src/admin-ui/quotas.tsx'
 import { common } from '#src/admin-ui/texts.ts'
 import { type Pack, packsChanged, packTexts } from './pack-texts.ts'
 
@@ -31,15 +33,7 @@ function Fields({ form, focus }: { form: Form<Values>; focus?: boolean }) {
         {...form.field('label')}
       />
       <div class="cols">
-        <NumberField
-          label={t.gb}
-          hint={t.gbHint}
-          unit="GB"
-          min={1}
-          max={1_000_000}
-          required
-          {...form.field('gb')}
-        />
+        <GbField label={t.gb} hint={t.gbHint} min={1} required {...form.field('gb')} />
         <NumberField
           label={t.price}
           unit={boot.currency}

@@ -1,4 +1,5 @@
 /** The traffic packs: what is sold beside quotas, for how much, in which order. */
+
 import { useState } from 'preact/hooks'
 import { api, ok } from '#src/admin-ui/api.ts'
 import { money, number } from '#src/admin-ui/format.ts'
@@ -10,6 +11,7 @@ import { Reorder } from '#src/admin-ui/kit/reorder.tsx'
 import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toast, toastError } from '#src/admin-ui/kit/toast.tsx'
 import { useAction, useQuery } from '#src/admin-ui/query.ts'
+import { gbText } from '#src/admin-ui/quotas.tsx'
 import { CreatePack, EditPack } from './pack-form.tsx'
 import { type Pack, packsChanged, packTexts } from './pack-texts.ts'
 
@@ -45,7 +47,7 @@ function PackRow({ pack, edit }: { pack: Pack; edit: (pack: Pack) => void }) {
       <div class="plan-name">
         <b>{pack.label}</b>
         <small class="muted">
-          <span class="mono">{pack.code}</span> · {number(pack.gb)} GB
+          <span class="mono">{pack.code}</span> · {gbText(pack.gb)}
         </small>
       </div>
       <div class="plan-price">

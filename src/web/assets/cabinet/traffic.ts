@@ -1,6 +1,6 @@
 /** Traffic: what plans have, and what of it a subscription has used. */
 import type { ShopAnswer } from '#src/http/schemas/payment.ts'
-import { partTexts, sizeText } from '#src/lib/sizes.ts'
+import { GB, partTexts, sizeText } from '#src/lib/sizes.ts'
 import type { Subscription } from './account.ts'
 import { within } from './parts.ts'
 import { fill, nearDay, texts } from './words.ts'
@@ -10,7 +10,7 @@ const { lang } = document.documentElement
 /** A plan's name, with its traffic where that has a limit. */
 export const planName = ({ label, quota_gb, quota_period }: ShopAnswer['plans'][number]): string =>
   quota_gb && quota_period
-    ? `${label} · ${fill(texts.quota[quota_period], { size: sizeText(quota_gb * 1024 ** 3, lang) })}`
+    ? `${label} · ${fill(texts.quota[quota_period], { size: sizeText(quota_gb * GB, lang) })}`
     : label
 
 /** When a quota begins anew, or how; a period that the subscription does not live to see is none. */
