@@ -208,7 +208,7 @@ scenarios('GET /admin/api/me', [
     name: '200 and nobody for what the database keeps of a session',
     given: async (w) => {
       await newSession(w)
-      return `panel_admin=${w.rows('select token from admin_sessions')[1].token}`
+      return `panel_admin=${w.rows('select token from admin_sessions order by id')[1].token}`
     },
     request: me,
     status: 200,
