@@ -25,15 +25,24 @@ export function cpuShare(): () => number {
   }
 }
 
-/** Status and length of the answer that begins a buffer, headers included. Throws unless it is a 200 or 503 with a length. */
+const LAST_CHUNK = '\r\n0\r\n\r\n'
+
+/**
+ * Status and length of the answer that begins a buffer, headers included; null until that is known. Throws unless it is a 200 or 503 with
+ * a length or in chunks.
+ */
 function readAnswer(buffer: Buffer): { status: number; length: number } | null {
   const end = buffer.indexOf('\r\n\r\n')
   if (end < 0) return null
   const head = buffer.toString('latin1', 0, end)
   const status = Number(/^HTTP\/1\.1 (200|503)/.exec(head)?.[1])
   if (Number.isNaN(status)) throw new Error(`answer: ${head.slice(0, 200)}`)
+  if (/\r\ntransfer-encoding: chunked/i.test(head)) {
+    const last = buffer.indexOf(LAST_CHUNK, end)
+    return last < 0 ? null : { status, length: last + LAST_CHUNK.length }
+  }
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
-  if (length === undefined) throw new Error('an answer has no Content-Length')
+  if (length === undefined) throw new Error('an answer has no length')
   return { status, length: end + 4 + Number(length) }
 }
 

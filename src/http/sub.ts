@@ -19,6 +19,7 @@ import { askOwner, type FindOwner, type FoundOwner } from './list-owners.ts'
 import { openOperations, operation } from './operation.ts'
 import { botUrl, choice, currentCatalogue, language } from './pages.ts'
 import { appPage, type LinkOwner, userPage } from './sub-pages.ts'
+import { textBody } from './text-body.ts'
 import { queryParameter } from './validate.ts'
 
 const unknownToken = () => refusal('not-found')
@@ -91,7 +92,8 @@ function listOf(
   const stale =
     owner.staleSeconds === undefined ? undefined : { 'x-stale': `${owner.staleSeconds}` }
   // A plain object: the Node adapter writes it as it is, without building Headers.
-  return new Response(body, { headers: { ...headers, ...s.lists.headers, ...active, ...stale } })
+  const all = { ...headers, ...s.lists.headers, ...active, ...stale }
+  return new Response(textBody(body), { headers: all })
 }
 
 /** The list for a device that needs no admission; null for one that does. */

@@ -2,7 +2,7 @@
 import { type ListEntry, wantsHybridKeyShare, type XhttpEntry } from './entries.ts'
 import { mihomoList } from './mihomo.ts'
 import type { Routing } from './routing.ts'
-import { base64Body, linksBody } from './share-links.ts'
+import { linksBody } from './share-links.ts'
 import { singboxList } from './singbox.ts'
 import { xrayArray, xrayList } from './xray.ts'
 
@@ -26,10 +26,17 @@ const routingFor = (entries: ListEntry[], { routing = null }: ListOptions) =>
   entries.length > 0 ? routing : null
 
 /** The body of a list. Without usable entries: empty (base64, links) or a config without servers. */
-export function renderList(format: ListFormat, entries: ListEntry[], options: ListOptions): string {
+export const renderList = (format: ListFormat, entries: ListEntry[], options: ListOptions) =>
+  encodeList(format, writeList(format, entries, options))
+
+/** A list as its format is sent. Links are ASCII, which btoa takes as it is. */
+export const encodeList = (format: ListFormat, text: string): string =>
+  format === 'base64' ? btoa(text) : text
+
+/** A list before that. */
+export function writeList(format: ListFormat, entries: ListEntry[], options: ListOptions): string {
   switch (format) {
     case 'base64':
-      return base64Body(linkEntries(entries, options))
     case 'links':
       return linksBody(linkEntries(entries, options))
     case 'mihomo': {

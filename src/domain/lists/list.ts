@@ -15,9 +15,10 @@ import {
 import type { Services } from '#src/services.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type ListSource, listEntries } from './entries.ts'
-import { type ListFormat, renderList } from './formats.ts'
+import { encodeList, type ListFormat, writeList } from './formats.ts'
 import { ownListHeaders } from './headers.ts'
 import { type Routing, routingHeader } from './routing.ts'
+import { createSharedLists } from './shared-lists.ts'
 
 type Deps = Pick<Services, 'config'>
 
@@ -152,6 +153,7 @@ function routingIn(
 /** A writer of lists. */
 export function createUserLists(s: Deps) {
   const pages = new URL(subLink(s.config)).href
+  const shared = createSharedLists<Catalogue>()
   return (
     owner: ListOwner,
     token: string,
@@ -179,10 +181,17 @@ export function createUserLists(s: Deps) {
     const routing = catalogue.routingOf(subscriptions)
     const format = formatOf(variant, catalogue)
     const sources = sourcesOf(subscriptions, catalogue, now)
-    const entries = listEntries(sources, format === 'xray-array' ? 'xray' : format)
-    const body = renderList(format, entries, { brandName, ...variant, routing })
+    const write = (of: ListSource[]) => {
+      const entries = listEntries(of, format === 'xray-array' ? 'xray' : format)
+      return writeList(format, entries, { brandName, ...variant, routing })
+    }
+    // All else that a list of one subscription says is the catalogue's.
+    const { singboxVersion, wsAndXhttp } = variant
+    const how = [format, singboxVersion, wsAndXhttp, routing === null, subscriptions[0]?.nodeGroup]
+    const text =
+      subscriptions.length === 1 ? shared(catalogue, how.join(), sources, write) : write(sources)
     return {
-      body,
+      body: encodeList(format, text),
       headers: {
         ...catalogue.listHeaders,
         ...own,

@@ -1,4 +1,4 @@
-/** Share links, one per entry, and the two list bodies made of them. */
+/** Share links, one per entry, and the list made of them. */
 import type { GrpcEntry, Hysteria2Entry, ListEntry, RealityEntry, XhttpEntry } from './entries.ts'
 import { XHTTP_EXTRA } from './xmux.ts'
 
@@ -93,11 +93,6 @@ function writeInbound(entry: ListEntry): WrittenInbound {
 /** All links, one per line. Empty without entries. */
 export function linksBody(entries: ListEntry[]): string {
   return entries.map(shareLink).join('\n')
-}
-
-/** All links as one base64 text. Empty without entries. Links are ASCII, which btoa takes as it is. */
-export function base64Body(entries: ListEntry[]): string {
-  return btoa(linksBody(entries))
 }
 
 const publicTls = ({ sni, fingerprint }: XhttpEntry) => ({

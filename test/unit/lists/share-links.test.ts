@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { listEntries, wantsHybridKeyShare } from '#src/domain/lists/entries.ts'
-import { base64Body, linksBody, shareLink } from '#src/domain/lists/share-links.ts'
+import { renderList } from '#src/domain/lists/formats.ts'
+import { linksBody, shareLink } from '#src/domain/lists/share-links.ts'
 import { readCertificate } from '#src/domain/nodes/certificates.ts'
 import { hysteriaAuth } from '#src/domain/nodes/hysteria-auth.ts'
 import {
@@ -16,6 +17,9 @@ import {
 } from '#test/fixtures/lists/samples.ts'
 import { parseBase64Body, parseShareLink } from '#test/fixtures/lists/share-link-parser.ts'
 import { unchecked } from '#test/support/unchecked.ts'
+
+const base64Body = (entries: Parameters<typeof linksBody>[0]) =>
+  renderList('base64', entries, { brandName: '', singboxVersion: null, wsAndXhttp: true })
 
 const names = (sources: Parameters<typeof listEntries>[0]) =>
   listEntries(sources).map((entry) => entry.name)
