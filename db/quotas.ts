@@ -2,7 +2,7 @@
 import { ask, type Query, type Reading, run } from './engine/database.ts'
 import { byIndex, param } from './engine/dialect.ts'
 import { eq, sql } from './engine/orm.ts'
-import { writtenValues } from './engine/question.ts'
+import { built, field, input, writtenValues } from './engine/question.ts'
 import { type Subscription, subscriptions } from './schema/index.ts'
 import { isNearLimit, RESETS } from './states.ts'
 import { type ListedSubscription, listed } from './subscriptions.ts'
@@ -33,24 +33,42 @@ export const quotaOf = (row: Quota): Quota => ({
   quotaNotice: row.quotaNotice,
 })
 
+const put = built<Quota & { uuid: string }, unknown>((q) =>
+  q
+    .update(subscriptions)
+    .set({
+      quotaBytes: sql`${field('quotaBytes')}`,
+      quotaPeriod: sql`${field('quotaPeriod')}`,
+      quotaAnchor: sql`${field('quotaAnchor')}`,
+      usedBytes: sql`${field('usedBytes')}`,
+      usedRest: sql`${field('usedRest')}`,
+      extraBytes: sql`${field('extraBytes')}`,
+      resetsAt: sql`${field('resetsAt')}`,
+      limitedAt: sql`${field('limitedAt')}`,
+      quotaNotice: sql`${field('quotaNotice')}`,
+    })
+    .where(eq(subscriptions.uuid, input('uuid'))),
+)
+
 /** Sets what a subscription may use and has used. */
-export function* putQuota(tx: Query, uuid: string, quota: Quota) {
-  yield* run(tx.update(subscriptions).set(quota).where(eq(subscriptions.uuid, uuid)))
+export function* putQuota(_tx: Query, uuid: string, quota: Quota) {
+  yield* ask(put, { ...quota, uuid })
 }
 
-/**
- * Subscriptions whose period is over, `limit` at a time. One that is held waits with months of its own: they go on when it does.
- */
-export const dueResets = (q: Reading, now: string, limit: number) =>
+/** One that is held waits with months of its own: they go on when it does. */
+const dueResets = (q: Reading) =>
   listed(q)
     .where(
-      sql`${sql.raw(RESETS)} and ${subscriptions.resetsAt} <= ${now}
+      sql`${sql.raw(RESETS)} and ${subscriptions.resetsAt} <= ${input('now')}
         and (${subscriptions.heldAt} is null or ${subscriptions.quotaPeriod} <> 'rolling')`,
     )
-    .limit(limit)
+    .limit(field('limit'))
 
-export function* readDueResets(q: Reading, now: string, limit: number) {
-  return (yield* run(dueResets(q, now, limit))) as ListedSubscription[]
+const due = built<{ now: string; limit: number }, ListedSubscription[]>(dueResets)
+
+/** Subscriptions whose period is over, `limit` at a time. */
+export function* readDueResets(_q: Reading, now: string, limit: number) {
+  return yield* ask(due, { now, limit })
 }
 
 /** Of each of them the nodes of its group too, or its own. */

@@ -13,6 +13,7 @@ export const PARTS = [
   'listing',
   'sync',
   'backup',
+  'resets',
   'login',
   'grants',
   'engines',
@@ -29,7 +30,7 @@ export const HELP = `Measures the service on Node and Bun and prints one table (
   npm run bench -- --runtimes node       one runtime; Bun is BUN_BIN, else the one in PATH
   npm run bench -- --quick               small sizes and short runs: whether it works, not how fast it is
 
-  --users N          users of sub, processes, listing, grants and engines, each with 3 subscriptions and 3 devices (100000);
+  --users N          users of sub, processes, listing, resets, grants and engines, each with 3 subscriptions and 3 devices (100000);
                      a tenth as many of each kind of sub-groups
   --many N           users of scale, against 1000, and of million (1000000)
   --clients N        clients of a node in sync and memory, whose large one has ten times as many (10000)

@@ -12,6 +12,7 @@ import { measureMemory } from './memory.ts'
 import { measureMillion } from './million.ts'
 import { HELP, type Options, type Part, parseOptions } from './options.ts'
 import { findRuntimes, type Runtime } from './processes.ts'
+import { measureResets } from './resets.ts'
 import { measureScale, measureSub } from './sub.ts'
 import { measureSubGroups } from './sub-groups.ts'
 import { measureSync } from './sync.ts'
@@ -29,6 +30,7 @@ const MEASURES: Record<Part, Measure> = {
   listing: measureListing,
   sync: measureSync,
   backup: measureBackup,
+  resets: measureResets,
   login: measureLogin,
   grants: measureGrants,
   engines: measureEngines,

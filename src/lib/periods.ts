@@ -22,9 +22,21 @@ function nextFirstDay(period: CalendarPeriod, day: string): string {
   return period === 'week' ? dayLater(day, 7 - sinceMonday(day)) : monthLater(day, 1)
 }
 
+/** Days that were asked for: of a hundred thousand periods that end at once the next ones begin on a few. */
+const REMEMBERED_DAYS = 1000
+const starts = new Map<string, Date>()
+
+function beginningOf(timeZone: string, day: string): Date {
+  const key = `${timeZone} ${day}`
+  const start = starts.get(key) ?? startOfDay(timeZone, day)
+  if (starts.size >= REMEMBERED_DAYS) starts.clear()
+  starts.set(key, start)
+  return start
+}
+
 /** When the next day, week (from Monday) or month of a time zone begins. */
 export const nextCalendarPeriod = (timeZone: string, period: CalendarPeriod, now: Date): Date =>
-  startOfDay(timeZone, nextFirstDay(period, dayIn(timeZone, now)))
+  beginningOf(timeZone, nextFirstDay(period, dayIn(timeZone, now)))
 
 /** Making one takes up to a millisecond; a process has one time zone. */
 const wallClocks = new Map<string, Intl.DateTimeFormat>()
@@ -45,7 +57,7 @@ function timeOfDayMs(timeZone: string, at: Date): number {
 
 /** The instant of a day at which the clock on the wall shows a time; where it leaps over that, as long after midnight. */
 function atTimeOfDay(timeZone: string, day: string, timeMs: number): Date {
-  const elapsed = startOfDay(timeZone, day).getTime() + timeMs
+  const elapsed = beginningOf(timeZone, day).getTime() + timeMs
   const behind = timeMs - timeOfDayMs(timeZone, new Date(elapsed))
   // A short day may be over by then: the clock shows the beginning of the next.
   const shown = new Date(elapsed + (behind > DAY_MS / 2 ? behind - DAY_MS : behind))
