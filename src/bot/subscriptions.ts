@@ -1,6 +1,6 @@
 /** Own subscriptions as they are shown. */
 import type { ListedSubscription } from '#db/subscriptions.ts'
-import { isWaiting, waitingDays } from '#src/domain/delayed-start.ts'
+import { isWaiting, periodEnd, waitingDays } from '#src/domain/delayed-start.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
 import {
   findShownOfUser,
@@ -35,7 +35,8 @@ function withTexts(v: BotRequest, { state, ...found }: Shown): OwnSubscription {
   const { expiresAt, heldAt } = found.row
   const labels = placeAndPlan(found)
   const days = daysToGo(expiresAt, heldAt === null ? s.clock.now() : parseTimestamp(heldAt))
-  const used = usedTraffic(lang, s.config.timezone, found.row)
+  const resetsAt = periodEnd(found.row, formatTimestamp(s.clock.now()))
+  const used = usedTraffic(lang, s.config.timezone, { ...found.row, resetsAt })
   return {
     ...found,
     shown: {

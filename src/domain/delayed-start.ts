@@ -1,5 +1,6 @@
 /** Subscriptions that begin with their first use: until then their time waits, but not for longer than until a moment that is set. */
 import type { Query } from '#db/engine/database.ts'
+import { putQuota, type Quota, quotaOf } from '#db/quotas.ts'
 import type { Subscription } from '#db/schema/index.ts'
 import { beginSubscription, readSubscriptions, setStart } from '#db/subscriptions.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
+import { countedFrom, type Moment, momentOf } from './quotas.ts'
 
 /** How long what is given lasts from its first use on, and when that counts as come; null: a year after it is given. */
 export interface DelayedStart {
@@ -69,6 +71,16 @@ export type Start = Pick<Subscription, 'startBy'> & { heldAt?: string | null }
 export const isWaiting = ({ startBy, heldAt }: Start, now: string): boolean =>
   startBy !== null && startBy > (heldAt ?? now)
 
+/** From when the periods of a quota count that is set at a moment: of what waits from its start on, at the latest. */
+export const countsFrom = (row: Start, moment: Moment): Moment =>
+  row.startBy !== null && isWaiting(row, formatTimestamp(moment.at))
+    ? { ...moment, at: parseTimestamp(row.startBy) }
+    : moment
+
+/** When a period of traffic ends; null also while none has begun. */
+export const periodEnd = (row: Start & Pick<Quota, 'resetsAt'>, now: string): string | null =>
+  isWaiting(row, now) ? null : row.resetsAt
+
 /** When a subscription began whose start was delayed; null before. */
 export function startedAt(
   row: Pick<Subscription, 'startBy' | 'startedAt' | 'heldAt'>,
@@ -87,22 +99,33 @@ export const endFromNow = (row: Pick<Subscription, 'startSeconds'>, now: string)
 
 type Waiting = Pick<Subscription, 'uuid' | 'startSeconds' | 'startBy' | 'heldAt'>
 
-/** Begins what waits and was used now; what is held was used before. */
-export function* beginIn(tx: Query, row: Waiting, now: string) {
-  if (!isWaiting(row, now)) return
+/** Begins what waits and was used now, its first period of traffic too; what is held was used before. Its quota then. */
+export function* beginIn(tx: Query, row: Waiting & Quota, moment: Moment) {
+  const before = quotaOf(row)
+  const now = formatTimestamp(moment.at)
+  if (!isWaiting(row, now)) return before
   const used = row.heldAt ?? now
   yield* beginSubscription(tx, row.uuid, used, endFromNow(row, used))
+  const quota = countedFrom(before, { ...moment, at: parseTimestamp(used) })
+  if (quota !== before) yield* putQuota(tx, row.uuid, quota)
+  return quota
 }
 
 /** The same of several, of which some may have begun meanwhile. */
-export const beginUsed = (s: Pick<Services, 'db'>, used: { uuid: string }[], now: string) =>
-  s.db.tx(function* (tx) {
+export function beginUsed(
+  s: Pick<Services, 'db' | 'clock' | 'config'>,
+  used: { uuid: string }[],
+  at: Date,
+): Promise<void> {
+  const moment = { ...momentOf(s), at }
+  return s.db.tx(function* (tx) {
     const rows = yield* readSubscriptions(
       tx,
       used.map(({ uuid }) => uuid),
     )
-    for (const row of rows) yield* beginIn(tx, row, now)
+    for (const row of rows) yield* beginIn(tx, row, moment)
   })
+}
 
 /** Gives one that waits so many days more, or takes them; its end is moved apart. */
 export function* stretchIn(tx: Query, row: Waiting, at: Date, days: number) {

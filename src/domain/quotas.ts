@@ -97,17 +97,21 @@ function nextReset({ quotaPeriod, quotaAnchor }: Quota, { at, timeZone }: Moment
   if (quotaPeriod !== 'rolling') {
     return formatTimestamp(nextCalendarPeriod(timeZone, quotaPeriod, at))
   }
-  // One that is still to come, which only an archive can bring, may lie where no month follows.
+  // One that is still to come may lie where no month follows, as an archive can bring it.
   const anchor = quotaAnchor === null ? at : parseTimestamp(quotaAnchor)
   return formatTimestamp(nextMonthFrom(timeZone, anchor < at ? anchor : at, at))
 }
 
-/** From now on by another quota, of which nothing is used. */
-export function begun(sold: SoldQuota, { at, timeZone }: Moment): Quota {
-  if (sold.quotaBytes === null) return NO_QUOTA
-  const quota = { ...NO_QUOTA, ...sold, quotaAnchor: formatTimestamp(at) }
-  return { ...quota, resetsAt: nextReset(quota, { at, timeZone }) }
+/** The same quota, whose first period begins at a moment. */
+export function countedFrom(quota: Quota, moment: Moment): Quota {
+  if (quota.quotaBytes === null) return quota
+  const next = { ...quota, quotaAnchor: formatTimestamp(moment.at) }
+  return { ...next, resetsAt: nextReset(next, moment) }
 }
+
+/** From a moment on by another quota, of which nothing is used. */
+export const begun = (sold: SoldQuota, moment: Moment): Quota =>
+  sold.quotaBytes === null ? NO_QUOTA : countedFrom({ ...NO_QUOTA, ...sold }, moment)
 
 /** A new period: what was bought beside the quota is less by what was used of it. */
 export function resetAt(quota: Quota, moment: Moment): Quota {
@@ -125,16 +129,12 @@ export function resetAt(quota: Quota, moment: Moment): Quota {
 }
 
 /** The same by another quota, whose own day is today. */
-function restarted(quota: Quota, sold: SoldQuota, moment: Moment): Quota {
-  const next = { ...resetAt(quota, moment), ...sold, quotaAnchor: formatTimestamp(moment.at) }
-  return { ...next, resetsAt: nextReset(next, moment) }
-}
+const restarted = (quota: Quota, sold: SoldQuota, moment: Moment): Quota =>
+  countedFrom({ ...resetAt(quota, moment), ...sold }, moment)
 
 /** The same use by periods of another kind, which begin now. */
-function rephased(quota: Quota, moment: Moment): Quota {
-  const next = { ...quota, quotaAnchor: formatTimestamp(moment.at) }
-  return settled({ ...next, resetsAt: nextReset(next, moment) }, moment.at)
-}
+const rephased = (quota: Quota, moment: Moment): Quota =>
+  settled(countedFrom(quota, moment), moment.at)
 
 /** What a count made of a quota, and of which share its owner is to be told. */
 export interface Counted {

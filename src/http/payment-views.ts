@@ -98,7 +98,7 @@ export function ownSubscriptionView(
     held_at: row.heldAt,
     state,
     ...group,
-    ...quotaView(row),
+    ...quotaView(row, now),
   }
 }
 

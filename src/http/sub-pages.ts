@@ -4,7 +4,7 @@ import type { Subscription, User } from '#db/schema/index.ts'
 import { type ListOwner, readUser } from '#db/users.ts'
 import { deviceLimit, limitOfPlans } from '#src/domain/customers/devices.ts'
 import { canConnect } from '#src/domain/customers/linking.ts'
-import { isWaiting, type Start, waitingDays } from '#src/domain/delayed-start.ts'
+import { isWaiting, periodEnd, type Start, waitingDays } from '#src/domain/delayed-start.ts'
 import { findApp } from '#src/domain/lists/apps.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
@@ -131,7 +131,10 @@ export async function userPage(
       ...labelsOf(catalogue, row),
       expiresOn: dayOf(s, base.lang, row.expiresAt),
       planDays: catalogue.plans.get(row.plan)?.days ?? null,
-      traffic: usedTraffic(base.lang, s.config.timezone, row),
+      traffic: usedTraffic(base.lang, s.config.timezone, {
+        ...row,
+        resetsAt: periodEnd(row, formatTimestamp(now)),
+      }),
       ...daysOf(row, now),
     }))
     const paused = shown.flatMap(({ row, state }) =>

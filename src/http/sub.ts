@@ -72,9 +72,11 @@ function withUse(s: Http, method: string, owner: FoundOwner, now: Date): FoundOw
     isWaiting(one, at) && nodesOf(one, now).some((code) => nodes.get(code)?.kind === 'external')
   const used = owner.subscriptions.filter((one) => one.startBy !== null && isUsed(one))
   if (used.length === 0) return owner
-  s.background.run('begin subscriptions', () => beginUsed(s, used, at))
+  s.background.run('begin subscriptions', () => beginUsed(s, used, now))
   const subscriptions = owner.subscriptions.map((one) =>
-    used.includes(one) ? { ...one, startBy: null, expiresAt: endFromNow(one, at) } : one,
+    used.includes(one)
+      ? { ...one, startBy: null, expiresAt: endFromNow(one, at), resetsAt: null }
+      : one,
   )
   return { ...owner, subscriptions }
 }

@@ -20,7 +20,7 @@ import type {
 } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import type { ListedUser } from '#db/user-listing.ts'
-import { isWaiting, type Start, startedAt } from '#src/domain/delayed-start.ts'
+import { isWaiting, periodEnd, type Start, startedAt } from '#src/domain/delayed-start.ts'
 import type { activeStats, currentStats } from '#src/domain/installation/stats.ts'
 import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
 import { outdatedProgram } from '#src/domain/nodes/sync/programs.ts'
@@ -53,12 +53,12 @@ export function subscriptionView(found: ListedSubscription, now: Date, group: Gr
     down: row.downBytes,
     ...ownerName(found),
     ...group,
-    ...quotaView(row),
+    ...quotaView(row, formatTimestamp(now)),
   }
 }
 
 /** What of a subscription's quota is used; nothing of one without. */
-export const quotaView = (row: Quota) =>
+export const quotaView = (row: Quota & Start, now: string) =>
   row.quotaBytes === null
     ? {}
     : {
@@ -66,7 +66,7 @@ export const quotaView = (row: Quota) =>
         quota_period: row.quotaPeriod,
         used_bytes: row.usedBytes,
         extra_bytes: row.extraBytes,
-        resets_at: row.resetsAt,
+        resets_at: periodEnd(row, now),
         limited_at: row.limitedAt,
       }
 

@@ -1,6 +1,6 @@
 /** The connection list of a user, written anew for each fetch: what users share is kept, what is one user's own takes microseconds. */
 import type { ActiveOfUser, ListOwner } from '#db/users.ts'
-import { endFromNow, isWaiting } from '#src/domain/delayed-start.ts'
+import { endFromNow, isWaiting, periodEnd } from '#src/domain/delayed-start.ts'
 import { soundUuid } from '#src/domain/nodes/sound.ts'
 import { allowanceOf, refillOf } from '#src/domain/quotas.ts'
 import { subLink } from '#src/lib/sub-link.ts'
@@ -58,12 +58,13 @@ function sourcesOf(subscriptions: ActiveOfUser[], catalogue: Catalogue, now: Dat
 /**
  * Traffic of all subscriptions, or, where each has a quota, how much of these is used; `refill`: when the first period ends of them.
  */
-function trafficOf(subscriptions: ActiveOfUser[], { upload, download }: Totals) {
+function trafficOf(subscriptions: ActiveOfUser[], { upload, download }: Totals, now: string) {
   let total = 0
   let used = 0
   let refill = ''
   for (const subscription of subscriptions) {
-    const { quotaBytes, usedBytes, resetsAt } = subscription
+    const { quotaBytes, usedBytes } = subscription
+    const resetsAt = periodEnd(subscription, now)
     if (quotaBytes === null) return { upload, download, total: 0, refill: null }
     total += allowanceOf(subscription)
     used += usedBytes
@@ -162,12 +163,13 @@ export function createUserLists(s: Deps) {
     now: Date,
   ): RenderedList => {
     const { subscriptions } = owner
-    const sums = totals(subscriptions, formatTimestamp(now))
+    const at = formatTimestamp(now)
+    const sums = totals(subscriptions, at)
     const { nearest, latest, waiting } = sums
     const expire =
       latest === '' || latest === ENDLESS ? 0 : parseTimestamp(latest).getTime() / SECOND_MS
     const announced = nearest !== '' && nearest <= formatTimestamp(addDays(now, ANNOUNCE_DAYS))
-    const { refill, ...traffic } = trafficOf(subscriptions, sums)
+    const { refill, ...traffic } = trafficOf(subscriptions, sums, at)
     const limited = subscriptions.find(({ limitedAt }) => limitedAt !== null)
     const own = ownListHeaders({
       userinfo: { ...traffic, expire },

@@ -1,7 +1,7 @@
 /** Traffic: every byte of a reading counted once, across restarts of a core and of the panel. */
 import type { Query } from '#db/engine/database.ts'
 import type { PageRequest } from '#db/paging.ts'
-import { putQuota, quotaOf } from '#db/quotas.ts'
+import { putQuota } from '#db/quotas.ts'
 import type { ReadResult } from '#db/reads.ts'
 import {
   addSample,
@@ -94,9 +94,9 @@ const basesOf = (core: string) => ({ core, hysteria: `${core}/hysteria` })
 
 const isAbsurd = ([, up, down]: Counters[number]) => up > MOST_BYTES || down > MOST_BYTES
 
-/** Counts bytes against the quota of a client; true when that used it up. */
+/** Begins what waits, and counts bytes against the quota of a client; true when that used it up. */
 function* countAgainst(tx: Query, s: Deps, base: Base, bytes: number, share: number, at: Date) {
-  const before = quotaOf(base)
+  const before = yield* beginIn(tx, base, { at, timeZone: s.config.timezone })
   const { quota, notice } = counted(before, bytes, share, at)
   if (quota === before) return false
   yield* putQuota(tx, base.uuid, quota)
@@ -136,7 +136,6 @@ function* countBatch(tx: Query, s: Deps, batch: Batch) {
     if (delta === null) continue
     const { up, down } = delta
     yield* addTraffic(tx, row.uuid, up, down)
-    yield* beginIn(tx, row, formatTimestamp(at))
     const share = nodes.get(row.node) ?? 0
     if (yield* countAgainst(tx, s, row, up + down, share, at)) limited.push(row.uuid)
     const sum = perNode.get(row.node) ?? { up: 0, down: 0 }

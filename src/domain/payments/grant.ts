@@ -16,7 +16,7 @@ import {
 } from '#db/subscriptions.ts'
 import { ensureUser } from '#db/users.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
-import { isWaiting, stretchIn } from '#src/domain/delayed-start.ts'
+import { countsFrom, isWaiting, stretchIn } from '#src/domain/delayed-start.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
 import { emit, subscriptionData } from '#src/domain/notify/events.ts'
 import { type Message, queueMessage } from '#src/domain/notify/messages.ts'
@@ -118,7 +118,7 @@ function* refill(tx: Query, row: Subscription, payment: Payment, plan: Plan, mom
     yield* setPlan(tx, row.uuid, plan.code)
     return { plan: plan.code }
   }
-  const quota = renewed(quotaOf(row), sold, moment)
+  const quota = renewed(quotaOf(row), sold, countsFrom(row, moment))
   yield* putQuota(tx, row.uuid, quota)
   // The plan says how many devices go with it, and what is renewed by.
   yield* setPlan(tx, row.uuid, payment.plan)

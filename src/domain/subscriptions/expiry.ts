@@ -15,8 +15,14 @@ import {
 } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
-import { stretchIn } from '#src/domain/delayed-start.ts'
-import { edited, type Moment, momentOf, type QuotaEdition } from '#src/domain/quotas.ts'
+import { countsFrom, isWaiting, stretchIn } from '#src/domain/delayed-start.ts'
+import {
+  countedFrom,
+  edited,
+  type Moment,
+  momentOf,
+  type QuotaEdition,
+} from '#src/domain/quotas.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { addDays, ENDLESS, formatTimestamp, LAST_MS, parseTimestamp } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
@@ -115,7 +121,7 @@ function* changesOf(tx: Query, row: Subscription, edition: Edition) {
 /** How a row's quota is to be; undefined where nothing of it changes. Throws 400 for what only goes with a quota. */
 function quotaAfter(row: Subscription, edition: QuotaEdition, moment: Moment): Quota | undefined {
   const before = quotaOf(row)
-  const next = edited(before, edition, moment)
+  const next = edited(before, edition, countsFrom(row, moment))
   if (next.quotaBytes === null && (edition.quotaPeriod ?? 'none') !== 'none') {
     throw fieldRefusal('quota_gb', 'missing')
   }
@@ -132,6 +138,16 @@ const quotaDetails = ({ quotaBytes, quotaPeriod, extraBytes }: Quota): string[] 
   `extra_bytes=${extraBytes}`,
 ]
 
+/** Sets the end of a subscription: it ends then, whether it is used or not, and what waited has begun by that. */
+function* setEnd(tx: Query, row: Subscription, expiresAt: string, moment: Moment) {
+  const { uuid } = row
+  if (isWaiting(row, formatTimestamp(moment.at))) {
+    yield* putQuota(tx, uuid, countedFrom(quotaOf(row), moment))
+  }
+  if (row.startBy !== null) yield* setStart(tx, uuid, null, null)
+  yield* moveExpiry(tx, uuid, expiresAt)
+}
+
 function* editIn(
   tx: Query,
   actor: Actor,
@@ -144,12 +160,8 @@ function* editIn(
   const { expiresAt, node, nodeGroup } = yield* changesOf(tx, found.row, edition)
   if (node !== undefined) yield* moveHomes(tx, [uuid], node)
   if (nodeGroup !== undefined) yield* setGroup(tx, uuid, nodeGroup)
-  if (expiresAt !== undefined) {
-    // It ends then, whether it is used or not.
-    if (found.row.startBy !== null) yield* setStart(tx, uuid, null, null)
-    yield* moveExpiry(tx, uuid, expiresAt)
-  }
   if (quota) yield* putQuota(tx, uuid, quota)
+  if (expiresAt !== undefined) yield* setEnd(tx, { ...found.row, ...quota }, expiresAt, moment)
   const details = [
     ...(expiresAt === undefined ? [] : [`expires_at=${expiresAt}`]),
     ...(node === undefined ? [] : [`node=${node}`]),

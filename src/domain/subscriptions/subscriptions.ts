@@ -21,7 +21,9 @@ import {
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { ensureCustomer } from '#src/domain/customers/users.ts'
 import {
+  countsFrom,
   type DelayedStart,
+  isWaiting,
   readStart,
   resumeWaiting,
   type StartOrder,
@@ -31,6 +33,7 @@ import { resetTrafficIn } from '#src/domain/nodes/traffic.ts'
 import { type EventName, emit, isWanted, subscriptionData } from '#src/domain/notify/events.ts'
 import {
   begun,
+  countedFrom,
   type Moment,
   momentOf,
   quotaOfPlan,
@@ -142,7 +145,8 @@ export function* giveSubscription(
   origin: { source: Subscription['source']; paymentId?: string; giftCode?: string },
 ) {
   const { at } = moment
-  const { quotaBytes, quotaPeriod, quotaAnchor, resetsAt } = begun(quota, moment)
+  const term = start ? waitingRow(start, at) : { expiresAt: expiryAfter(at, days), startBy: null }
+  const { quotaBytes, quotaPeriod, quotaAnchor, resetsAt } = begun(quota, countsFrom(term, moment))
   const { home, group } = yield* settledHome(tx, node, wanted)
   const row = yield* insertSubscription(tx, {
     uuid: randomUuid(),
@@ -150,7 +154,7 @@ export function* giveSubscription(
     node: home.code,
     nodeGroup: group?.code ?? null,
     plan: plan.code,
-    ...(start ? waitingRow(start, at) : { expiresAt: expiryAfter(at, days) }),
+    ...term,
     createdAt: formatTimestamp(at),
     ...{ quotaBytes, quotaPeriod, quotaAnchor, resetsAt },
     ...origin,
@@ -289,8 +293,12 @@ export function resume(s: Deps, actor: Actor, uuid: string) {
       yield* resumeWaiting(tx, found.row, pausedMs)
       const row = yield* resumeSubscription(tx, uuid, heldAt, moved)
       if (!row) return null
-      const quota = resumed(quotaOf(row), heldAt, pausedMs)
-      if (quota.resetsAt !== row.resetsAt) yield* putQuota(tx, uuid, quota)
+      const before = quotaOf(row)
+      const waits = isWaiting(row, formatTimestamp(at))
+      const quota = waits
+        ? countedFrom(before, countsFrom(row, { ...momentOf(s), at }))
+        : resumed(before, heldAt, pausedMs)
+      if (quota !== before) yield* putQuota(tx, uuid, quota)
       return { ...row, ...quota }
     },
   })

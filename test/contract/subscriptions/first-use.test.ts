@@ -309,4 +309,17 @@ describe('payments', () => {
     await w.admin(`${API}/payments/${id}/refunded`, { body: { revoke: true } })
     expect(row(w)).toMatchObject({ start_seconds: MONTH, expires_at: inSeconds(w, 395 * DAY) })
   })
+
+  test('a renewal that brings a quota lets its first period wait too', async () => {
+    const { w } = shop
+    w.change("update plans set quota_gb = 5, quota_period = 'day' where code = '1m'")
+    const [start_by, expires_at] = [inSeconds(w, 365 * DAY), inSeconds(w, 395 * DAY)]
+    const renews = addSubscription(w, 1, { start_seconds: MONTH, start_by, expires_at })
+    const { id } = await shop.buy({ renews })
+    await confirmPayment(w.s, id, { state: 'paid' })
+    await w.s.background.idle()
+    expect(w.rows('select quota_anchor, resets_at from subscriptions')).toEqual([
+      { quota_anchor: start_by, resets_at: `${inSeconds(w, 366 * DAY).slice(0, 10)}T00:00:00` },
+    ])
+  })
 })
