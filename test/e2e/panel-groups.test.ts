@@ -29,6 +29,7 @@ interface Group {
   sort_order: number
   hide_down: boolean
   routing_preset?: string
+  routing_ads?: boolean
   subscriptions: number
 }
 
@@ -140,15 +141,18 @@ test('a group is made, refused, changed and moved; who is concerned is said befo
   await dialog(page).getByText('1 subscription works on Helsinki too once you save.').waitFor()
   await dialog(page).getByRole('switch', { name: 'Leave out what is down' }).click()
   await dialog(page).getByLabel('Goes direct').selectOption('Nothing')
+  await dialog(page).getByLabel('Advertisements').selectOption('Blocked')
   expect(await inspect(page, 'group-edit')).toEqual([])
   await answer(page, 'Save')
   await toast(page, /^Saved/)
   expect(await groupOf('north-south')).toMatchObject({ nodes: ['fi1', 'tr1'], hide_down: true })
-  expect(await groupOf('north-south')).toMatchObject({ routing_preset: 'off' })
+  expect(await groupOf('north-south')).toMatchObject({ routing_preset: 'off', routing_ads: true })
   await line(page, 'North & South').getByText('Lists leave out what is down').waitFor()
 
   // A member that does not answer: the group is changed all the same.
   await button(page, 'Edit North & South').click()
+  expect(await dialog(page).getByLabel('Advertisements').inputValue()).toBe('on')
+  await dialog(page).getByLabel('Advertisements').selectOption('As Settings, Lists say')
   const [own] = (await panel.admin('/nodes')) as { label: string }[]
   await tick(page, own?.label ?? '')
   await answer(page, 'Save')

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => panel.close())
 
 interface Card {
-  subscriptions: { uuid: string; expires_at: string; endless?: true }[]
+  subscriptions: { uuid: string; expires_at: string; endless?: true; start_by?: string }[]
 }
 
 const cardOf = (tgId: number) => panel.admin(`/users/${tgId}`) as Promise<Card>
@@ -85,11 +85,18 @@ test('access from the first use on is given, and shown so until it comes', async
   await choose(page, 'Node', 'Helsinki')
   await choose(page, 'Plan', plan?.label ?? '')
   await page.getByRole('dialog').last().getByLabel('Starts with the first use').check()
+  const latest = page.getByRole('dialog').last().getByLabel('Starts at the latest')
+  await latest.fill('2020-01-01T10:00')
   expect(await inspect(page, 'grant-first-use')).toEqual([])
+  await answer(page, 'Grant access')
+  await page.getByText('must be in the future').waitFor()
+  const by = `${new Date().getUTCFullYear() + 1}-05-06`
+  await latest.fill(`${by}T10:00`)
   await answer(page, 'Grant access')
   await toast(page, 'Access to Helsinki, from the first use on')
   await card.getByText('Starts with the first use, 30 days,').waitFor()
   const [given] = (await cardOf(user)).subscriptions
+  expect(given?.start_by?.slice(0, 10)).toBe(by)
   panel.area.write(
     "update subscriptions set started_at = '2026-01-01T00:00:00', start_by = null where uuid = ?",
     given?.uuid ?? '',

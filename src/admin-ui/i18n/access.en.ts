@@ -44,7 +44,9 @@ export const accessEn = {
   endlessHint: 'In place of the days of the plan.',
   grantedLater: (place: string, _isGroup: boolean) => `Access to ${place}, from the first use on`,
   firstUse: 'Starts with the first use',
-  firstUseHint: 'Its days wait until it is used for the first time, for a year at most.',
+  firstUseHint: 'Its days wait until it is used for the first time.',
+  startBy: 'Starts at the latest',
+  startByHint: (zone: string) => `Empty: after a year. Time zone ${zone}`,
   waits: (n: number, date: string) =>
     `Starts with the first use, ${days(n)}, on ${date} at the latest`,
   extendedLater: 'Extended; it waits for its first use',

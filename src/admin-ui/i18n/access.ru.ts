@@ -51,7 +51,9 @@ export const accessRu: AccessTexts = {
   grantedLater: (place, isGroup) =>
     `Доступ к ${isGroup ? 'группе' : 'серверу'} «${place}» с первого подключения`,
   firstUse: 'С первого подключения',
-  firstUseHint: 'Дни не идут до первого подключения, но не дольше года.',
+  firstUseHint: 'Дни не идут до первого подключения.',
+  startBy: 'Начнётся не позже',
+  startByHint: (zone) => `Пусто: через год. Часовой пояс ${zone}`,
   waits: (n, date) => `Начнётся с первого подключения, ${left(n)}, не позже ${date}`,
   extendedLater: 'Продлена; ждёт первого подключения',
   resumedLater: 'Снова ждёт первого подключения',

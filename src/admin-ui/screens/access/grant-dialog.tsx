@@ -10,7 +10,7 @@ import { common } from '#src/admin-ui/texts.ts'
 import { useChoices } from './choices.ts'
 import { PlaceFields } from './place-fields.tsx'
 import { accessChanged, placeOf, type Subscription } from './subscription.ts'
-import { TermFields, termOf } from './term-fields.tsx'
+import { OF_PLAN, TermFields, termOf } from './term-fields.tsx'
 import { access } from './texts.ts'
 
 function grantedText(granted: Subscription, place: string, isGroup: boolean): string {
@@ -29,13 +29,13 @@ export function GrantDialog(p: {
   const t = access()
   const { placed } = useChoices()
   const form = useForm({
-    initial: { tg_id: String(p.tgId ?? ''), node: '', plan: '', endless: false, first_use: false },
+    initial: { tg_id: String(p.tgId ?? ''), node: '', plan: '', ...OF_PLAN },
     once: true,
-    send: ({ tg_id, endless, first_use, ...place }) =>
+    send: ({ tg_id, endless, first_use, start_by, ...place }) =>
       ok(
         api.users[':tg_id'].grant.$post({
           param: { tg_id: encodeURIComponent(tg_id.trim() || '-') },
-          json: { ...placed(place), ...termOf({ endless, first_use }) },
+          json: { ...placed(place), ...termOf({ endless, first_use, start_by }) },
         }),
       ),
     done: (granted) => {

@@ -3,12 +3,13 @@ import { useState } from 'preact/hooks'
 import { type Answer, api, ok } from '#src/admin-ui/api.ts'
 import { Button, CopyButton } from '#src/admin-ui/kit/button.tsx'
 import { Dialog } from '#src/admin-ui/kit/dialog.tsx'
-import { NumberField, Switch } from '#src/admin-ui/kit/field.tsx'
+import { NumberField } from '#src/admin-ui/kit/field.tsx'
 import { FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Note } from '#src/admin-ui/kit/page.tsx'
 import { invalidate } from '#src/admin-ui/query.ts'
 import { useChoices } from '#src/admin-ui/screens/access/choices.ts'
 import { PlaceFields } from '#src/admin-ui/screens/access/place-fields.tsx'
+import { NOW, StartFields, startOf } from '#src/admin-ui/screens/access/term-fields.tsx'
 import { access } from '#src/admin-ui/screens/access/texts.ts'
 import { common } from '#src/admin-ui/texts.ts'
 import { saveCreated } from './csv.ts'
@@ -27,17 +28,17 @@ function CreateForm(p: { close: () => void; made: (codes: Created) => void }) {
       plan: '',
       count: 1 as number | null,
       expires_in_days: null as number | null,
-      first_use: false,
+      ...NOW,
     },
     once: true,
-    send: ({ count, expires_in_days, first_use, ...place }) =>
+    send: ({ count, expires_in_days, first_use, start_by, ...place }) =>
       ok(
         api['gift-codes'].$post({
           json: {
             ...placed(place),
             count: count as number,
             expires_in_days,
-            ...(first_use && { start: 'first_use' as const }),
+            ...startOf({ first_use, start_by }),
           },
         }),
       ),
@@ -72,7 +73,7 @@ function CreateForm(p: { close: () => void; made: (codes: Created) => void }) {
           {...form.field('expires_in_days')}
         />
       </div>
-      <Switch label={access().firstUse} hint={access().firstUseHint} {...form.field('first_use')} />
+      <StartFields form={form} />
     </FormBox>
   )
 }

@@ -19,12 +19,23 @@ interface Values {
   hide_down: boolean
   /** Empty: as the settings say. */
   routing_preset: RoutingPreset | ''
+  routing_ads: 'on' | 'off' | ''
 }
 
 /** What is sent of some values. */
-function sent<V extends Partial<Values>>({ routing_preset: preset, ...others }: V) {
-  return { ...others, ...(preset !== undefined && { routing_preset: preset || null }) }
+function sent<V extends Partial<Values>>({
+  routing_preset: preset,
+  routing_ads: ads,
+  ...others
+}: V) {
+  return {
+    ...others,
+    ...(preset !== undefined && { routing_preset: preset || null }),
+    ...(ads !== undefined && { routing_ads: ads === '' ? null : ads === 'on' }),
+  }
 }
+
+const adsOf = ({ routing_ads: ads }: NodeGroup) => (ads === undefined ? '' : ads ? 'on' : 'off')
 
 const labelsOf = (nodes: NodeRow[]) => nodes.map(({ label }) => label).join(', ')
 
@@ -57,6 +68,16 @@ function Fields({ form, nodes }: { form: Form<Values>; nodes: NodeRow[] }) {
         options={routingOptions()}
         {...form.field('routing_preset')}
       />
+      <SelectField
+        label={words.ads}
+        hint={words.adsHint}
+        empty={words.routingAsSet}
+        options={[
+          { value: 'on', label: words.adsOn },
+          { value: 'off', label: words.adsOff },
+        ]}
+        {...form.field('routing_ads')}
+      />
       <Switch label={words.hideDown} hint={words.hideDownHint} {...form.field('hide_down')} />
     </>
   )
@@ -67,7 +88,7 @@ const cancel = (close: () => void) => <Button onClick={close}>{common().cancel}<
 export function CreateGroup({ nodes, close }: { nodes: NodeRow[]; close: () => void }) {
   const t = nodeTexts().groups
   const form = useForm<Values, NodeGroup>({
-    initial: { label: '', nodes: [], hide_down: false, routing_preset: '' },
+    initial: { label: '', nodes: [], hide_down: false, routing_preset: '', routing_ads: '' },
     send: (values) => ok(api['node-groups'].$post({ json: sent(values) })),
     done: ({ label }) => {
       toast(t.added(label))
@@ -109,6 +130,7 @@ export function EditGroup(p: { group: NodeGroup; nodes: NodeRow[]; close: () => 
     initial: {
       ...{ label, nodes: group.nodes, hide_down },
       routing_preset: group.routing_preset ?? '',
+      routing_ads: adsOf(group),
     } as Values,
     send: (_values, changes) =>
       ok(api['node-groups'][':code'].$patch({ param: { code: group.code }, json: sent(changes) })),

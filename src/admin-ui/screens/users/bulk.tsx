@@ -15,7 +15,7 @@ import { common } from '#src/admin-ui/texts.ts'
 import { useChoices } from '../access/choices.ts'
 import { PlaceFields } from '../access/place-fields.tsx'
 import { accessChanged } from '../access/subscription.ts'
-import { TermFields, termOf } from '../access/term-fields.tsx'
+import { OF_PLAN, TermFields, termOf } from '../access/term-fields.tsx'
 import { access } from '../access/texts.ts'
 import { usersTexts } from './texts.ts'
 
@@ -41,16 +41,16 @@ function GrantForm({ ids, close, finish }: FormProps) {
   const t = usersTexts().bulk
   const { placed } = useChoices()
   const form = useForm({
-    initial: { node: '', plan: '', endless: false, first_use: false },
+    initial: { node: '', plan: '', ...OF_PLAN },
     once: true,
-    send: ({ endless, first_use, ...place }) =>
+    send: ({ endless, first_use, start_by, ...place }) =>
       ok(
         api.users.bulk.$post({
           json: {
             action: 'grant',
             tg_ids: ids,
             ...placed(place),
-            ...termOf({ endless, first_use }),
+            ...termOf({ endless, first_use, start_by }),
           },
         }),
       ),
