@@ -43,6 +43,8 @@ export interface TrafficMessage {
     used: number
     left: number
     resets_at: string | null
+    /** What has no end is not renewed. */
+    endless?: true
   }
 }
 
@@ -201,13 +203,15 @@ function trafficHtml(
   payload: TrafficMessage['payload'],
 ) {
   const texts = TRAFFIC[lang]
-  const { used, left, resets_at: resetsAt } = payload
+  const { used, left, resets_at: resetsAt, endless } = payload
   const day = resetsAt === null ? null : formatDay(timezone, parseTimestamp(resetsAt))
   const isUsedUp = used >= 100
   const head = isUsedUp ? texts.used : texts.left(sizeText(left, lang))
   const when = isUsedUp
     ? day === null
-      ? texts.gone
+      ? endless
+        ? ''
+        : texts.gone
       : texts.back(day)
     : day === null
       ? ''

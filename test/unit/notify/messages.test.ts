@@ -71,6 +71,33 @@ https://sub.test/sub/${user.token}`)
   })
 })
 
+describe('the message that traffic is used up', () => {
+  const used = (more: object) => ({
+    kind: 'traffic',
+    payload: { node_label: 'A', plan_label: 'B', subscription: 'u', used: 100, left: 0, ...more },
+  })
+  const textOf = (more: object, lang: string) =>
+    messageHtml({ config: configOf() }, used(more), { ...user, lang }) as string
+
+  test.each([
+    [{ resets_at: '2026-12-01T00:00:00' }, 'It comes back on 01.12.2026', 'Он вернётся 01.12.2026'],
+    [{ resets_at: null }, 'It comes back when you renew', 'Он вернётся после продления'],
+  ])('says when it comes back: %j', (more, en, ru) => {
+    expect(textOf(more, 'en')).toContain(en)
+    expect(textOf(more, 'ru')).toContain(ru)
+  })
+
+  test('promises nothing where nothing ends that could be renewed', () => {
+    for (const lang of ['en', 'ru']) {
+      const text = textOf({ resets_at: null, endless: true }, lang)
+      expect(text).not.toMatch(/comes back|верн/)
+      expect(text.trim().split('\n').at(-1)).toBe(`https://sub.test/sub/${user.token}`)
+    }
+    const dated = { resets_at: '2026-12-01T00:00:00', endless: true }
+    expect(textOf(dated, 'en')).toContain('It comes back on 01.12.2026')
+  })
+})
+
 test.each([
   ['ru', 'en', 'ru'],
   ['RU', 'en', 'ru'],
