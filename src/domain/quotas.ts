@@ -83,12 +83,16 @@ function reached(quota: Quota): Notice | 0 {
   return NOTICES.findLast((share) => share < 100 && left <= (allowance / 100) * (100 - share)) ?? 0
 }
 
-/** Whether all is used up, and of what need not be told again, by what is used and allowed now. */
+/** Whether all is used up, of which who changed it tells (nodes/quota-notices.ts), and of what need not be told again, by what is used and allowed now. */
 function settled(quota: Quota, at: Date): Quota {
   if (quota.quotaBytes === null) return NO_QUOTA
   const notice = reached(quota)
   const limitedAt = notice === 100 ? (quota.limitedAt ?? formatTimestamp(at)) : null
-  return { ...quota, limitedAt, quotaNotice: Math.min(quota.quotaNotice, notice) }
+  return {
+    ...quota,
+    limitedAt,
+    quotaNotice: notice === 100 ? 100 : Math.min(quota.quotaNotice, notice),
+  }
 }
 
 /** When the next period begins. */

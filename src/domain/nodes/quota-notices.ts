@@ -1,12 +1,14 @@
-/** Owners and receivers of events hear how much traffic is left, in the transaction that counts it. */
+/** Owners and receivers of events hear how much traffic is left, in the transaction that counts or changes it. */
 import type { Query } from '#db/engine/database.ts'
-import type { Quota } from '#db/quotas.ts'
+import { putQuota, type Quota } from '#db/quotas.ts'
+import type { Subscription } from '#db/schema/index.ts'
 import { readSubscription } from '#db/subscriptions.ts'
 import { readUser } from '#db/users.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
 import { emitTicked, subscriptionData } from '#src/domain/notify/events.ts'
 import { queueMessage } from '#src/domain/notify/messages.ts'
 import { leftOf, type Notice, refillOf } from '#src/domain/quotas.ts'
+import { endlessOf } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 
 /** Tells that a share of a subscription's traffic is used; of all of it the operator's webhook hears too. */
@@ -27,9 +29,24 @@ export function* tellUsed(
     used: notice,
     left: leftOf(quota),
     resets_at: refillOf(found.row),
+    ...endlessOf(found.row.expiresAt),
   }
   const isTold = owner && owner.bannedAt === null && owner.blockedAt === null
   if (isTold) yield* queueMessage(tx, now, owner.telegramId, { kind: 'traffic', payload })
   if (notice === 100)
     yield* emitTicked(tx, s, now, 'subscription.limited', subscriptionData(found, now))
+}
+
+/** Sets what became of a quota by anything but a reading, and tells where all is used up by that: of what has ended nobody hears. */
+export function* putChanged(
+  tx: Query,
+  s: Pick<Services, 'config'>,
+  now: string,
+  row: Subscription,
+  quota: Quota,
+) {
+  yield* putQuota(tx, row.uuid, quota)
+  const isOver = row.heldAt === null && row.expiresAt <= now
+  if (row.limitedAt !== null || quota.limitedAt === null || isOver) return
+  yield* tellUsed(tx, s, now, { uuid: row.uuid, quota, notice: 100 })
 }

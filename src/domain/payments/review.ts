@@ -66,16 +66,25 @@ function* isGroupOf(tx: Query, { id, nodeGroup }: Payment, given: Subscription) 
   return gift?.nodeGroup !== nodeGroup && !(yield* isPaidForAgain(tx, given.uuid, id, nodeGroup))
 }
 
+/** Who notes a refund, and when. */
+interface Refund {
+  s: ConfirmDeps
+  settings: Settings
+  actor: Actor
+  at: Date
+}
+
 /**
  * Takes back the days that a payment gave to a subscription, what it added to a quota, and the group that it alone brought, once: the
  * clients whose nodes must be told.
  */
 function* takeBack(
   tx: Query,
-  { actor, at }: { actor: Actor; at: Date },
+  by: Refund,
   payment: Payment,
   given: Subscription,
 ): Generator<unknown, NodeClient[], unknown> {
+  const { actor, at } = by
   const now = formatTimestamp(at)
   const { id, tgId, days, renewsUuid } = payment
   const { uuid, active, expiresAt, heldAt, createdAt, paymentId } = given
@@ -92,7 +101,7 @@ function* takeBack(
     detail: `tg_id=${tgId} days=${days}`,
   })
   yield* stretchIn(tx, given, at, -days)
-  yield* takeBackQuota(tx, at, payment, given)
+  yield* takeBackQuota(tx, by, payment, given)
   const losesGroup = yield* isGroupOf(tx, payment, given)
   yield* moveExpiry(tx, uuid, shortened > earliest ? shortened : earliest)
   return losesGroup ? yield* regroupIn(tx, actor, at, given, null) : [given]
@@ -101,14 +110,14 @@ function* takeBack(
 /** Takes away what a payment gave, once: the clients whose nodes must be told. */
 function* takeAway(
   tx: Query,
-  by: { settings: Settings; actor: Actor; at: Date },
+  by: Refund,
   payment: Payment,
 ): Generator<unknown, NodeClient[], unknown> {
   const { id, subscriptionUuid } = payment
   const given = subscriptionUuid && (yield* readSubscription(tx, subscriptionUuid))?.row
   if (!given) return []
   if (payment.kind === 'traffic') {
-    const lessened = yield* takeBackTraffic(tx, by.actor, by.at, payment, given)
+    const lessened = yield* takeBackTraffic(tx, by, payment, given)
     return lessened ? [lessened] : []
   }
   const shared = yield* isPaidForAgain(tx, given.uuid, id)
@@ -145,9 +154,10 @@ export async function markRefunded(
       object: id,
       detail: options.revoke ? 'revoke' : '',
     })
-    return options.revoke ? yield* takeAway(tx, { settings, actor, at }, payment) : []
+    return options.revoke ? yield* takeAway(tx, { s, settings, actor, at }, payment) : []
   })
   if (changed.length === 0) return
+  s.nudge('messages')
   s.nudge('events')
   await s.nodeSync.touch(changed)
 }

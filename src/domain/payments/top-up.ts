@@ -6,9 +6,11 @@ import type { Payment, Subscription } from '#db/schema/index.ts'
 import { type ListedSubscription, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
+import { putChanged } from '#src/domain/nodes/quota-notices.ts'
 import type { Message } from '#src/domain/notify/messages.ts'
 import { leftOf, lessened, refillOf, withExtra } from '#src/domain/quotas.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
+import type { Services } from '#src/services.ts'
 
 /** The subscription whose traffic a payment is for, unless it can't have any: it is gone, revoked, another's, or without a quota. */
 export function* readToppedUp(tx: Reading, { tgId, renewsUuid }: Payment) {
@@ -48,8 +50,7 @@ export function toppedUpMessage(payment: Payment, given: ListedSubscription): Me
  */
 export function* takeBackTraffic(
   tx: Query,
-  actor: Actor,
-  at: Date,
+  { s, actor, at }: { s: Pick<Services, 'config'>; actor: Actor; at: Date },
   payment: Payment,
   given: Subscription,
 ) {
@@ -60,7 +61,7 @@ export function* takeBackTraffic(
   const taken = Math.min(extraBytes ?? 0, given.extraBytes)
   if (!given.active || taken === 0) return undefined
   const quota = withExtra(quotaOf(given), -taken, at)
-  yield* putQuota(tx, given.uuid, quota)
+  yield* putChanged(tx, s, formatTimestamp(at), given, quota)
   yield* audit(tx, actor, formatTimestamp(at), {
     action: 'subscription.take-traffic',
     object: given.uuid,
@@ -70,9 +71,15 @@ export function* takeBackTraffic(
 }
 
 /** Takes back what a payment added to a quota without periods; one that it set in place of another stays. */
-export function* takeBackQuota(tx: Query, at: Date, payment: Payment, given: Subscription) {
+export function* takeBackQuota(
+  tx: Query,
+  { s, at }: { s: Pick<Services, 'config'>; at: Date },
+  payment: Payment,
+  given: Subscription,
+) {
   const { quotaBytes, quotaPeriod } = payment
   if (quotaBytes === null || quotaPeriod !== 'none' || given.quotaPeriod !== 'none') return
   if (given.quotaBytes === null || given.quotaBytes <= quotaBytes) return
-  yield* putQuota(tx, given.uuid, lessened(quotaOf(given), quotaBytes, at))
+  const quota = lessened(quotaOf(given), quotaBytes, at)
+  yield* putChanged(tx, s, formatTimestamp(at), given, quota)
 }

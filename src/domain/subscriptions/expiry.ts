@@ -16,6 +16,7 @@ import {
 import { type Actor, audit } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
 import { countsFrom, isWaiting, stretchIn } from '#src/domain/delayed-start.ts'
+import { putChanged } from '#src/domain/nodes/quota-notices.ts'
 import {
   countedFrom,
   edited,
@@ -30,7 +31,7 @@ import type { Services } from '#src/services.ts'
 import { requireGroup, requireOneLocal } from './homes.ts'
 import { readBeforeMove, TOUCH_MS } from './moves.ts'
 
-type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'nodeSync'>
+type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'nodeSync' | 'nudge'>
 
 /** Until when a subscription lasts with so many days more: from its expiry on, or from now on where it has run out. Throws 400. */
 export function extendedExpiry(row: Subscription, at: Date, days: number): string {
@@ -150,6 +151,7 @@ function* setEnd(tx: Query, row: Subscription, expiresAt: string, moment: Moment
 
 function* editIn(
   tx: Query,
+  s: Deps,
   actor: Actor,
   moment: Moment,
   found: ListedSubscription,
@@ -160,7 +162,7 @@ function* editIn(
   const { expiresAt, node, nodeGroup } = yield* changesOf(tx, found.row, edition)
   if (node !== undefined) yield* moveHomes(tx, [uuid], node)
   if (nodeGroup !== undefined) yield* setGroup(tx, uuid, nodeGroup)
-  if (quota) yield* putQuota(tx, uuid, quota)
+  if (quota) yield* putChanged(tx, s, formatTimestamp(moment.at), found.row, quota)
   if (expiresAt !== undefined) yield* setEnd(tx, { ...found.row, ...quota }, expiresAt, moment)
   const details = [
     ...(expiresAt === undefined ? [] : [`expires_at=${expiresAt}`]),
@@ -238,9 +240,11 @@ export async function editSubscription(
   }
   const { found, row: next } = await s.db.tx(function* (tx) {
     const found = yield* readKnown(tx, uuid)
-    return { found, row: yield* editIn(tx, actor, moment, found, edition) }
+    return { found, row: yield* editIn(tx, s, actor, moment, found, edition) }
   })
   if (next === found) return found
+  s.nudge('messages')
+  s.nudge('events')
   const isPlaced = found.row.node === next.row.node && found.row.nodeGroup === next.row.nodeGroup
   const clients = isPlaced ? [next.row] : [found.row, next.row]
   await s.nodeSync.touch(clients, TOUCH_MS - (s.clock.monotonicMs() - startedMs))
