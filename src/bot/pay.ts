@@ -20,6 +20,9 @@ import { findOwn } from './subscriptions.ts'
 const CHECK_EVERY_MS = 5 * SECOND_MS
 
 /** What to say of a refusal. */
+/** Why a subscription can't use more traffic. */
+const UNUSABLE = new Set<ApiError['code']>(['no-quota', 'subscription-expired'])
+
 function refusalText(v: BotRequest, { status, code, headers }: ApiError): string {
   const { t } = v
   if (status === 429) {
@@ -27,7 +30,8 @@ function refusalText(v: BotRequest, { status, code, headers }: ApiError): string
     return t.tooManyPayments(Math.max(1, Math.ceil(waitMs / MINUTE_MS)))
   }
   if (status === 503) return t.noAnswer
-  return code === 'provider-refused' ? t.providerRefused : t.notSold
+  if (code === 'provider-refused') return t.providerRefused
+  return UNUSABLE.has(code) ? t.packUnusable : t.notSold
 }
 
 /** What is bought, and how that is said. */

@@ -9,10 +9,12 @@ import { priceAt } from '#src/domain/payments/offer.ts'
 import { noteOrphan } from '#src/domain/payments/orphans.ts'
 import { listProviders } from '#src/domain/payments/providers.ts'
 import { readToppedUp } from '#src/domain/payments/top-up.ts'
+import { subscriptionState } from '#src/domain/subscriptions/subscriptions.ts'
+import { takesTraffic } from '#src/domain/traffic-packs.ts'
 import { ApiError, errorMessage } from '#src/lib/errors.ts'
 import { pause } from '#src/lib/pause.ts'
 import { GB } from '#src/lib/sizes.ts'
-import { SECOND_MS } from '#src/lib/time.ts'
+import { formatTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
 import { type BotMemory, langOf, refusedAs } from './request.ts'
 import { type Texts, textsOf } from './texts.ts'
@@ -49,8 +51,11 @@ async function objectionOf(memory: BotMemory, query: Query, t: Texts): Promise<s
   })
   if (isBanned) return t.banned
   if (!isOffered(memory, payment)) return t.starsChanged
-  const isTaken = payment.kind !== 'traffic' || (await db.read((q) => readToppedUp(q, payment)))
-  return isTaken ? null : t.starsChanged
+  if (payment.kind !== 'traffic') return null
+  const found = await db.read((q) => readToppedUp(q, payment))
+  const now = formatTimestamp(memory.s.clock.now())
+  const takes = found && takesTraffic(found.row, subscriptionState(found.row, now))
+  return takes ? null : t.packUnusable
 }
 
 /** Says whether Telegram may take the Stars. It waits 10 seconds for that: nothing outside is asked. */

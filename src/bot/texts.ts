@@ -125,6 +125,8 @@ ${bytes} of traffic added.`,
   // Telegram Stars.
   starsNotPending: 'This invoice is closed. Please choose a plan again in the bot.',
   starsChanged: 'The offer has changed. Please choose a plan again in the bot.',
+  packUnusable:
+    'Traffic can be added only to a subscription that has a traffic limit, has not ended and is not switched off.',
 
   // Own subscriptions.
   list: '🔑 <b>My subscriptions</b>',
@@ -302,6 +304,8 @@ const ru: Texts = {
 
   starsNotPending: 'Этот счёт закрыт. Выберите тариф в боте заново.',
   starsChanged: 'Предложение изменилось. Выберите тариф в боте заново.',
+  packUnusable:
+    'Трафик можно добавить только к подписке, у которой есть лимит трафика и которая не закончилась и не отключена.',
 
   list: '🔑 <b>Мои подписки</b>',
   listEmpty: 'Подписок у вас пока нет.',

@@ -204,6 +204,8 @@ export const en = {
   buyRefused: 'The payment could not be made. Try again in a minute, or write to support.',
   refusedNode: 'This server is not for sale any more. Choose another one.',
   refusedPack: 'This traffic is not for sale any more. Choose something else.',
+  refusedTraffic:
+    'Traffic can be added only to a subscription that has a traffic limit and has not ended.',
   refusedPlan: 'This plan is not for sale any more. Choose another one.',
   refusedProvider:
     'This way to pay does not work right now. Choose another one, or try again later.',

@@ -82,6 +82,28 @@ describe('paid traffic', () => {
     expect(shop.holders(uuid)).toEqual([])
   })
 
+  test.each([
+    ['has ended', "expires_at = '2026-01-01T00:00:00'"],
+    ['was switched off', "disabled_at = '2026-01-01T00:00:00'"],
+  ])(
+    'is not lost where its subscription %s meanwhile: it is there again with that',
+    async (_, change) => {
+      const uuid = shop.limited()
+      const bought = await shop.bought(uuid)
+      shop.w.change(`update subscriptions set ${change}`)
+      await shop.pay(bought)
+      expect(shop.payment(bought.id)).toMatchObject({ status: 'paid', review_reason: null })
+      expect(shop.quota(uuid)).toMatchObject({ extra_bytes: 50 * GB, limited_at: null })
+      expect(shop.holders(uuid)).toEqual([])
+      shop.w.change(
+        `update subscriptions set disabled_at = null, expires_at = ?`,
+        inSeconds(shop.w, DAY),
+      )
+      await shop.w.s.nodeSync.syncAll({ force: false, remove: true })
+      expect(shop.holders(uuid)).toEqual(['de1'])
+    },
+  )
+
   test('lasts over a period’s end as far as it is not used, and through a renewal', async () => {
     const uuid = shop.limited({ quota_period: 'month', resets_at: inSeconds(shop.w, DAY) })
     await shop.pay(await shop.bought(uuid))

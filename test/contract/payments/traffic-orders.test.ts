@@ -105,6 +105,16 @@ describe('POST /api/cabinet/{token}/payments {kind: "traffic"}', () => {
       () => shop.limited({ expires_at: inSeconds(shop.w, -DAY) }),
     ],
     [
+      'a subscription that is switched off',
+      'subscription is disabled',
+      () => shop.limited({ disabled_at: nowOf(shop.w) }),
+    ],
+    [
+      'a subscription without end and without a quota',
+      'subscription has no traffic quota',
+      () => addSubscription(shop.w, 1, { expires_at: '9999-12-31T23:59:59' }),
+    ],
+    [
       'a revoked subscription',
       'unknown subscription',
       () => shop.limited({ active: 0, revoked_at: nowOf(shop.w) }),

@@ -131,9 +131,18 @@ describe('with several ways to pay', () => {
     shop.w.change('update traffic_packs set gb = 50, price_stars = 61')
     expect(await ask()).toBe(t.starsChanged)
     shop.w.change('update traffic_packs set price_stars = 60')
-    shop.w.change('update subscriptions set active = 0')
-    expect(await ask()).toBe(t.starsChanged)
-    shop.w.change('update subscriptions set active = 1')
+    for (const [unusable, usable] of [
+      ['active = 0', 'active = 1'],
+      ["disabled_at = '2026-01-01T00:00:00'", 'disabled_at = null'],
+      ["expires_at = '2026-01-01T00:00:00'", "expires_at = '9999-12-31T23:59:59'"],
+      ['quota_bytes = null, limited_at = null', `quota_bytes = ${10 * GB}`],
+    ]) {
+      shop.w.change(`update subscriptions set ${unusable}`)
+      expect(await ask()).toBe(t.packUnusable)
+      shop.w.change(`update subscriptions set ${usable}`)
+      expect(await ask()).toBe('take it')
+    }
+    shop.w.change("update subscriptions set limited_at = '2026-01-01T00:00:00'")
     const successful_payment = shop.telegram.stars.pay(payment().pay_url, 1)
     for (let i = 0; i < 2; i++) {
       const from = { from: userOf({ id: 1 }), chat: { id: 1, type: 'private', first_name: 'A' } }
