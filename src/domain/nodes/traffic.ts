@@ -69,10 +69,8 @@ export interface ReadingSource {
   acknowledged: string
 }
 
-/** What came of a reading, and how much of it was left out. */
+/** How much of a reading was left out. */
 interface Outcome {
-  /** Clients who have used up their quota with it. */
-  limited: string[]
   /** Clients who are elsewhere, and whose traffic was never counted here. */
   strange: number
   /** Numbers that are too large. */
@@ -168,14 +166,16 @@ function* batchesOf(
 /**
  * Adds a core's reading to the stored totals, 200 clients a transaction. Counting the same reading again adds nothing, so a crash
  * between two batches is harmless; it is acknowledged after the last one. A reading that another process overtook is dropped: the
- * next one tells everything since the acknowledged one. Clients that are on no node of the core are left out.
+ * next one tells everything since the acknowledged one. Clients that are on no node of the core are left out. `limit` is told at once of
+ * those who have used up their quota, whatever becomes of the rest.
  */
 export async function countReading(
   s: Deps,
   from: ReadingSource,
   status: CoreStatus,
+  limit: (uuids: string[]) => void = () => {},
 ): Promise<Outcome> {
-  const outcome: Outcome = { limited: [], strange: 0, absurd: 0 }
+  const outcome: Outcome = { strange: 0, absurd: 0 }
   if (status.core.epoch === null && (status.hysteria?.epoch ?? null) === null) return outcome
   const { core, acknowledged } = from
   const at = s.clock.now()
@@ -191,8 +191,8 @@ export async function countReading(
       return yield* countBatch(tx, s, { ...batch, counters })
     })
     if (done === null) return outcome
+    if (done.limited.length > 0) limit(done.limited)
     outcome.strange += done.strange
-    outcome.limited.push(...done.limited)
   }
   await s.db.tx((tx) => putReading(tx, core, status.reading))
   return outcome

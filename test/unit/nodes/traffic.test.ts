@@ -116,6 +116,34 @@ describe('counting', () => {
     expect(turns).toBeGreaterThan(1)
   })
 
+  test('who has used up all leaves the node, whatever becomes of the rest of the reading', async () => {
+    const uuids: string[] = []
+    for (const tgId of [1, 2]) uuids.push((await grantUser(w, tgId)).subscription.uuid)
+    const [limited = '', failing = ''] = uuids
+    w.change('update subscriptions set quota_bytes = 10')
+    w.change(
+      `create trigger broken before insert on counters when new.uuid = '${failing}' begin select raise(abort, 'broken'); end`,
+    )
+    w.node.counters.set(limited, [10, 0])
+    for (let i = 0; i < 200; i++) w.node.counters.set(crypto.randomUUID(), [1, 1])
+    w.node.counters.set(failing, [10, 0])
+    await expect(w.s.nodeSync.readNode('de1', 1000)).rejects.toThrow()
+    await w.s.background.idle()
+    const rows = w.rows('select limited_at is null as open, up_bytes from subscriptions')
+    expect(rows).toEqual([
+      { open: 0, up_bytes: 10 },
+      { open: 1, up_bytes: 0 },
+    ])
+    expect(w.rows('select reading from readings')).toEqual([])
+    expect([...w.node.clients.keys()]).toEqual([failing])
+    // The same reading again limits nobody twice.
+    w.change('drop trigger broken')
+    await w.s.nodeSync.readNode('de1', 1000)
+    await w.s.background.idle()
+    expect(w.rows("select kind from outbox where kind = 'traffic'")).toHaveLength(2)
+    expect(w.node.clients.size).toBe(0)
+  })
+
   test('a moved subscription keeps its total and is counted from its base on each core', async () => {
     const { subscription } = await grantUser(w, 1)
     w.node.counters.set(subscription.uuid, [10, 10])

@@ -120,9 +120,7 @@ export async function readStatus(
   const status = await core.program.status(acknowledged, timeoutMs)
   const shares = new Map(nodes.map((node) => [node.code, countedShare(node)]))
   const source = { core: core.name, nodes: shares, acknowledged }
-  const outcome = await s.counting(core)(() => countReading(s, source, status))
-  const { limited, strange, absurd } = outcome
-  if (limited.length > 0) s.limit(limited)
+  const { strange, absurd } = await s.counting(core)(() => countReading(s, source, status, s.limit))
   if (strange > 0) s.logOddity(core, 'traffic of clients that are not on it', strange)
   if (absurd > 0) s.logOddity(core, 'more traffic than can be', absurd)
   return status
