@@ -230,7 +230,7 @@ const QUOTA_QUESTIONS: Question[] = [
   {
     name: 'I12',
     fault: 'subscription without a quota has something of one',
-    sql: `SELECT uuid FROM subscriptions WHERE quota_bytes IS NULL AND (used_bytes <> 0 OR used_rest <> 0 OR extra_bytes <> 0
+    sql: `SELECT uuid FROM subscriptions WHERE quota_bytes IS NULL AND (used_bytes <> 0 OR used_rest <> 0
       OR quota_notice <> 0 OR quota_period <> 'none' OR resets_at IS NOT NULL OR limited_at IS NOT NULL)`,
   },
   {

@@ -39,6 +39,9 @@ export const NO_QUOTA: Quota = {
   quotaNotice: 0,
 }
 
+/** Without one: what was bought beside a former quota waits for the next. */
+const unlimited = (extraBytes: number): Quota => ({ ...NO_QUOTA, extraBytes })
+
 /** Sold without one. */
 export const NO_LIMIT: SoldQuota = { quotaBytes: null, quotaPeriod: 'none' }
 
@@ -85,7 +88,7 @@ function reached(quota: Quota): Notice | 0 {
 
 /** Whether all is used up, of which who changed it tells (nodes/quota-notices.ts), and of what need not be told again, by what is used and allowed now. */
 function settled(quota: Quota, at: Date): Quota {
-  if (quota.quotaBytes === null) return NO_QUOTA
+  if (quota.quotaBytes === null) return unlimited(quota.extraBytes)
   const notice = reached(quota)
   const limitedAt = notice === 100 ? (quota.limitedAt ?? formatTimestamp(at)) : null
   return {
@@ -117,13 +120,15 @@ export function countedFrom(quota: Quota, moment: Moment): Quota {
 export const begun = (sold: SoldQuota, moment: Moment): Quota =>
   sold.quotaBytes === null ? NO_QUOTA : countedFrom({ ...NO_QUOTA, ...sold }, moment)
 
-/** A new period: what was bought beside the quota is less by what was used of it. */
+/** What is left of what was bought beside the quota: it is less by what was used of it. */
+const extraLeft = ({ quotaBytes, extraBytes, usedBytes }: Quota): number =>
+  Math.max(0, extraBytes - Math.max(0, usedBytes - (quotaBytes ?? 0)))
+
+/** A new period. */
 export function resetAt(quota: Quota, moment: Moment): Quota {
-  const { quotaBytes, extraBytes, usedBytes } = quota
-  const extra = extraBytes - Math.max(0, usedBytes - (quotaBytes ?? 0))
   return {
     ...quota,
-    extraBytes: Math.max(0, extra),
+    extraBytes: extraLeft(quota),
     usedBytes: 0,
     usedRest: 0,
     limitedAt: null,
@@ -161,10 +166,11 @@ export function counted(quota: Quota, bytes: number, share: number, at: Date): C
 
 /**
  * What a renewal makes of a quota: without periods what was bought is added; with them the rest of the period goes on, but who has used up
- * all begins a new one at once.
+ * all begins a new one at once. What was bought beside the quota stays, also while there is none.
  */
 export function renewed(quota: Quota, sold: SoldQuota, moment: Moment): Quota {
-  if (sold.quotaBytes === null || quota.quotaBytes === null) return begun(sold, moment)
+  if (sold.quotaBytes === null) return unlimited(extraLeft(quota))
+  if (quota.quotaBytes === null) return { ...begun(sold, moment), extraBytes: quota.extraBytes }
   const { quotaPeriod } = sold
   if (quotaPeriod === 'none' && quota.quotaPeriod === 'none') {
     return settled({ ...quota, quotaBytes: capped(quota.quotaBytes + sold.quotaBytes) }, moment.at)
@@ -197,7 +203,7 @@ export type QuotaEdition = Partial<Pick<Quota, 'quotaBytes' | 'quotaPeriod' | 'e
 /** A quota as an admin wants it: what is used stays used, save where there was none. */
 export function edited(quota: Quota, edition: QuotaEdition, moment: Moment): Quota {
   const next = { ...quota, ...edition }
-  if (next.quotaBytes === null) return NO_QUOTA
+  if (next.quotaBytes === null) return quota.quotaBytes === null ? quota : NO_QUOTA
   if (quota.quotaBytes === null) {
     return settled({ ...begun(next, moment), extraBytes: next.extraBytes }, moment.at)
   }

@@ -188,6 +188,22 @@ describe('a renewal', () => {
     expect(renewed(count(started(1), GB).quota, sold(null), LATER)).toEqual(NO_QUOTA)
     expect(renewed(NO_QUOTA, sold(5), LATER)).toEqual(begun(sold(5), LATER))
   })
+
+  test('keeps what was bought beside it through a time without a limit, as far as it was not used', () => {
+    const bought = { ...started(10), extraBytes: 5 * GB, usedBytes: 12 * GB }
+    const free = renewed(bought, sold(null), LATER)
+    expect(free).toEqual({ ...NO_QUOTA, extraBytes: 3 * GB })
+    expect(renewed(free, sold(null), LATER)).toEqual(free)
+    expect(counted(free, GB, 100, AT).quota).toBe(free)
+    expect(edited(free, { quotaPeriod: 'none' }, LATER)).toBe(free)
+    expect(edited(free, { quotaBytes: GB }, LATER).extraBytes).toBe(3 * GB)
+    expect(renewed(free, sold(20, 'month'), LATER)).toEqual({
+      ...begun(sold(20, 'month'), LATER),
+      extraBytes: 3 * GB,
+    })
+    // A refund of it takes what is left then too.
+    expect(withExtra(free, -GB, AT)).toEqual({ ...NO_QUOTA, extraBytes: 2 * GB })
+  })
 })
 
 describe('what is bought beside the quota', () => {
