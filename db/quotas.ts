@@ -1,5 +1,5 @@
 /** What subscriptions may use and have used (domain/quotas.ts): read in the transaction that changes it, written as a whole. */
-import { ask, type Query, type Reading, run } from './engine/database.ts'
+import { ask, type Query, type Reading } from './engine/database.ts'
 import { byIndex, param } from './engine/dialect.ts'
 import { eq, sql } from './engine/orm.ts'
 import { built, field, input, writtenValues } from './engine/question.ts'
