@@ -86,7 +86,7 @@ function reached(quota: Quota): Notice | 0 {
   return NOTICES.findLast((share) => share < 100 && left <= (allowance / 100) * (100 - share)) ?? 0
 }
 
-/** Whether all is used up, of which who changed it tells (nodes/quota-notices.ts), and of what need not be told again, by what is used and allowed now. */
+/** Whether all is used up, of which who changed it tells (notify/quota-notices.ts), and of what need not be told again, by what is used and allowed now. */
 function settled(quota: Quota, at: Date): Quota {
   if (quota.quotaBytes === null) return unlimited(quota.extraBytes)
   const notice = reached(quota)

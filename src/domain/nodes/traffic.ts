@@ -15,13 +15,13 @@ import {
   resetTraffic,
 } from '#db/traffic.ts'
 import { beginIn } from '#src/domain/delayed-start.ts'
+import { tellUsed } from '#src/domain/notify/quota-notices.ts'
 import { counted } from '#src/domain/quotas.ts'
 import { nextTurn, slices } from '#src/lib/event-loop.ts'
 import { formatBytes } from '#src/lib/format.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { CoreStatus, Counters } from '#src/ports/node-program.ts'
 import type { Services } from '#src/services.ts'
-import { tellUsed } from './quota-notices.ts'
 
 type Deps = Pick<Services, 'db' | 'clock' | 'config'>
 

@@ -16,7 +16,7 @@ import {
 import { type Actor, audit } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
 import { countsFrom, isWaiting, stretchIn } from '#src/domain/delayed-start.ts'
-import { putChanged } from '#src/domain/nodes/quota-notices.ts'
+import { putChanged } from '#src/domain/notify/quota-notices.ts'
 import {
   countedFrom,
   edited,

@@ -1,8 +1,8 @@
 /** Traffic bought in the bot: under a subscription, and by the buttons of messages that say how little is left. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { textsOf } from '#src/bot/texts.ts'
-import { tellUsed } from '#src/domain/nodes/quota-notices.ts'
 import { messageButtons } from '#src/domain/notify/messages.ts'
+import { tellUsed } from '#src/domain/notify/quota-notices.ts'
 import { NO_QUOTA } from '#src/domain/quotas.ts'
 import { userOf } from '#test/support/fakes/telegram.ts'
 import { addSubscription, addUser, nowOf, putSettings } from '#test/support/rows/records.ts'

@@ -5,11 +5,11 @@ import type { Subscription } from '#db/schema/index.ts'
 import { readSubscription } from '#db/subscriptions.ts'
 import { readUser } from '#db/users.ts'
 import { nodeAndPlan } from '#src/domain/labels.ts'
-import { emitTicked, subscriptionData } from '#src/domain/notify/events.ts'
-import { queueMessage } from '#src/domain/notify/messages.ts'
 import { leftOf, type Notice, refillOf } from '#src/domain/quotas.ts'
 import { endlessOf } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
+import { emitTicked, subscriptionData } from './events.ts'
+import { queueMessage } from './messages.ts'
 
 /** Tells that a share of a subscription's traffic is used; of all of it the operator's webhook hears too. */
 export function* tellUsed(
