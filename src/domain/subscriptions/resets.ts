@@ -13,8 +13,8 @@ type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'nodeSync' | 'background'
 
 /** So many are reset in one transaction: each takes 60 µs, in which nobody else is answered. */
 const PORTION = 10
-/** Between two of them, so that a month's first minute is not seen by who fetches a list: 100,000 take a minute. */
-const PAUSE_MS = 4
+/** Between two of them, so that who fetches a list does not see a month begin: 100,000 take two minutes. */
+const PAUSE_MS = 10
 /** So many who had used up all are told to their nodes together. */
 const TOLD = 500
 
