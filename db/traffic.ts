@@ -2,7 +2,7 @@
 import { ask, type Query, type Reading, run } from './engine/database.ts'
 import { cappedSumOf, leastOf, param, textsOf } from './engine/dialect.ts'
 import { desc, eq, gt, type SQLWrapper, sql } from './engine/orm.ts'
-import { written } from './engine/question.ts'
+import { built, field, input, written } from './engine/question.ts'
 import type { PageRequest } from './paging.ts'
 import type { Quota } from './quotas.ts'
 import {
@@ -66,33 +66,45 @@ export function* readBases(_tx: Query, core: string, codes: string[], uuids: str
   return yield* ask(bases, { core, codes: own, uuids: asked })
 }
 
+const based = built<CounterReading & { core: string; epoch: string }, unknown>((q) => {
+  const values = { epoch: field('epoch'), up: field('up'), down: field('down') }
+  return q
+    .insert(counters)
+    .values({ core: field('core'), uuid: field('uuid'), ...values })
+    .onConflictDoUpdate({
+      target: [counters.uuid, counters.core],
+      set: {
+        epoch: sql`${values.epoch}`,
+        up: sql`${values.up}`,
+        down: sql`${values.down}`,
+      },
+    })
+})
+
 /** Sets a client's base on a core. */
-export function* putBase(tx: Query, core: string, epoch: string, reading: CounterReading) {
+export function* putBase(_tx: Query, core: string, epoch: string, reading: CounterReading) {
   const { uuid, up, down } = reading
-  yield* run(
-    tx
-      .insert(counters)
-      .values({ core, uuid, epoch, up, down })
-      .onConflictDoUpdate({ target: [counters.uuid, counters.core], set: { epoch, up, down } }),
-  )
+  yield* ask(based, { core, uuid, epoch, up, down })
 }
 
 /** A sum that stays a number of JavaScript, whatever nodes report. */
-const sum = (column: SQLWrapper, more: number) =>
+const sum = (column: SQLWrapper, more: unknown) =>
   leastOf(sql`${column} + ${more}`, Number.MAX_SAFE_INTEGER)
 
 const exact = (bytes: number) => Math.min(bytes, Number.MAX_SAFE_INTEGER)
 
-export function* addTraffic(tx: Query, uuid: string, up: number, down: number) {
-  yield* run(
-    tx
-      .update(subscriptions)
-      .set({
-        upBytes: sum(subscriptions.upBytes, up),
-        downBytes: sum(subscriptions.downBytes, down),
-      })
-      .where(eq(subscriptions.uuid, uuid)),
-  )
+const added = built<CounterReading, unknown>((q) =>
+  q
+    .update(subscriptions)
+    .set({
+      upBytes: sum(subscriptions.upBytes, field('up')),
+      downBytes: sum(subscriptions.downBytes, field('down')),
+    })
+    .where(eq(subscriptions.uuid, input('uuid'))),
+)
+
+export function* addTraffic(_tx: Query, uuid: string, up: number, down: number) {
+  yield* ask(added, { uuid, up, down })
 }
 
 export function* addSample(tx: Query, node: string, day: string, up: number, down: number) {
