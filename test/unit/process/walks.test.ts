@@ -28,7 +28,7 @@ test('none goes through more files than a reader keeps in mind', () => {
 
 test('each begins where it should and reaches what it is for', () => {
   const [list, notice, pass] = found.walks.map(({ files }) => files)
-  expect(list).toContain('src/domain/lists/share-links.ts')
+  expect(list).toContain('src/domain/lists/shared-lists.ts')
   expect(notice).toContain('src/domain/payments/grant.ts')
   expect(pass).toContain('src/domain/nodes/sync/clients.ts')
 })
