@@ -181,6 +181,11 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     sortOrder: is.place,
     formats: is.hostFormats,
   }),
+  stored(schema.listTemplates, {
+    format: among(schema.listTemplates.format),
+    body: is.templateBody,
+    updatedAt: timestamp,
+  }),
   stored(schema.nodeGroupNodes, { groupCode: is.groupCode, node: code }),
   stored(schema.plans, {
     code: is.planCode,

@@ -243,6 +243,17 @@ export const hostSni = asRead(
 
 export const hostLabel = line(128)
 
+/** What an operator may write lists of. */
+export const TEMPLATE_FORMATS = ['mihomo', 'singbox'] as const
+export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number]
+/** A thousand lines, and no more than a body of the API has room for. */
+export const MAX_TEMPLATE = 32_768
+export const templateText = v.pipe(
+  plainText(MAX_TEMPLATE),
+  v.regex(NOTE, 'must have no control characters but line breaks and tabs'),
+)
+export const templateBody = v.pipe(templateText, v.minLength(1, 'must not be empty'))
+
 /** As RFC 3986 has paths, maybe with a query, by which clients are told of early data; empty: another one counts. */
 export const hostPath = v.pipe(
   v.string('must be a string'),

@@ -27,6 +27,7 @@ import { createNodeSync } from './domain/nodes/sync/sync.ts'
 import { createSending } from './domain/notify/sending.ts'
 import { openInstance } from './instance.ts'
 import { canBind } from './integrations/bindable.ts'
+import { createClientCores } from './integrations/client-cores.ts'
 import { createDial } from './integrations/dial.ts'
 import { createDataFiles } from './integrations/files/data-files.ts'
 import { freeShare } from './integrations/files/disk.ts'
@@ -160,6 +161,7 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
     reads:
       own.reads ??
       (config.databaseUrl === null ? createReads(config.databasePath, log) : readsOver(db)),
+    clientCores: createClientCores({ config }),
     dial: createDial(createConnect({ denyPrivate: config.outboundDenyPrivate })),
     freeDiskShare: () => freeShare(config.dataDir),
     installFiles: createInstallFiles({ config }),

@@ -4,6 +4,7 @@ import { acquireLease, leaseOwner, releaseLease } from '#db/leases.ts'
 import { cleanUp } from '#src/domain/installation/cleanup.ts'
 import { keepSnapshots } from '#src/domain/installation/snapshots.ts'
 import { watchRules } from '#src/domain/lists/rule-watch.ts'
+import { watchTemplates } from '#src/domain/lists/templates.ts'
 import { readNodesNearLimit } from '#src/domain/nodes/near-limit.ts'
 import { cleanRetiredNodes } from '#src/domain/nodes/retired.ts'
 import { watchDisk } from '#src/domain/notify/disk-alert.ts'
@@ -275,6 +276,7 @@ export function startJobs(
     { name: 'quotas', intervalMs: QUOTA_LOOK_MS, run: () => readNodesNearLimit(s) },
     { name: 'disk', intervalMs: DISK_LOOK_MS, run: () => watchDisk(s) },
     { name: 'rule files', intervalMs: RULES_LOOK_MS, run: () => watchRules(s) },
+    { name: 'list templates', intervalMs: RULES_LOOK_MS, run: () => watchTemplates(s) },
     { name: 'payments', intervalMs: MINUTE_MS, run: () => reconcilePayments(s) },
     { name: 'payment audit', intervalMs: HOUR_MS, run: daily(s, () => auditPayments(s)) },
   ]

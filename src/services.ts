@@ -11,6 +11,7 @@ import type { Log } from './lib/log.ts'
 import type { Rests } from './lib/rests.ts'
 import type { SingleFlight } from './lib/single-flight.ts'
 import type { Turns } from './lib/turns.ts'
+import type { ClientCores } from './ports/client-cores.ts'
 import type { Cores } from './ports/cores.ts'
 import type { DataFiles } from './ports/data-files.ts'
 import type { EventSender } from './ports/event-sender.ts'
@@ -33,6 +34,7 @@ export interface Services {
   log: Log
   background: Background
   cores: Cores
+  clientCores: ClientCores
   nodeSync: NodeSync
   /** Puts the pinned host keys of all nodes into `known_hosts`, table and file: call it after a commit that concerns them. Never throws. */
   writeKnownHosts(): Promise<void>

@@ -40,6 +40,7 @@ const TABLES: Record<string, string[] | undefined> = {
   node_groups: undefined,
   node_group_nodes: undefined,
   node_hosts: undefined,
+  list_templates: undefined,
   settings: undefined,
   installation: undefined,
   instance: INSTANCE_COLUMNS,

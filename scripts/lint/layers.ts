@@ -61,7 +61,7 @@ const LAYERS: Layer[] = [
   layer(
     'lists',
     'src/domain/lists/',
-    'db, lib, refusals, type services, floor, settings, notify, nodes, node:, valibot',
+    'db, lib, refusals, type services, floor, settings, notify, nodes, node:, valibot, js-yaml',
   ),
   layer(
     'payments',
@@ -77,7 +77,7 @@ const LAYERS: Layer[] = [
   layer(
     'integrations',
     'src/integrations/',
-    'db/engine/failures.ts, type db/engine/database.ts, db/schema/index.ts, db/reads.ts, store, type db/upload.ts, type config, lib, refusals, type services, type ports, node:, valibot, ssh2',
+    'db/engine/failures.ts, type db/engine/database.ts, db/schema/index.ts, type db/values.ts, db/reads.ts, store, type db/upload.ts, type config, lib, refusals, type services, type ports, node:, valibot, ssh2',
   ),
   layer('web', 'src/web/', 'lib, settings, lists, node:, hono, @noble/hashes'),
   layer('page scripts', 'src/web/assets/', 'src/lib/sizes.ts, type http schemas, type web'),

@@ -2,7 +2,8 @@
 import { LIST_FORMATS, type ListFormat } from '#src/domain/lists/formats.ts'
 import type { ListVariant } from '#src/domain/lists/list.ts'
 
-const AGENT_MAX_LENGTH = 512
+/** So much of a User-Agent is looked at. */
+export const AGENT_MAX_LENGTH = 512
 
 const CLIENT_APPS = ['v2ray', 'xray', 'sing-box', 'happ', 'hiddify', 'streisand', 'shadowrocket']
 CLIENT_APPS.push('clash', 'mihomo', 'stash', 'karing', 'nekobox', 'throne', 'v2box', 'incy')

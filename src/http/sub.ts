@@ -7,8 +7,9 @@ import { token } from '#db/values.ts'
 import { admit, isAdmitted, isSeenStale } from '#src/domain/customers/devices.ts'
 import { createConnectLink } from '#src/domain/customers/linking.ts'
 import { beginUsed, endFromNow, isWaiting } from '#src/domain/delayed-start.ts'
+import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { LIST_FORMATS } from '#src/domain/lists/formats.ts'
-import type { ListVariant } from '#src/domain/lists/list.ts'
+import type { ListVariant, RenderedList } from '#src/domain/lists/list.ts'
 import { cleanDeviceText } from '#src/lib/device-text.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -81,21 +82,40 @@ function withUse(s: Http, method: string, owner: FoundOwner, now: Date): FoundOw
   return { ...owner, subscriptions }
 }
 
+interface Wanted {
+  token: string
+  variant: ListVariant
+  catalogue: Catalogue
+  /** Whether the devices of customers are limited. */
+  limited: boolean
+  now: Date
+}
+
+/** A list as it is answered, body and headers. */
+export function listAnswer(
+  s: Http,
+  owner: FoundOwner,
+  { token, variant, catalogue, limited, now }: Wanted,
+): RenderedList {
+  const { body, headers } = s.lists.make(owner, token, variant, catalogue, now)
+  const active = limited ? { 'x-hwid-active': 'true' } : undefined
+  const stale =
+    owner.staleSeconds === undefined ? undefined : { 'x-stale': `${owner.staleSeconds}` }
+  return { body, headers: { ...headers, ...s.lists.headers, ...active, ...stale } }
+}
+
 function listOf(
   s: Http,
   owner: FoundOwner,
   token: string,
-  choice: ListVariant,
+  variant: ListVariant,
   limited: boolean,
   now: Date,
 ): Response {
-  const { body, headers } = s.lists.make(owner, token, choice, s.catalogue(owner.lists), now)
-  const active = limited ? { 'x-hwid-active': 'true' } : undefined
-  const stale =
-    owner.staleSeconds === undefined ? undefined : { 'x-stale': `${owner.staleSeconds}` }
+  const catalogue = s.catalogue(owner.lists)
+  const { body, headers } = listAnswer(s, owner, { token, variant, catalogue, limited, now })
   // A plain object: the Node adapter writes it as it is, without building Headers.
-  const all = { ...headers, ...s.lists.headers, ...active, ...stale }
-  return new Response(textBody(body), { headers: all })
+  return new Response(textBody(body), { headers })
 }
 
 /** The list for a device that needs no admission; null for one that does. */

@@ -27,6 +27,7 @@ export const RULES_OF_THE_PANEL = withStatus(400, {
   'not-a-rule-address': 'must be an http(s) address without ? and #',
   'unknown-node-kind': 'must be local, managed or external',
   'unknown-preset': 'must be platega, cispay or generic',
+  'no-client-app': 'is no client app',
   'not-one-of': 'must be one of {names}',
   'not-optional-events': 'must be a list of optional events',
   'not-an-optional-event': 'must be an optional event',

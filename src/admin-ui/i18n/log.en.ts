@@ -66,6 +66,8 @@ export const logEn = {
     'group.create': 'Group of nodes added',
     'group.delete': 'Group of nodes deleted',
     'group.edit': 'Group of nodes changed',
+    'template.save': 'List template saved',
+    'template.remove': 'List template removed',
     'host.create': 'Host of a node added',
     'host.delete': 'Host of a node deleted',
     'host.edit': 'Host of a node changed',

@@ -68,6 +68,8 @@ export const logRu: LogTexts = {
     'group.create': 'Добавлена группа серверов',
     'group.delete': 'Удалена группа серверов',
     'group.edit': 'Изменена группа серверов',
+    'template.save': 'Сохранён шаблон списка',
+    'template.remove': 'Удалён шаблон списка',
     'host.create': 'Добавлен адрес сервера',
     'host.delete': 'Удалён адрес сервера',
     'host.edit': 'Изменён адрес сервера',

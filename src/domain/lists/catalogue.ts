@@ -1,4 +1,6 @@
 /** What all connection lists share — nodes, plans, settings — kept while its revision in the database stands. */
+
+import { keptTemplates } from '#db/list-templates.ts'
 import {
   listMembers,
   listNodeGroups,
@@ -25,9 +27,12 @@ import type { Services } from '#src/services.ts'
 import type { App } from '#src/settings/app-catalogue.ts'
 import { agentWordsIn } from '#src/settings/list-settings.ts'
 import { readApps } from './apps.ts'
+import type { ListFormat } from './formats.ts'
 import { sharedListHeaders } from './headers.ts'
 import type { Routing } from './routing.ts'
 import { routingReader } from './rules.ts'
+import { isBefore } from './singbox.ts'
+import { keptTemplate, type Template } from './template.ts'
 
 type Deps = Pick<Services, 'db' | 'config' | 'ruleFiles'>
 
@@ -53,6 +58,8 @@ export interface Catalogue {
   jsonAgents: readonly string[]
   /** The preset of a list of these subscriptions; null for none, and for one whose rule files can't be had. */
   routingOf(subscriptions: readonly { nodeGroup: string | null }[]): Routing | null
+  /** What the operator has in place of our own list in this format; undefined for nothing, and for what can't be used. */
+  templateFor(format: ListFormat, singboxVersion: string | null): Template | undefined
   /** Where a customer asks people for help: an address of the web or of mail, or null. */
   helpUrl: string | null
   /** The headers that all lists have alike. */
@@ -140,6 +147,17 @@ function listedRouting(
   }
 }
 
+/** Templates of lists. sing-box has read what they are written in since 1.12. */
+function listedTemplates(s: Deps): Catalogue['templateFor'] {
+  const usable = keptTemplates(s.db).flatMap((row) => {
+    const kept = keptTemplate(row)
+    return 'fault' in kept ? [] : [[row.format, kept] as const]
+  })
+  const templates = new Map<ListFormat, Template>(usable)
+  return (format, singboxVersion) =>
+    isBefore(12, singboxVersion) ? undefined : templates.get(format)
+}
+
 function readCatalogue(s: Deps, revision: number): Catalogue {
   const nodes = new Map(keptNodes(s.db).map((node) => [node.code, node]))
   const plans = new Map(listPlans(s.db).map((plan) => [plan.code, plan]))
@@ -165,6 +183,7 @@ function readCatalogue(s: Deps, revision: number): Catalogue {
     apps: readApps(settings),
     jsonAgents: agentWordsIn(settings.text('XRAY_JSON_AGENTS')),
     routingOf: listedRouting(s, settings, groups),
+    templateFor: listedTemplates(s),
     helpUrl: helpUrl(s, settings),
     listHeaders: sharedListHeaders(settings.text('BRAND_NAME'), supportUrl(s, settings)),
   }

@@ -97,14 +97,18 @@ const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\u
 
 /**
  * The entries of all sources, in their order, REALITY first within each unless hosts have another order; of those that are for some
- * formats alone the ones of `format`, if it is given. Names are unique. A transport whose certificate is not known (or is none) is left out.
+ * formats alone the ones of `format`, if it is given. Names are unique, and none of `taken`. A transport whose certificate is not known (or is none) is left out.
  */
-export function listEntries(sources: ListSource[], format?: string): ListEntry[] {
+export function listEntries(
+  sources: ListSource[],
+  format?: string,
+  taken?: ReadonlySet<string>,
+): ListEntry[] {
   const occurrences = new Map<string, number>()
   for (const { node } of sources) {
     occurrences.set(node.code, (occurrences.get(node.code) ?? 0) + 1)
   }
-  const unique = uniqueNames()
+  const unique = uniqueNames(taken)
   const entries: ListEntry[] = []
   for (const { uuid, planLabel, node, hosts } of sources) {
     const { label, inbounds } = inboundsOf(node, hosts)
@@ -171,6 +175,37 @@ export function wantsHybridKeyShare(coreVersion: string | null): boolean {
 }
 
 const made = (inbound: object) => inbound as Made
+
+/** Two that lead nowhere, for whoever looks at what is written around entries. */
+export const SAMPLE_ENTRIES: readonly (RealityEntry | WsEntry)[] = [
+  {
+    kind: 'reality',
+    name: 'Sample 1',
+    address: '192.0.2.1',
+    port: 443,
+    sni: 'sample.invalid',
+    inbound: made({}),
+    uuid: '00000000-0000-4000-8000-000000000000',
+    fingerprint: 'chrome',
+    flow: 'xtls-rprx-vision',
+    coreVersion: null,
+    publicKey: 'jNXHt1yRo0vDuchQlIP6Z0ZvjT3KtzVI-T4E7RoLJS0',
+    shortId: '00',
+  },
+  {
+    kind: 'ws',
+    name: 'Sample 2',
+    address: '192.0.2.2',
+    port: 443,
+    sni: 'sample.invalid',
+    inbound: made({}),
+    uuid: '00000000-0000-4000-8000-000000000000',
+    fingerprint: 'chrome',
+    path: '/',
+    host: 'sample.invalid',
+    pin: null,
+  },
+]
 
 /** Gives names a suffix. That of the label is the same object each time: the lookups of a name then take half as long. */
 function suffixed(label: string, suffix: string): (name: string) => string {
@@ -253,8 +288,8 @@ function printable(text: string): string {
 }
 
 /** A function that returns each wanted name, numbered when it was given away already. */
-function uniqueNames(): (wanted: string) => string {
-  const taken = new Set<string>()
+function uniqueNames(others?: ReadonlySet<string>): (wanted: string) => string {
+  const taken = new Set(others)
   const numbers = new Map<string, number>()
   return (wanted) => {
     if (!taken.has(wanted) && !RESERVED_NAMES.has(wanted)) {

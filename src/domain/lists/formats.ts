@@ -1,9 +1,10 @@
 /** A user's connection list in the format their client reads, with the entries that client can use. */
 import { type ListEntry, wantsHybridKeyShare, type XhttpEntry } from './entries.ts'
-import { mihomoList } from './mihomo.ts'
+import { type MihomoEntry, mihomoList } from './mihomo.ts'
 import type { Routing } from './routing.ts'
 import { linksBody } from './share-links.ts'
 import { singboxList } from './singbox.ts'
+import type { Template } from './template.ts'
 import { xrayArray, xrayList } from './xray.ts'
 
 /** Those that a request may name. */
@@ -17,6 +18,8 @@ export interface ListOptions {
   singboxVersion: string | null
   /** Whether links carry pinned WS, XHTTP and gRPC entries, which only clients built on Xray read right. */
   wsAndXhttp: boolean
+  /** What the operator has in place of our own list. */
+  template?: Template | undefined
   /** What it leaves direct beside private ranges; links leave that to the app. */
   routing?: Routing | null
 }
@@ -24,6 +27,10 @@ export interface ListOptions {
 /** Without servers all goes direct, and no rule file could be loaded. */
 const routingFor = (entries: ListEntry[], { routing = null }: ListOptions) =>
   entries.length > 0 ? routing : null
+
+/** By the operator's template, whose groups would be empty without servers. */
+const ownList = (entries: MihomoEntry[], { template }: ListOptions) =>
+  entries.length > 0 ? template?.write(entries) : undefined
 
 /** The body of a list. Without usable entries: empty (base64, links) or a config without servers. */
 export const renderList = (format: ListFormat, entries: ListEntry[], options: ListOptions) =>
@@ -41,11 +48,14 @@ export function writeList(format: ListFormat, entries: ListEntry[], options: Lis
       return linksBody(linkEntries(entries, options))
     case 'mihomo': {
       const usable = mihomoEntries(entries)
-      return mihomoList(usable, routingFor(usable, options))
+      return ownList(usable, options) ?? mihomoList(usable, routingFor(usable, options))
     }
     case 'singbox': {
       const usable = singboxEntries(entries)
-      return singboxList(usable, options.singboxVersion, routingFor(usable, options))
+      return (
+        ownList(usable, options) ??
+        singboxList(usable, options.singboxVersion, routingFor(usable, options))
+      )
     }
     case 'xray': {
       const usable = entries.filter(isLoadable)

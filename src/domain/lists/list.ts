@@ -183,9 +183,10 @@ export function createUserLists(s: Deps) {
     const routing = catalogue.routingOf(subscriptions)
     const format = formatOf(variant, catalogue)
     const sources = sourcesOf(subscriptions, catalogue, now)
+    const template = catalogue.templateFor(format, variant.singboxVersion)
     const write = (of: ListSource[]) => {
-      const entries = listEntries(of, format === 'xray-array' ? 'xray' : format)
-      return writeList(format, entries, { brandName, ...variant, routing })
+      const entries = listEntries(of, format === 'xray-array' ? 'xray' : format, template?.names)
+      return writeList(format, entries, { brandName, ...variant, template, routing })
     }
     // All else that a list of one subscription says is the catalogue's.
     const { singboxVersion, wsAndXhttp } = variant

@@ -2,17 +2,24 @@
 import type { GrpcEntry, Hysteria2Entry, RealityEntry, WsEntry } from './entries.ts'
 import { wantsHybridKeyShare } from './entries.ts'
 import { mihomoRules, PRIVATE_CIDRS, PRIVATE_DOMAINS, REMOTE_DNS, type Routing } from './routing.ts'
+import { type Yaml, yaml } from './yaml.ts'
 
 export type MihomoEntry = RealityEntry | GrpcEntry | WsEntry | Hysteria2Entry
-
-type Yaml = string | number | boolean | Yaml[] | { [key: string]: Yaml | undefined }
 
 const PROXY_GROUP = 'Proxy'
 const AUTO_GROUP = 'Auto'
 const TEST_URL = 'https://www.gstatic.com/generate_204'
 
 /** A whole profile: names resolved at the node, private ranges direct, the rest through the group. */
-export function mihomoList(entries: MihomoEntry[], routing: Routing | null = null): string {
+export const mihomoList = (entries: MihomoEntry[], routing: Routing | null = null): string =>
+  mihomoProfile(
+    entries.map(mihomoProxy),
+    entries.map(({ name }) => name),
+    routing,
+  )
+
+/** The profile around these proxies, which are called so. */
+export function mihomoProfile(proxies: Yaml[], names: string[], routing: Routing | null): string {
   return `${yaml({
     'mixed-port': 7890,
     'allow-lan': false,
@@ -22,8 +29,8 @@ export function mihomoList(entries: MihomoEntry[], routing: Routing | null = nul
     'unified-delay': true,
     profile: { 'store-selected': true },
     dns: dns(routing !== null),
-    proxies: entries.map(proxy),
-    'proxy-groups': groups(entries.map((entry) => entry.name)),
+    proxies,
+    'proxy-groups': groups(names),
     rules: rules(routing),
   })}\n`
 }
@@ -75,7 +82,8 @@ function rules(routing: Routing | null): string[] {
   ]
 }
 
-function proxy(entry: MihomoEntry): Yaml {
+/** An entry as profiles have it. */
+export function mihomoProxy(entry: MihomoEntry): Yaml {
   switch (entry.kind) {
     case 'reality':
       return {
@@ -137,30 +145,4 @@ function vless(entry: RealityEntry | GrpcEntry | WsEntry): { [key: string]: Yaml
     servername: entry.sni || undefined,
     'client-fingerprint': entry.fingerprint,
   }
-}
-
-/** Block YAML. Keys are ours and plain; every string is quoted, or `12e45678` would be a number. */
-function yaml(value: Yaml, pad = ''): string {
-  if (Array.isArray(value)) {
-    if (value.length === 0) return '[]'
-    return value.map((item) => `${pad}- ${yaml(item, `${pad}  `).trimStart()}`).join('\n')
-  }
-  if (typeof value === 'object') {
-    const lines: string[] = []
-    for (const [key, item] of Object.entries(value)) {
-      if (item === undefined) continue
-      const nested = typeof item === 'object' && !(Array.isArray(item) && item.length === 0)
-      lines.push(`${pad}${key}:${nested ? '\n' : ' '}${yaml(item, `${pad}  `)}`)
-    }
-    return lines.join('\n')
-  }
-  return typeof value === 'string' ? quoted(value) : String(value)
-}
-
-/** A JSON string is a YAML string once the characters that YAML 1.2 section 5.1 bars are escaped. */
-function quoted(text: string): string {
-  return JSON.stringify(text.toWellFormed()).replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }

@@ -15,13 +15,27 @@ const PRIVATE_SUFFIXES = ['.localhost', '.local', '.lan', '.home.arpa', '.intern
  * A whole profile for the core version (`1.11.15`, `1.14.0-beta.3`; null or unknown: as for 1.12).
  * 1.12 replaced the dns servers of 1.11 and 1.14 refuses them; the rest is the same from 1.11 to 1.14.
  */
-export function singboxList(
+export const singboxList = (
   entries: SingboxEntry[],
   coreVersion: string | null,
   routing: Routing | null = null,
+): string =>
+  singboxProfile(
+    entries.map(singboxOutbound),
+    entries.map(({ name }) => name),
+    coreVersion,
+    routing,
+  )
+
+/** The profile around these outbounds, which are called so. */
+export function singboxProfile(
+  servers: (object | string)[],
+  names: string[],
+  coreVersion: string | null,
+  routing: Routing | null,
 ): string {
   const legacy = isBefore(12, coreVersion)
-  const hasServers = entries.length > 0
+  const hasServers = servers.length > 0
   const config = {
     log: { level: 'warn', timestamp: true },
     dns: legacy ? legacyDns(hasServers, routing) : dns(hasServers, routing),
@@ -34,11 +48,7 @@ export function singboxList(
         strict_route: true,
       },
     ],
-    outbounds: [
-      ...groups(entries.map((entry) => entry.name)),
-      ...entries.map(outbound),
-      { type: 'direct', tag: DIRECT },
-    ],
+    outbounds: [...groups(names), ...servers, { type: 'direct', tag: DIRECT }],
     route: {
       rules: [
         { action: 'sniff' },
@@ -62,7 +72,7 @@ export function singboxList(
 }
 
 /** Whether a core is known to be older than this minor version of 1. */
-function isBefore(minor: number, coreVersion: string | null): boolean {
+export function isBefore(minor: number, coreVersion: string | null): boolean {
   const match = /^(\d+)\.(\d+)/.exec(coreVersion ?? '')
   return match !== null && (match[1] === '0' || (match[1] === '1' && Number(match[2]) < minor))
 }
@@ -159,7 +169,8 @@ const reality = ({ publicKey, shortId }: RealityEntry | GrpcEntry) => ({
   short_id: shortId,
 })
 
-function outbound(entry: SingboxEntry): object {
+/** An entry as profiles have it. */
+export function singboxOutbound(entry: SingboxEntry): object {
   const server = { tag: entry.name, server: entry.address, server_port: entry.port }
   const tls = { enabled: true, ...(entry.sni ? { server_name: entry.sni } : {}) }
   switch (entry.kind) {

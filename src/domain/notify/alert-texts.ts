@@ -19,6 +19,7 @@ export type Alert =
   | { about: 'disk-low'; freePercent: number }
   | { about: 'rules-missing'; files: string }
   | { about: 'rules-back' }
+  | { about: 'templates-broken'; faults: string }
   | { about: 'host-key-changed'; node: string }
   | { about: 'payment-in-review'; payment: string; reason: string }
   | ({ about: 'restored'; passphraseTaken?: true } & By)
@@ -70,6 +71,8 @@ const en: Texts = {
   'rules-missing': ({ files }) =>
     `⚠️ Rule files can't be had: <code>${files}</code>. Lists that need them have no routing preset meanwhile (docs/lists.md).`,
   'rules-back': () => '🟢 The rule files are there again: lists have their routing preset',
+  'templates-broken': ({ faults }) =>
+    `⚠️ A list template can't be used: <code>${faults}</code>. Apps get the built-in list meanwhile: correct the template in Settings, Lists.`,
   'host-key-changed': ({ node }) =>
     `🚨 Node <b>${node}</b> presents another host key. Nothing is sent to it until you have checked the key and trusted it in the panel.`,
   'payment-in-review': ({ payment, reason }) =>
@@ -131,6 +134,8 @@ const ru: Texts = {
   'rules-missing': ({ files }) =>
     `⚠️ Нет файлов правил: <code>${files}</code>. В списках, которым они нужны, пока нет пресета маршрутизации (docs/lists.md).`,
   'rules-back': () => '🟢 Файлы правил снова на месте: пресет маршрутизации вернулся в списки',
+  'templates-broken': ({ faults }) =>
+    `⚠️ Шаблон списка нельзя использовать: <code>${faults}</code>. Приложения пока получают встроенный список: исправьте шаблон в разделе «Настройки → Списки».`,
   'host-key-changed': ({ node }) =>
     `🚨 Узел <b>${node}</b> предъявляет другой ключ SSH. Ему ничего не отправляется, пока вы не проверите ключ и не подтвердите его в панели.`,
   'payment-in-review': ({ payment, reason }) =>

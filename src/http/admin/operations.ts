@@ -9,6 +9,7 @@ import { descriptionOperations } from './description.ts'
 import { eventOperations } from './events.ts'
 import { giftOperations } from './gifts.ts'
 import { listSettingsOperations } from './list-settings.ts'
+import { listPreviewOperations, templateOperations } from './list-templates.ts'
 import { loginOperations } from './login.ts'
 import { nodeGroupOperations } from './node-groups.ts'
 import { nodeHostOperations } from './node-hosts.ts'
@@ -40,6 +41,7 @@ export const adminOperationsOf = (own: readonly LiveSetting[]) => [
   ...twoFactorOperations,
   ...usersOperations,
   ...oneUserOperations,
+  ...listPreviewOperations,
   ...subscriptionOperations,
   ...trafficOperations,
   ...nodesOperations,
@@ -54,6 +56,7 @@ export const adminOperationsOf = (own: readonly LiveSetting[]) => [
   ...paymentOperations,
   ...customerSettingsOperations(own),
   ...listSettingsOperations(own),
+  ...templateOperations,
   ...webhookSettingsOperations(own),
   ...operatorSettingsOperations(own),
   ...paymentSettingsOperations(own),

@@ -21,9 +21,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The Xray binary: XRAY_BIN and nothing else when it is set; else CORES_DIR/<arch>, CORES_DIR, PATH. Null when there is none. */
-export function findXray(
-  config: Pick<Config, 'xrayBin' | 'coresDir' | 'searchPath'>,
+/** A program by its name: in CORES_DIR/<arch>, CORES_DIR or PATH. Null when there is none. */
+export function findProgram(
+  name: string,
+  config: Pick<Config, 'coresDir' | 'searchPath'>,
 ): string | null {
   const arch = process.arch === 'arm64' ? 'arm64' : 'amd64'
   const folders = [
@@ -31,10 +32,17 @@ export function findXray(
     config.coresDir,
     ...config.searchPath.split(delimiter),
   ]
-  const candidates = config.xrayBin
-    ? [config.xrayBin]
-    : folders.filter(Boolean).map((folder) => join(folder, 'xray'))
+  const candidates = folders.filter(Boolean).map((folder) => join(folder, name))
   return candidates.find(isExecutable) ?? null
+}
+
+/** The Xray binary: XRAY_BIN and nothing else when it is set. Null when there is none. */
+export function findXray(
+  config: Pick<Config, 'xrayBin' | 'coresDir' | 'searchPath'>,
+): string | null {
+  const { xrayBin } = config
+  if (xrayBin === '') return findProgram('xray', config)
+  return isExecutable(xrayBin) ? xrayBin : null
 }
 
 export interface LocalCorePaths {

@@ -56,6 +56,7 @@ const GUARDED: [method: string, path: string, body: unknown, status: number][] =
   ['DELETE', '/admins/99', undefined, 404],
   ['POST', '/2fa/enable', { secret: '', code: '' }, 400],
   ['POST', '/settings/apps', { apps: null }, 200],
+  ['POST', '/settings/templates', { format: 'mihomo', body: '' }, 200],
   ['POST', '/nodes', {}, 400],
   ['POST', '/nodes/provision-guide', { label: 'x', address: 'thief.test' }, 200],
   ['POST', '/settings/brand', { brand_name: 'x' }, 200],

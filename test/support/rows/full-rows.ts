@@ -79,6 +79,7 @@ export async function fillEveryTable(w: World): Promise<void> {
   })
   insert('node_groups', { code: 'all', label: 'All', sort_order: 1, created_at: at })
   insert('node_group_nodes', { group_code: 'all', node: 'nl1' })
+  insert('list_templates', { format: 'mihomo', body: 'mode: rule\n', updated_at: at })
   insert('node_hosts', {
     ...{
       node: 'ex1',

@@ -76,6 +76,13 @@ describe('a column holds', () => {
       ['[]', '["links","xray"]', '["one-of-a-later-version"]'],
       ['{}', '["links","links"]', '["a b"]', '[1]', 'null', null],
     ],
+    ['list_templates', 'format', ['mihomo', 'singbox'], ['xray', '', null]],
+    [
+      'list_templates',
+      'body',
+      ['{', 'a: 1\n', 'x'.repeat(32_768)],
+      ['', 'a\0', '\ud800', 'x'.repeat(32_769), null],
+    ],
     ['nodes', 'created_at', ['2024-02-29T23:59:59'], ['2023-02-29T00:00:00', '2024-01-01', 'now']],
     [
       'nodes',

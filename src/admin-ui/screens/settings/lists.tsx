@@ -8,6 +8,8 @@ import { toast } from '#src/admin-ui/kit/toast.tsx'
 import { invalidate, useQuery } from '#src/admin-ui/query.ts'
 import { type RoutingPreset, routingOptions } from '#src/admin-ui/routing.ts'
 import { common, shell } from '#src/admin-ui/texts.ts'
+import { ListPreview } from './list-preview.tsx'
+import { Templates } from './templates.tsx'
 import { settingsTexts } from './texts.ts'
 
 type Data = Answer<(typeof api)['settings']['lists']['$get']>
@@ -74,8 +76,12 @@ export function Lists() {
   const t = settingsTexts()
   const lists = useQuery('lists', () => ok(api.settings.lists.$get()))
   return (
-    <Card title={shell().settings.lists} sub={t.listsSub}>
-      <Loaded query={lists}>{(data) => <ListForm data={data} />}</Loaded>
-    </Card>
+    <>
+      <Card title={shell().settings.lists} sub={t.listsSub}>
+        <Loaded query={lists}>{(data) => <ListForm data={data} />}</Loaded>
+      </Card>
+      <Templates />
+      <ListPreview />
+    </>
   )
 }
