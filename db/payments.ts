@@ -93,6 +93,8 @@ const claim = built<{ id: string; now: string; failedToo: number }, { id: string
       reviewReason: null,
       nextCheckAt: null,
       deletedUser: false,
+      // Of what it gave before a restore.
+      givenSeconds: null,
     })
     .where(
       and(

@@ -117,6 +117,9 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     startSeconds: integer(0, Number.MAX_SAFE_INTEGER),
     startBy: timestamp,
     startedAt: timestamp,
+    nodeChangedAt: timestamp,
+    planChangedAt: timestamp,
+    dayWorth: is.count,
   }),
   stored(schema.nodes, {
     code,
@@ -242,6 +245,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     order: json,
     source: among(schema.payments.source),
     renewsUuid: is.uuid,
+    givenSeconds: is.count,
     subscriptionUuid: is.uuid,
   }),
   stored(schema.giftCodes, {

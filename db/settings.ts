@@ -1,5 +1,5 @@
 /** Rows of live settings. */
-import { type Database, type Query, run } from './engine/database.ts'
+import { type Database, type Query, type Reading, run } from './engine/database.ts'
 import { eq } from './engine/orm.ts'
 import { kept } from './engine/question.ts'
 import { settings } from './schema/index.ts'
@@ -15,7 +15,7 @@ const every = kept<SettingRow[]>((q) => q.select().from(settings))
 export const listSettings = (db: Database): readonly SettingRow[] => db.kept(every)
 
 /** The same inside a transaction. */
-export function* readAllSettings(tx: Query) {
+export function* readAllSettings(tx: Reading) {
   return yield* run(tx.select().from(settings))
 }
 

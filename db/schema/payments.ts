@@ -56,6 +56,8 @@ export const payments = table(
     order: json<Record<string, unknown>>('order_json'),
     source: oneOf('source', ['bot', 'site', 'admin']).notNull(),
     renewsUuid: text('renews_uuid').references(() => subscriptions.uuid, LINKED),
+    /** What a change of plan has made of its days; null: there was none since. */
+    givenSeconds: int('given_seconds'),
     subscriptionUuid: text('subscription_uuid').references(() => subscriptions.uuid, LINKED),
   },
   (t) => [

@@ -65,6 +65,12 @@ export const subscriptions = table(
     startBy: text('start_by'),
     /** When it was first used. */
     startedAt: text('started_at'),
+    /** When its owner put it on another node last. */
+    nodeChangedAt: text('node_changed_at'),
+    /** When its days were changed for those of another plan last. */
+    planChangedAt: text('plan_changed_at'),
+    /** What one of these days was changed for, in millionths of CURRENCY. */
+    dayWorth: int('day_worth'),
   },
   (t) => [
     // With users_list and devices_list: a list fetch reads indexes alone, no rows, which lie far apart.

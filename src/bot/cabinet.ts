@@ -8,6 +8,7 @@ import { isRenewable } from '#src/domain/payments/offer.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { shortOf, tapData } from './callback-data.ts'
+import { addChangeRows } from './change.ts'
 import { addLinkRow, column } from './keyboards.ts'
 import { showStale } from './menu.ts'
 import { addPackRows } from './packs.ts'
@@ -51,6 +52,7 @@ async function showCard(v: BotRequest, own: OwnSubscription): Promise<void> {
     keyboard.text(t.renew, tapData('r', ownIdOf(v.s, row.uuid))).row()
   }
   addPackRows(v, keyboard, own)
+  await addChangeRows(v, keyboard, own)
   keyboard
     .text(t.devices, tapData('dev'))
     .text(t.reset, tapData('reset'))

@@ -15,6 +15,10 @@ export type TapKind =
   | 'r'
   /** More traffic: id of the subscription (not its uuid), pack, provider. */
   | 't'
+  /** Another server: id of the subscription, node, that it be done; as far as they are chosen. */
+  | 'n'
+  /** The days of another plan: id of the subscription, plan, as how many days it is to be done. */
+  | 'p'
   /** "I have paid": the payment's id. */
   | 'paid'
   /** Own subscriptions, or one of them: its id. */

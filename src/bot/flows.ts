@@ -9,6 +9,7 @@ import type { Services } from '#src/services.ts'
 import { buy, openShop, renew } from './buy.ts'
 import { qr, resetLink, subscriptions } from './cabinet.ts'
 import { parseTap, type TapKind } from './callback-data.ts'
+import { plan, server } from './change.ts'
 import { connectAccount, connectCodeIn } from './connect.ts'
 import { devices } from './devices.ts'
 import { giftCodeIn, redeem, showGift } from './gift.ts'
@@ -41,6 +42,8 @@ const TAPS: Record<Exclude<TapKind, 'link'>, Work> = {
   b: buy,
   r: renew,
   t: topUp,
+  n: server,
+  p: plan,
   paid: check,
   s: subscriptions,
   qr,

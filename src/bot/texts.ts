@@ -154,6 +154,34 @@ Paste it into an app, or open it in a browser and follow the steps. Whoever has 
   devices: '📱 Devices',
   reset: '♻️ Reset link',
 
+  // Another server, another plan.
+  changeServer: '🔁 Change server',
+  changePlan: '🔀 Change plan',
+  changeDo: 'Yes, change',
+  changeWait: (hours: number) => `This was changed not long ago. The next time in ${hours} h.`,
+  tooLittleLeft:
+    'Too little is left for a day of that plan. Renew your subscription instead, by that plan if you like.',
+  serverChoose: (node: string) => html`🔁 <b>Choose another server</b>
+
+Now: <b>${node}</b>. The change is free, and your link and expiry date stay as they are.`,
+  serverAsk: (from: string, to: string) => html`🔁 <b>${from} → ${to}</b>
+
+Apps connect again once they refresh the list: by themselves within 12 hours, or at once when you do it.`,
+  serverDone: (node: string) => html`✅ <b>Your server is ${node} now</b>
+
+Refresh the list in your apps to connect at once.`,
+  planChoose: (plan: string) => html`🔀 <b>Choose another plan</b>
+
+Now: <b>${plan}</b>. You pay nothing: the days that are left become days of the new plan, by what both cost.`,
+  planAsk: (becomes: string) => html`🔀 <b>${becomes}</b>
+
+Your link and apps stay as they are. What you have used of your traffic stays counted. The next change is possible in 24 hours.`,
+  planDone: (becomes: string) => html`✅ <b>${becomes}</b>
+
+Refresh the list in your apps to see its servers at once.`,
+  daysOf: (days: string, plan: string) => `${days} of ${plan}`,
+  daysUntil: (date: string) => `until ${date}`,
+
   // Devices.
   deviceList: (count: number, limit: number | null) =>
     html`📱 <b>Devices: ${limit === null ? count : `${count} of ${limit}`}</b>
@@ -330,6 +358,33 @@ ${ru.state[state]}, ${term ?? `до ${until}${state === 'expired' ? '' : `, ${le
   renew: '🔄 Продлить',
   devices: '📱 Устройства',
   reset: '♻️ Сменить ссылку',
+
+  changeServer: '🔁 Сменить сервер',
+  changePlan: '🔀 Сменить тариф',
+  changeDo: 'Да, сменить',
+  changeWait: (hours) => `Это меняли совсем недавно. В следующий раз — через ${hours} ч.`,
+  tooLittleLeft:
+    'Оставшегося не хватает и на день этого тарифа. Вместо смены продлите подписку, можно и по этому тарифу.',
+  serverChoose: (node) => html`🔁 <b>Выберите другой сервер</b>
+
+Сейчас: <b>${node}</b>. Смена бесплатная, ссылка и срок действия останутся прежними.`,
+  serverAsk: (from, to) => html`🔁 <b>${from} → ${to}</b>
+
+Приложения подключатся снова, когда обновят список: сами в течение 12 часов или сразу, если обновить вручную.`,
+  serverDone: (node) => html`✅ <b>Теперь ваш сервер — ${node}</b>
+
+Обновите список в приложениях, чтобы подключиться сразу.`,
+  planChoose: (plan) => html`🔀 <b>Выберите другой тариф</b>
+
+Сейчас: <b>${plan}</b>. Платить не нужно: оставшиеся дни пересчитываются в дни нового тарифа по ценам обоих.`,
+  planAsk: (becomes) => html`🔀 <b>${becomes}</b>
+
+Ссылка и приложения останутся прежними. Израсходованный трафик остаётся в счёте. Следующая смена — не раньше чем через 24 часа.`,
+  planDone: (becomes) => html`✅ <b>${becomes}</b>
+
+Обновите список в приложениях, чтобы сразу увидеть его серверы.`,
+  daysOf: (days, plan) => `${days} тарифа «${plan}»`,
+  daysUntil: (date) => `до ${date}`,
 
   deviceList: (count, limit) =>
     html`📱 <b>Устройства: ${limit === null ? count : `${count} из ${limit}`}</b>

@@ -5,7 +5,7 @@ import type { Subscription } from '#db/schema/index.ts'
 import { beginSubscription, readSubscriptions, setStart } from '#db/subscriptions.ts'
 import {
   addDays,
-  DAY_MS,
+  DAY_SECONDS,
   formatTimestamp,
   later,
   parseTimestamp,
@@ -31,7 +31,6 @@ export interface StartOrder {
 /** Where nobody says it. */
 const WAIT_DAYS = 365
 const LONGEST_WAIT_DAYS = 3650
-const DAY_SECONDS = DAY_MS / SECOND_MS
 
 /** The start that is asked for; null: at once. Throws 400. */
 export function readStart(order: StartOrder, days: number, at: Date): DelayedStart | null {

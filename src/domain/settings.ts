@@ -1,5 +1,5 @@
 /** Live settings: a row wins over the environment, the environment over the default. Read at call time. */
-import type { Query } from '#db/engine/database.ts'
+import type { Query, Reading } from '#db/engine/database.ts'
 import { getInstance, readInstance } from '#db/instance.ts'
 import { deleteSetting, listSettings, putSetting, readAllSettings } from '#db/settings.ts'
 import type { Config, LiveTexts } from '#src/config.ts'
@@ -83,7 +83,7 @@ export function readSettings({ db, config }: Deps): Settings {
 }
 
 /** The same inside a transaction, for what is decided by them there. */
-export function* readSettingsIn(tx: Query, s: Pick<Services, 'config'>) {
+export function* readSettingsIn(tx: Reading, s: Pick<Services, 'config'>) {
   return settingsOf(s.config, yield* readAllSettings(tx), yield* readInstance(tx))
 }
 

@@ -5,9 +5,18 @@ import type { Device, Payment, Plan } from '#db/schema/index.ts'
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
 import type { Place } from '#src/domain/payments/offer.ts'
+import type { Choices } from '#src/domain/subscriptions/change.ts'
 import type { ShownSubscription } from '#src/domain/subscriptions/subscriptions.ts'
 import { endlessOf } from '#src/lib/time.ts'
-import { deviceView, groupOf, ownerName, planView, quotaView, waitingView } from './views.ts'
+import {
+  deviceView,
+  groupOf,
+  ownerName,
+  planView,
+  prospectView,
+  quotaView,
+  waitingView,
+} from './views.ts'
 
 type LabelOf = (provider: string) => string
 
@@ -101,6 +110,14 @@ export function ownSubscriptionView(
     ...quotaView(row, now),
   }
 }
+
+/** What the owner of a subscription may change it to. */
+export const choicesView = ({ nodes, nodesFrom, plans, plansFrom }: Choices) => ({
+  nodes: nodes.map(({ code, label }) => ({ node: code, label })),
+  nodes_from: nodesFrom,
+  plans: plans.map(({ plan, ...prospect }) => ({ plan: plan.code, ...prospectView(prospect) })),
+  plans_from: plansFrom,
+})
 
 /** A device as its owner sees it. */
 export function ownDeviceView(device: Device) {

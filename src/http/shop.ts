@@ -5,6 +5,7 @@ import { listDevices } from '#db/devices.ts'
 import type { User } from '#db/schema/index.ts'
 import { readUserByToken } from '#db/users.ts'
 import { rowId as id, token } from '#db/values.ts'
+import type { Actor } from '#src/domain/audit.ts'
 import { deviceLimit, limitOfPlans, removeOwnDevice } from '#src/domain/customers/devices.ts'
 import { canConnect, createConnectLink } from '#src/domain/customers/linking.ts'
 import { groupLabels } from '#src/domain/labels.ts'
@@ -14,6 +15,15 @@ import { readShop } from '#src/domain/payments/offer.ts'
 import { readReturn } from '#src/domain/payments/return.ts'
 import { ownIdOf } from '#src/domain/secret.ts'
 import {
+  changeServer,
+  changeToPlan,
+  type Prospect,
+  previewPlan,
+  previewServer,
+  prospectOf,
+  readChoices,
+} from '#src/domain/subscriptions/change.ts'
+import {
   findShownOfUser,
   listShownOfUser,
   RUNNING,
@@ -22,18 +32,25 @@ import { takesTraffic } from '#src/domain/traffic-packs.ts'
 import { qrShape } from '#src/lib/qr-code.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { plainText } from '#src/lib/values.ts'
+import { flag, plainText } from '#src/lib/values.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { LANGS } from '#src/web/lang.ts'
 import { isCrossSite } from './auth.ts'
 import { type Context, type Http, ipOf } from './context.ts'
 import { openOperations, operation } from './operation.ts'
 import { currentCatalogue } from './pages.ts'
-import { ownDeviceView, ownSubscriptionView, placeView, shopPlanView } from './payment-views.ts'
+import {
+  choicesView,
+  ownDeviceView,
+  ownSubscriptionView,
+  placeView,
+  shopPlanView,
+} from './payment-views.ts'
 import { ok } from './schemas/fields.ts'
-import { connectLink, guest, payLink, payState, shop } from './schemas/payment.ts'
+import { choices, connectLink, guest, payLink, payState, shop } from './schemas/payment.ts'
+import { prospect } from './schemas/subscription.ts'
 import { readId } from './validate.ts'
-import { shopPackView } from './views.ts'
+import { prospectView, shopPackView } from './views.ts'
 
 const purchase = v.variant('kind', [
   v.object({
@@ -62,6 +79,37 @@ async function readOwner(s: Http, params: { token: string }): Promise<User> {
 async function uuidOf(s: Http, user: User, id: string): Promise<string> {
   const found = await findShownOfUser(s, user, id, formatTimestamp(s.clock.now()))
   return found?.row.uuid ?? id
+}
+
+/** The uuid of the own subscription with this id. Throws 404. */
+async function requireOwn(s: Http, user: User, id: string): Promise<string> {
+  const found = await findShownOfUser(s, user, id, formatTimestamp(s.clock.now()))
+  if (!found) throw refusal('subscription-not-found')
+  return found.row.uuid
+}
+
+/** What a subscription is to be changed to. */
+const change = v.object({
+  node: v.optional(plainText(64)),
+  plan: v.optional(plainText(64)),
+  preview: v.optional(flag),
+})
+
+/** Changes an own subscription, or says what that would lead to. */
+async function changeOwn(
+  s: Http,
+  actor: Actor,
+  owner: User,
+  uuid: string,
+  { node, plan, preview }: v.InferOutput<typeof change>,
+): Promise<Prospect> {
+  if (node !== undefined && plan === undefined) {
+    return preview ? previewServer(s, owner, uuid, node) : changeServer(s, actor, owner, uuid, node)
+  }
+  if (plan === undefined || node !== undefined) throw refusal('node-or-plan')
+  if (preview) return previewPlan(s, owner, uuid, plan)
+  const changed = await changeToPlan(s, actor, owner, uuid, plan)
+  return prospectOf(changed, changed.days)
 }
 
 /** What is asked for, of or for the subscription with this uuid. */
@@ -205,6 +253,45 @@ export const shopOperations = openOperations('Shop', [
       const made = await createPayment(s, actor, { ...from, ...requestOf(wanted, uuid) })
       keepPrivate(c)
       return { id: made.id, pay_url: made.payUrl }
+    },
+  ),
+  operation(
+    {
+      method: 'get',
+      path: `${ownPath}/subscriptions/{uuid}/change`,
+      summary:
+        'What an own subscription may be changed to: another server, the days of another plan',
+      open: 'token in path',
+      params: { token, uuid: v.string() },
+      ok: choices,
+    },
+    async ({ s, c, params }) => {
+      const user = await readOwner(s, params)
+      const found = await readChoices(s, user, await requireOwn(s, user, params.uuid))
+      keepPrivate(c)
+      return choicesView(found)
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: `${ownPath}/subscriptions/{uuid}/change`,
+      summary:
+        'Change the server or the plan of an own subscription; preview: what that would lead to',
+      open: 'token in path',
+      params: { token, uuid: v.string() },
+      body: change,
+      ok: prospect,
+      refusals: [429],
+    },
+    async ({ s, c, params, body }) => {
+      const user = await readOwner(s, params)
+      const wanted = await body()
+      const uuid = await requireOwn(s, user, params.uuid)
+      const actor = { admin: null, ip: ipOf(s, c) }
+      const changed = await changeOwn(s, actor, user, uuid, wanted)
+      keepPrivate(c)
+      return prospectView(changed)
     },
   ),
   operation(

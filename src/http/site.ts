@@ -10,6 +10,7 @@ import { groupLabels } from '#src/domain/labels.ts'
 import { sellsToGuests } from '#src/domain/payments/guests.ts'
 import { isSold, readShop } from '#src/domain/payments/offer.ts'
 import { quotaOfPlan } from '#src/domain/quotas.ts'
+import { changesOffered } from '#src/domain/subscriptions/change.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { daysLeft, endlessOf, formatTimestamp } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -129,6 +130,7 @@ export const siteOperations = [
           ...base,
           botUrl: botUrl(s, catalogue),
           guests: sellsToGuests(catalogue.settings),
+          changes: changesOffered(catalogue),
           timezone: s.config.timezone,
         }),
       ),

@@ -24,6 +24,7 @@ import { isWaiting, periodEnd, type Start, startedAt } from '#src/domain/delayed
 import type { activeStats, currentStats } from '#src/domain/installation/stats.ts'
 import { type GroupLabels, nodeAndPlan } from '#src/domain/labels.ts'
 import { outdatedProgram } from '#src/domain/nodes/sync/programs.ts'
+import type { Prospect } from '#src/domain/subscriptions/change.ts'
 import { fingerprintOf, splitHostKeys } from '#src/lib/host-key.ts'
 import { daysLeft, endlessOf, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -31,6 +32,13 @@ import { VERSION } from '#src/lib/version.ts'
 /** The name of an owner where they have no username. */
 export const ownerName = ({ username, name }: { username: string | null; name: string | null }) =>
   username === null && name !== null ? { name } : {}
+
+/** What a subscription is by another plan or on another server. */
+export const prospectView = ({ days, expiresAt, planLabel }: Prospect) => ({
+  days,
+  expires_at: expiresAt,
+  plan_label: planLabel,
+})
 
 export function subscriptionView(found: ListedSubscription, now: Date, group: GroupLabels) {
   const { row } = found

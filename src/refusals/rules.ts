@@ -92,6 +92,7 @@ export const RULES_OF_THE_PANEL = withStatus(400, {
   'fingerprint-of-another-key': 'is not that of the key presented last',
   'not-each-code-once': 'must name every {kind} exactly once',
   'same-node': 'must be another node',
+  'same-plan': 'must be another plan',
   'not-a-port-range': 'must be a first and a last port, as 20000-30000',
   'without-hysteria': 'needs Hysteria2 on the node',
   'not-a-short-id': 'must be up to 16 hex digits, an even number, on a {kind} node',

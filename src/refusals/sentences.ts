@@ -27,6 +27,13 @@ export const OF_THE_PANEL = {
     'already-disabled': 'already disabled',
     'subscription-not-disabled': 'subscription is not disabled',
     'has-no-end': 'has no end',
+    'subscription-held': 'subscription is held',
+    'subscription-not-begun': 'subscription waits for its first use',
+    'own-plan-not-for-sale':
+      'the plan of this subscription is not sold for a price: its days can be changed for no others',
+    'node-change-off': 'servers are not changed here',
+    'has-node-group': 'subscription has several servers',
+    'too-little-left': 'too little is left for a day of that plan: renew instead',
     'unknown-node': 'unknown node',
     'unknown-plan': 'unknown plan',
     'unknown-node-group': 'unknown node group',
@@ -195,6 +202,7 @@ export const OF_OTHERS = {
     'telegram-not-available': 'Telegram is not available',
     'user-banned': 'user is banned',
     'telegram-connected': 'Telegram is connected already',
+    'node-or-plan': 'give either the node or the plan',
   }),
   ...withStatus(401, {
     unauthorized: 'unauthorized',

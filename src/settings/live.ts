@@ -278,6 +278,12 @@ export const LIVE = liveSettings([
     },
     docs: 'words of the User-Agents of apps that get [Xray JSON](lists.md#xray-json) in place of links, as `happ v2rayng`',
   },
+  {
+    key: 'NODE_CHANGE_HOURS',
+    ...whole([0, 8760], { place: { form: 'lists', name: 'node_change_hours' }, shown: count }),
+    fallback: '24',
+    docs: 'how many hours lie between two changes of server that a customer makes for a subscription; 0: they make none',
+  },
 ])
 
 /** The name of a live setting that is no gateway's. */

@@ -14,6 +14,8 @@ export interface CabinetPageInput extends PageBase {
   botUrl: string | null
   /** Whether people buy here without a link. */
   guests: boolean
+  /** What of a subscription people may find others for. */
+  changes: { servers: boolean; plans: boolean }
   /** IANA zone that dates are shown in. */
   timezone: string
 }
@@ -83,6 +85,16 @@ const scriptTexts = (t: Strings, { guests, botUrl }: CabinetPageInput) => ({
   ...(guests && botUrl !== null ? { guestsLater: t.guestsLater } : undefined),
   stars: t.stars,
   renewLabel: t.renewOneLabel,
+  changeTitle: t.changeTitle,
+  changeServer: t.changeServer,
+  changePlan: t.changePlan,
+  changeFree: t.changeFree,
+  changeLine: t.changeLine,
+  changeLater: t.changeLater,
+  changeNone: t.changeNone,
+  changeTooLittle: t.changeTooLittle,
+  changeFailed: t.changeFailed,
+  changed: t.changed,
   seen: t.deviceSeen,
   unknownDevice: t.deviceUnknown,
   removeLabel: t.deviceRemoveLabel,
@@ -97,13 +109,14 @@ export type ScriptTexts = ReturnType<typeof scriptTexts>
 
 export function cabinetPage(input: CabinetPageInput): string {
   const t = stringsOf(input.lang)
-  const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t, input))}" data-timezone="${input.timezone}" data-locale="${dateLocale(input.lang)}"${input.guests && html` data-guests`}>
+  const { changes } = input
+  const body = html`<div id="cabinet" data-texts="${JSON.stringify(scriptTexts(t, input))}" data-timezone="${input.timezone}" data-locale="${dateLocale(input.lang)}"${input.guests && html` data-guests`}${changes.servers && html` data-servers`}${changes.plans && html` data-plans`}>
 ${askCard(t, input)}
 <section class="card stack ask" id="state" hidden><h1>${t.cabinet}</h1><p class="note bad" id="state-text" role="alert"></p><div class="row"><button class="btn small" id="again" type="button">${icon('refresh')}${t.cabinetAgain}</button></div></section>
 <section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>
 <div id="account" hidden><div class="row section-head"><h1 id="owner" data-title="${t.cabinet}">${t.cabinet}</h1><a class="btn small" href="#">${t.cabinetOther}</a></div>
 <div class="cols"><div class="stack main">${subscriptionsCard(t)}${buyCard(t, input)}</div>${connectCard(t, input.guests)}${input.botUrl === null ? null : telegramCard(t)}${devicesCard(t)}</div></div>
-${removeDialog(t)}${flagSheet}</div>`
+${removeDialog(t)}${changeDialog(t)}${flagSheet}</div>`
   return page({
     ...input,
     title: t.cabinet,
@@ -121,8 +134,8 @@ ${scriptUrls ? html`<noscript>${without}</noscript>` : without}${guests && scrip
 }
 
 function subscriptionsCard(t: Strings): Markup {
-  return html`<section class="card stack"><h2>${t.cabinetSubscriptions}</h2><ul class="rows" id="subscriptions"></ul><p class="muted" id="no-subscriptions" hidden></p>
-<template id="subscription-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><span class="row end-row"><span class="pill" data-state></span><button class="btn small" type="button" data-renew hidden>${t.renewOne}</button></span><span class="traffic" hidden><span class="muted" data-traffic></span><meter aria-hidden="true"></meter></span></li></template></section>`
+  return html`<section class="card stack"><h2>${t.cabinetSubscriptions}</h2><p class="note" id="change-note" role="status" hidden></p><ul class="rows" id="subscriptions"></ul><p class="muted" id="no-subscriptions" hidden></p>
+<template id="subscription-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><span class="row end-row"><span class="pill" data-state></span><button class="btn small" type="button" data-renew hidden>${t.renewOne}</button><button class="btn small" type="button" data-change hidden>${t.change}</button></span><span class="traffic" hidden><span class="muted" data-traffic></span><meter aria-hidden="true"></meter></span></li></template></section>`
 }
 
 /** A form that stays as it was filled in when a payment is refused. */
@@ -151,4 +164,9 @@ function devicesCard(t: Strings): Markup {
 
 function removeDialog(t: Strings): Markup {
   return html`<dialog class="card" id="remove" aria-labelledby="remove-title"><form class="stack" method="dialog"><h2 id="remove-title"></h2><p class="muted">${t.deviceAskText}</p><div class="row"><button class="btn bad" value="remove">${t.deviceRemove}</button><button class="btn" value="">${t.cancel}</button></div></form></dialog>`
+}
+
+/** What there is to choose is put into it once it is asked for. */
+function changeDialog(t: Strings): Markup {
+  return html`<dialog class="card" id="change" aria-labelledby="change-title"><form class="stack" method="dialog"><h2 id="change-title"></h2><div class="choices" id="changes"></div><p class="muted" id="change-text" role="status"></p><div class="row"><button class="btn pri" value="change">${t.change}</button><button class="btn" value="">${t.cancel}</button></div></form></dialog>`
 }

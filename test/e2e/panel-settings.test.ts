@@ -197,11 +197,13 @@ describe('settings', () => {
     await page.getByText("rule files can't be had: geosite-category-ru.srs").waitFor()
     await page.getByLabel('Goes direct').selectOption('Nothing')
     await page.getByLabel('Apps that get Xray JSON').fill('Happ, v2rayng')
+    await page.getByLabel('Between two changes of server').fill('48')
     await button(page, 'Save').click()
     await toast(page, 'Saved')
     expect(await panel.admin('/settings/lists')).toMatchObject({
       routing_preset: 'off',
       xray_json_agents: ['happ', 'v2rayng'],
+      node_change_hours: 48,
     })
     await close(page)
   })

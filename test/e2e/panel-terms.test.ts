@@ -132,3 +132,28 @@ test('a subscription is switched off and on', async () => {
   expect(again?.uuid).toBe(first?.uuid)
   await close(list)
 })
+
+test('the days of a subscription become those of another plan, as many as were said before', async () => {
+  const user = tgIdOf(6)
+  await panel.admin('/plans/1m', { label: 'Basic', price: 300, days: 30 }, 'PATCH')
+  await panel.admin('/plans', { code: 'big', label: 'Big', days: 30, price: 600, hwid_limit: 9 })
+  const [given] = [await panel.admin(`/users/${user}/grant`, { node: 'fi1', plan: '1m' })] as {
+    uuid: string
+  }[]
+  const page = await panel.open({ hash: `#/subscriptions?tg_id=${user}&node=fi1`, width: 390 })
+  await rows(page).first().getByRole('button', { name: 'Actions for' }).click()
+  await page.getByRole('menuitem', { name: 'Change the plan' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('New plan').selectOption('Big')
+  await dialog.getByText(/^29 days · Basic → 14 days · Big, until /).waitFor()
+  expect(await inspect(page, 'change-plan')).toEqual([])
+  await answer(page, 'Change')
+  await toast(page, 'Big now, until')
+  const after = (await cardOf(user)).subscriptions.find(({ uuid }) => uuid === given?.uuid)
+  expect(after).toMatchObject({ plan: 'big' })
+  await rows(page).first().getByRole('button', { name: 'Actions for' }).click()
+  await page.getByRole('menuitem', { name: 'Change the plan' }).click()
+  await dialog.getByLabel('New plan').selectOption('Basic')
+  await dialog.getByText('Too many attempts. Try again in 24 hours.').waitFor()
+  await close(page)
+})

@@ -102,6 +102,14 @@ export const accessEn = {
   moveApps:
     'Apps connect again once they refresh the list: by themselves within 12 hours, at once when the user does it. Until then they have no connection through this subscription.',
   moved: (node: string) => `Moved to ${node}`,
+  plan: 'Change the plan',
+  planTitle: (what: string) => `Change the plan of ${what}`,
+  planNew: 'New plan',
+  planAction: 'Change',
+  planBecomes: (from: string, to: string, date: string) => `${from} → ${to}, until ${date}`,
+  planKeeps:
+    'No money moves: the days that are left become days of the new plan, by what both cost. The link stays the same. What is used of the traffic stays counted.',
+  planChanged: (plan: string, date: string) => `${plan} now, until ${date}`,
   group: 'Group of servers',
   groupTitle: (what: string) => `Group of servers for ${what}`,
   ownServer: 'Only its own server',

@@ -10,7 +10,11 @@ export const commonEn = {
   again: 'Send again',
   failed: (status: number) => `The request failed (${status}).`,
   tooMany: (seconds: number) =>
-    `Too many attempts. Try again in ${plural('en', seconds, { one: 'second', other: 'seconds' })}.`,
+    `Too many attempts. Try again in ${
+      seconds < 7200
+        ? plural('en', seconds, { one: 'second', other: 'seconds' })
+        : plural('en', Math.ceil(seconds / 3600), { one: 'hour', other: 'hours' })
+    }.`,
   retry: 'Try again',
   close: 'Close',
   cancel: 'Cancel',

@@ -11,7 +11,11 @@ export const commonRu: CommonTexts = {
   again: 'Отправить ещё раз',
   failed: (status) => `Запрос не выполнен (${status}).`,
   tooMany: (seconds) =>
-    `Слишком много попыток. Повторите через ${plural('ru', seconds, { one: 'секунду', few: 'секунды', other: 'секунд' })}.`,
+    `Слишком много попыток. Повторите через ${
+      seconds < 7200
+        ? plural('ru', seconds, { one: 'секунду', few: 'секунды', other: 'секунд' })
+        : plural('ru', Math.ceil(seconds / 3600), { one: 'час', few: 'часа', other: 'часов' })
+    }.`,
   retry: 'Повторить',
   close: 'Закрыть',
   cancel: 'Отмена',

@@ -104,6 +104,7 @@ export const logEn = {
     'session.end-others': 'Other sessions ended',
     'settings.change': 'Settings changed',
     'subscription.edit': 'Subscription changed',
+    'subscription.change': 'Server or plan of a subscription changed',
     'subscription.extend': 'Subscription extended',
     'subscription.grant': 'Subscription granted',
     'subscription.disable': 'Subscription switched off',

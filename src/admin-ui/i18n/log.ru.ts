@@ -106,6 +106,7 @@ export const logRu: LogTexts = {
     'session.end-others': 'Завершены другие сеансы',
     'settings.change': 'Изменены настройки',
     'subscription.edit': 'Изменена подписка',
+    'subscription.change': 'Сменён сервер или тариф подписки',
     'subscription.extend': 'Продлена подписка',
     'subscription.grant': 'Выдана подписка',
     'subscription.disable': 'Подписка отключена',

@@ -25,6 +25,14 @@ export const refusalsRu: Record<PanelCode, string> = {
   'already-disabled': 'Подписка уже отключена',
   'subscription-not-disabled': 'Подписка не отключена',
   'has-no-end': 'Подписка без срока',
+  'subscription-held': 'Подписка на паузе',
+  'subscription-not-begun': 'Подписка ждёт первого подключения',
+  'own-plan-not-for-sale':
+    'Тариф этой подписки не продаётся за деньги: её дни не пересчитать ни на какой другой',
+  'node-change-off': 'Смена сервера здесь отключена',
+  'has-node-group': 'У подписки несколько серверов',
+  'too-little-left':
+    'Оставшегося не хватает и на день этого тарифа: вместо смены продлите подписку',
   'unknown-node': 'Выберите сервер: такого нет',
   'unknown-plan': 'Выберите тариф: такого нет',
   'unknown-subscription': 'Такой подписки нет',
@@ -249,6 +257,7 @@ export const refusalsRu: Record<PanelCode, string> = {
   'fingerprint-of-another-key': 'это отпечаток не того ключа, который предъявлен последним',
   'not-each-code-once': 'каждый код должен быть назван ровно один раз',
   'same-node': 'нужен другой сервер',
+  'same-plan': 'нужен другой тариф',
   'not-a-port-range': 'первый и последний порт, например 20000-30000',
   'without-hysteria': 'на сервере должна быть Hysteria2',
   'not-a-short-id': 'до 16 шестнадцатеричных цифр, чётное число',

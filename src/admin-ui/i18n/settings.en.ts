@@ -64,6 +64,10 @@ export const settingsEn = {
     'sing-box loads them from there. Empty: from here, once npm run cores has fetched them.',
   rulesMissing: (files: string) =>
     `These rule files can't be had: ${files}. Lists that need them do without that rule meanwhile.`,
+  nodeChange: 'Between two changes of server',
+  nodeChangeHint:
+    'Customers put a subscription on one server on another one by themselves, at most once in this time, in the bot and on their page. 0: they do not.',
+  nodeChangeUnit: 'h',
   jsonAgents: 'Apps that get Xray JSON',
   jsonAgentsHint:
     'Words of their User-Agents, as happ or v2rayng. They get “⚡ Auto” and a config for each server in place of links.',

@@ -65,6 +65,10 @@ export const settingsRu: SettingsTexts = {
   rulesUrlHint: 'Оттуда их берёт sing-box. Пусто: отсюда, когда их принесёт npm run cores.',
   rulesMissing: (files: string) =>
     `Нет файлов правил: ${files}. Пока списки, которым они нужны, остаются без этого правила.`,
+  nodeChange: 'Между сменами сервера',
+  nodeChangeHint:
+    'Покупатели сами переносят подписку на одном сервере на другой сервер, не чаще чем раз в это время, в боте и на своей странице. 0 — не переносят.',
+  nodeChangeUnit: 'ч',
   jsonAgents: 'Приложения, которые получают Xray JSON',
   jsonAgentsHint:
     'Слова из их User-Agent, например happ или v2rayng. Вместо ссылок они получат «⚡ Auto» и по конфигу на каждый сервер.',

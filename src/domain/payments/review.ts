@@ -11,7 +11,7 @@ import { stretchIn } from '#src/domain/delayed-start.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { regroupIn } from '#src/domain/subscriptions/expiry.ts'
 import { revokeIn } from '#src/domain/subscriptions/subscriptions.ts'
-import { addDays, ENDLESS, formatTimestamp, parseTimestamp } from '#src/lib/time.ts'
+import { DAY_SECONDS, ENDLESS, formatTimestamp, parseTimestamp, SECOND_MS } from '#src/lib/time.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { type ConfirmDeps, followGrant, grantPayment } from './grant.ts'
 import { REVIEW } from './rules.ts'
@@ -86,24 +86,26 @@ function* takeBack(
 ): Generator<unknown, NodeClient[], unknown> {
   const { actor, at } = by
   const now = formatTimestamp(at)
-  const { id, tgId, days, renewsUuid } = payment
+  const { id, tgId, days, renewsUuid, givenSeconds } = payment
   const { uuid, active, expiresAt, heldAt, createdAt, paymentId } = given
   const created = paymentId === id
   if (!created && renewsUuid !== uuid) return []
   // One end of the link between the two is enough for the books; without the other nothing is taken a second time.
   yield* updatePayment(tx, id, created ? { subscriptionUuid: null } : { renewsUuid: null })
   if (!active || expiresAt === ENDLESS) return []
-  const shortened = formatTimestamp(addDays(parseTimestamp(expiresAt), -days))
-  const earliest = heldAt ?? createdAt
+  const seconds = givenSeconds ?? days * DAY_SECONDS
+  const earliest = parseTimestamp(heldAt ?? createdAt).getTime()
+  const shortened = parseTimestamp(expiresAt).getTime() - seconds * SECOND_MS
   yield* audit(tx, actor, now, {
     action: 'subscription.shorten',
     object: uuid,
-    detail: `tg_id=${tgId} days=${days}`,
+    detail: `tg_id=${tgId} days=${days}${givenSeconds === null ? '' : ` seconds=${seconds}`}`,
   })
   yield* stretchIn(tx, given, at, -days)
-  yield* takeBackQuota(tx, by, payment, given)
-  const losesGroup = yield* isGroupOf(tx, payment, given)
-  yield* moveExpiry(tx, uuid, shortened > earliest ? shortened : earliest)
+  // What another plan has taken the place of is this payment's no more.
+  if (givenSeconds === null) yield* takeBackQuota(tx, by, payment, given)
+  const losesGroup = givenSeconds === null && (yield* isGroupOf(tx, payment, given))
+  yield* moveExpiry(tx, uuid, formatTimestamp(new Date(Math.max(shortened, earliest))))
   return losesGroup ? yield* regroupIn(tx, actor, at, given, null) : [given]
 }
 

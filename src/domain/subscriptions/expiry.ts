@@ -1,6 +1,6 @@
 /** A subscription changed by an admin: how long it lasts, by days or to a time, on which node, and with which group. */
 
-import type { Query } from '#db/engine/database.ts'
+import type { Query, Reading, TxBody } from '#db/engine/database.ts'
 import { readNodesOf } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
 import { putQuota, type Quota, quotaOf } from '#db/quotas.ts'
@@ -202,7 +202,11 @@ export function* regroupIn(
 }
 
 /** The nodes that serve a subscription now and would no more. */
-function* nodesLeft(tx: Query, row: Subscription, { node, nodeGroup }: Edition) {
+export function* nodesLeft(
+  tx: Reading,
+  row: Subscription,
+  { node, nodeGroup }: Pick<Edition, 'node' | 'nodeGroup'>,
+) {
   const after = {
     node: node ?? row.node,
     nodeGroup: nodeGroup === undefined ? row.nodeGroup : nodeGroup,
@@ -218,6 +222,33 @@ function* readKnown(tx: Query, uuid: string) {
   return found
 }
 
+interface Changed<T> {
+  found: ListedSubscription
+  /** The same as `found` where nothing was changed. */
+  next: T
+}
+
+/**
+ * Changes a subscription where it may go to other nodes. Those that `readLeft` says it leaves are read before, so that what they have
+ * moved for it counts; all whom it concerns are told after.
+ */
+export async function changePlaced<T extends ListedSubscription>(
+  s: Deps,
+  readLeft: TxBody<string[]> | null,
+  change: TxBody<Changed<T>>,
+): Promise<T> {
+  const startedMs = s.clock.monotonicMs()
+  if (readLeft) await readBeforeMove(s, await s.db.tx(readLeft))
+  const { found, next } = await s.db.tx(change)
+  if (next === found) return next
+  s.nudge('messages')
+  s.nudge('events')
+  const isPlaced = found.row.node === next.row.node && found.row.nodeGroup === next.row.nodeGroup
+  const clients = isPlaced ? [next.row] : [found.row, next.row]
+  await s.nodeSync.touch(clients, TOUCH_MS - (s.clock.monotonicMs() - startedMs))
+  return next
+}
+
 /**
  * Changes a subscription. Another expiry counts at once: one in the past ends it, one in the future brings an expired one back; a
  * held one stays held. On another node it has the same client and time, and pending payments for its renewal follow. Without a
@@ -230,23 +261,13 @@ export async function editSubscription(
   edition: Edition,
 ): Promise<ListedSubscription> {
   const moment = momentOf(s)
-  const startedMs = s.clock.monotonicMs()
-  if (edition.node !== undefined || edition.nodeGroup !== undefined) {
-    const left = await s.db.tx(function* (tx) {
-      const { row } = yield* readKnown(tx, uuid)
-      return yield* nodesLeft(tx, row, yield* changesOf(tx, row, edition))
-    })
-    await readBeforeMove(s, left)
+  const mayMove = edition.node !== undefined || edition.nodeGroup !== undefined
+  const readLeft = function* (tx: Query) {
+    const { row } = yield* readKnown(tx, uuid)
+    return yield* nodesLeft(tx, row, yield* changesOf(tx, row, edition))
   }
-  const { found, row: next } = await s.db.tx(function* (tx) {
+  return changePlaced(s, mayMove ? readLeft : null, function* (tx) {
     const found = yield* readKnown(tx, uuid)
-    return { found, row: yield* editIn(tx, s, actor, moment, found, edition) }
+    return { found, next: yield* editIn(tx, s, actor, moment, found, edition) }
   })
-  if (next === found) return found
-  s.nudge('messages')
-  s.nudge('events')
-  const isPlaced = found.row.node === next.row.node && found.row.nodeGroup === next.row.nodeGroup
-  const clients = isPlaced ? [next.row] : [found.row, next.row]
-  await s.nodeSync.touch(clients, TOUCH_MS - (s.clock.monotonicMs() - startedMs))
-  return next
 }

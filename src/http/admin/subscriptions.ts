@@ -10,6 +10,7 @@ import {
 import type { ListedSubscription } from '#db/subscriptions.ts'
 import { extraGb, quotaGb, quotaPeriod } from '#db/values.ts'
 import { groupLabels } from '#src/domain/labels.ts'
+import { changeToPlan, previewPlan } from '#src/domain/subscriptions/change.ts'
 import { editSubscription, extend } from '#src/domain/subscriptions/expiry.ts'
 import {
   disable,
@@ -22,15 +23,22 @@ import {
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { GB } from '#src/lib/sizes.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { integer, timestamp, timestampText } from '#src/lib/values.ts'
+import { flag, integer, plainText, timestamp, timestampText } from '#src/lib/values.ts'
 import { paged } from '../answers.ts'
 import { whileHeard } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { onePage, pageOf, pageQuery } from '../paging.ts'
 import { ok, uuid } from '../schemas/fields.ts'
-import { disabled, held, resumed, subscription, trafficReset } from '../schemas/subscription.ts'
+import {
+  disabled,
+  held,
+  prospect,
+  resumed,
+  subscription,
+  trafficReset,
+} from '../schemas/subscription.ts'
 import { queryTgId, searchText } from '../validate.ts'
-import { subscriptionView } from '../views.ts'
+import { prospectView, subscriptionView } from '../views.ts'
 
 const STATES = [...SUBSCRIPTION_STATES, 'all'] as const
 /** The interface's words, from before subscriptions could be limited or disabled. */
@@ -52,6 +60,8 @@ const listing = v.object({
 })
 
 const extension = v.object({ days: integer(1, 3650) })
+
+const change = v.object({ plan: plainText(64), preview: v.optional(flag) })
 
 const edition = v.object({
   expires_at: v.optional(timestamp),
@@ -148,6 +158,25 @@ export const subscriptionOperations = adminOperations('Subscriptions', [
       const { days } = await body()
       const extended = await extend(s, actor, params.uuid, days)
       return subscriptionView(extended, s.clock.now(), groupLabels(s)(extended.row))
+    },
+  ),
+  operation(
+    {
+      method: 'post',
+      path: '/subscriptions/{uuid}/change',
+      scope: 'subscriptions:write',
+      summary:
+        'Change the days of a subscription for those of another plan; preview: what they would be',
+      params,
+      body: change,
+      ok: v.union([subscription, prospect]),
+      refusals: [429],
+    },
+    async ({ s, actor, params, body }) => {
+      const { plan, preview } = await body()
+      if (preview) return prospectView(await previewPlan(s, 'admin', params.uuid, plan))
+      const changed = await changeToPlan(s, actor, 'admin', params.uuid, plan)
+      return subscriptionView(changed, s.clock.now(), groupLabels(s)(changed.row))
     },
   ),
   operation(

@@ -3,6 +3,7 @@
 import * as v from 'valibot'
 import { count, customerName, rowId as id, tgId, token } from '#db/values.ts'
 import type {
+  choicesView,
   orphanView,
   ownDeviceView,
   ownSubscriptionView,
@@ -12,7 +13,13 @@ import type {
 import { describes, timestamp, url, uuid } from './fields.ts'
 import { plan } from './plan.ts'
 import { qrCode } from './qr.ts'
-import { endlessEntry, groupEntries, quotaEntries, waitingEntries } from './subscription.ts'
+import {
+  endlessEntry,
+  groupEntries,
+  prospect,
+  quotaEntries,
+  waitingEntries,
+} from './subscription.ts'
 import { shopPack } from './traffic-pack.ts'
 import { device } from './user.ts'
 
@@ -123,6 +130,19 @@ export const payState = v.strictObject({
 })
 
 export type PayStateAnswer = v.InferOutput<typeof payState>
+
+/** What a subscription may be changed to, each from a time on where that is still to come. */
+export const choices = describes<ReturnType<typeof choicesView>>()(
+  v.strictObject({
+    nodes: v.array(v.strictObject({ node: v.string(), label: v.string() })),
+    nodes_from: v.nullable(timestamp),
+    plans: v.array(v.strictObject({ plan: v.string(), ...prospect.entries })),
+    plans_from: v.nullable(timestamp),
+  }),
+)
+
+export type ChoicesAnswer = v.InferOutput<typeof choices>
+export type ProspectAnswer = v.InferOutput<typeof prospect>
 
 export const connectLink = v.strictObject({ url })
 

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { QUOTA_PERIODS } from '#db/quota-periods.ts'
 import { count, customerName, tgId } from '#db/values.ts'
-import type { subscriptionView } from '../views.ts'
+import type { prospectView, subscriptionView } from '../views.ts'
 import { bytesText, describes, timestamp, uuid } from './fields.ts'
 
 /** Of one that is sold with a group of nodes. */
@@ -57,6 +57,11 @@ export const subscription = describes<ReturnType<typeof subscriptionView>>()(
     ...groupEntries,
     ...quotaEntries,
   }),
+)
+
+/** What a subscription is by another plan or on another server. */
+export const prospect = describes<ReturnType<typeof prospectView>>()(
+  v.strictObject({ days: count, expires_at: timestamp, plan_label: v.string() }),
 )
 
 export const held = v.strictObject({ ok: v.literal(true), held_at: timestamp })

@@ -230,6 +230,18 @@ export const en = {
   deviceFailed: 'The device could not be removed. Try again in a minute, or write to support.',
   devicesNone: 'No device has connected yet.',
   devicesUsed: '{count} of {limit}',
+  change: 'Change',
+  changeTitle: 'Change {name}',
+  changeServer: 'Server',
+  changePlan: 'Plan',
+  changeFree: 'The change is free. The link and the end stay as they are.',
+  changeLine:
+    '{left} of {from} → {days} of {to} until {date}: you pay nothing, the link stays, and the next change is possible in 24 hours.',
+  changeLater: '{what}: changed not long ago, again in {hours} h.',
+  changeNone: 'There is nothing to change to now.',
+  changeTooLittle: 'Too little is left for a day of that plan. Renew instead.',
+  changeFailed: 'Nothing was changed: the offer is another one by now. Reload the page.',
+  changed: 'Changed. Refresh the list in your apps to connect at once.',
   cancel: 'Cancel',
 
   paidTitle: 'Thank you',

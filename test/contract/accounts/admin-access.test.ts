@@ -92,6 +92,7 @@ const ROUTES: [method: string, path: string][] = [
   ['GET', '/subscriptions'],
   ['PATCH', `/subscriptions/${UUID}`],
   ['POST', `/subscriptions/${UUID}/extend`],
+  ['POST', `/subscriptions/${UUID}/change`],
   ['POST', `/subscriptions/${UUID}/hold`],
   ['POST', `/subscriptions/${UUID}/resume`],
   ['POST', `/subscriptions/${UUID}/disable`],

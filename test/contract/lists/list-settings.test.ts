@@ -10,6 +10,7 @@ const defaults = {
   routing_ads: false,
   ruleset_base_url: '',
   xray_json_agents: [],
+  node_change_hours: 24,
 }
 
 scenarios('settings/lists', [
@@ -20,6 +21,19 @@ scenarios('settings/lists', [
     request: { path: path('lists') },
     status: 200,
     body: { ...defaults, xray_json_agents: ['happ', 'v2rayng'] },
+  },
+  {
+    name: '200 with the hours between two changes of server, as the environment has them',
+    world: { environment: { NODE_CHANGE_HOURS: '0' } },
+    request: { path: path('lists') },
+    status: 200,
+    body: { ...defaults, node_change_hours: 0 },
+  },
+  {
+    name: '200 with other hours, which count at once',
+    request: { path: path('lists'), body: { node_change_hours: 8760 } },
+    status: 200,
+    body: { ...defaults, node_change_hours: 8760 },
   },
   {
     name: '200 and each word once, in lower case',
@@ -40,6 +54,9 @@ scenarios('settings/lists', [
     [{ routing_preset: 'us' }, 'routing_preset must be off, ru, ir or cn'],
     [{ routing_preset: null }, /^routing_preset/],
     [{ routing_ads: 'yes' }, /^routing_ads/],
+    [{ node_change_hours: -1 }, 'node_change_hours must be a whole number from 0 to 8760'],
+    [{ node_change_hours: 8761 }, 'node_change_hours must be a whole number from 0 to 8760'],
+    [{ node_change_hours: '24' }, /^node_change_hours/],
     [{ ruleset_base_url: 'ftp://x.test/' }, /^ruleset_base_url must be an http\(s\) address/],
     [{ ruleset_base_url: 'https://x.test/?a' }, /^ruleset_base_url/],
     [{ ruleset_base_url: 'https://x.test/#a' }, /^ruleset_base_url/],

@@ -41,6 +41,7 @@ export function actionsOf(w: World, chance: ReturnType<typeof createChance>) {
     extend: onOne('extend', { days: 10 }),
     'reset traffic': onOne('reset-traffic'),
     'another end': () => edit({ expires_at: inSeconds(w, (chance.below(60) - 20) * DAY) }),
+    'another plan': onOne('change', { plan: '3m' }),
     'another node': () => edit({ node: chance.of(['de1', 'nl1']) }),
     'move all': () => post('nodes/nl1/move', { to: 'de1' }),
     'another link': () => post(`users/${someUser()}/rotate-token`),

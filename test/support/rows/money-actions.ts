@@ -7,6 +7,7 @@ import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { redeemGift } from '#src/domain/subscriptions/gifts.ts'
 import { upload } from '#test/support/archives/archives.ts'
 import {
+  convert,
   deleteOwner,
   give,
   grantPaid,
@@ -156,6 +157,21 @@ export function moneyActionsOf(m: MoneyWorld): Actions {
       const answer = await post(`subscriptions/${uuid}/extend`, { days: 5 })
       const sub = own.model.subscriptions.get(uuid)
       if (answer.status === 200 && sub) lengthen(sub, nowMs(), 5)
+    },
+    'another plan': async () => {
+      const uuid = someUuid()
+      const sub = own.model.subscriptions.get(uuid)
+      const plan = chance.of(Object.keys(PLANS))
+      const answers = await Promise.all(
+        [1, 2].map(() => post(`subscriptions/${uuid}/change`, { plan })),
+      )
+      const changed = answers.filter(({ status }) => status === 200)
+      expect(changed.length).toBeLessThanOrEqual(1)
+      if (!sub || !changed[0]) return
+      const days = changed[0].json.days_left
+      // Both plans give the same.
+      expect(days * DAY * 1000).toBeLessThanOrEqual(sub.expiresMs - nowMs())
+      convert(own.model, uuid, nowMs(), days)
     },
     move: () =>
       w.admin(`/admin/api/subscriptions/${someUuid()}`, {

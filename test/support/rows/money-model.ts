@@ -29,6 +29,8 @@ export interface ModelPayment {
   refunded: boolean
   /** Whether its days were taken back. */
   taken: boolean
+  /** What changes of plan have made of its days. */
+  seconds: number | null
   ownerDeleted: boolean
 }
 
@@ -74,6 +76,19 @@ export function grantPaid(model: Model, id: string, uuid: string, nowMs: number)
   payment.failed = false
   payment.ownerDeleted = false
   payment.gave = renewed ? renews : uuid
+  payment.seconds = null
+}
+
+/** What is left becomes so many days, and each payment's share of it as much of them. */
+export function convert(model: Model, uuid: string, nowMs: number, days: number): void {
+  const sub = model.subscriptions.get(uuid) as ModelSubscription
+  const seconds = Math.floor((sub.expiresMs - nowMs) / 1000)
+  for (const payment of model.payments.values()) {
+    if (payment.gave !== uuid || !payment.granted || payment.taken) continue
+    const given = payment.seconds ?? payment.days * DAY
+    payment.seconds = Math.floor((given * days * DAY) / seconds) + 1
+  }
+  sub.expiresMs = nowMs + days * DAY_MS
 }
 
 /** An admin marks a payment refunded and takes back what it gave: the days, or all where nobody else has paid for it. */
@@ -92,7 +107,10 @@ export function takeBack(model: Model, id: string): void {
   }
   payment.taken = true
   if (!sub.active) return
-  sub.expiresMs = Math.max(sub.heldMs ?? sub.createdMs, sub.expiresMs - payment.days * DAY_MS)
+  sub.expiresMs = Math.max(
+    sub.heldMs ?? sub.createdMs,
+    sub.expiresMs - (payment.seconds ?? payment.days * DAY) * 1000,
+  )
 }
 
 /** All of one customer becomes another's. */

@@ -23,6 +23,7 @@ const OPEN = {
   failed: false,
   refunded: false,
   taken: false,
+  seconds: null,
   ownerDeleted: false,
 }
 

@@ -39,6 +39,10 @@ describe('a column holds', () => {
     ['subscriptions', 'start_seconds', [null, 0, 3600], [-1, 1.5, '60']],
     ['subscriptions', 'start_by', [null, '2026-01-01T00:00:00'], ['soon', 1]],
     ['subscriptions', 'started_at', [null, '2026-01-01T00:00:00'], ['soon', 1]],
+    ['subscriptions', 'node_changed_at', [null, '2026-01-01T00:00:00'], ['soon', 1]],
+    ['subscriptions', 'plan_changed_at', [null, '2026-01-01T00:00:00'], ['soon', 1]],
+    ['subscriptions', 'day_worth', [null, 0, 1e15], [-1, 1.5, '60']],
+    ['payments', 'given_seconds', [null, 0, 3600], [-1, 1.5, '60']],
     ['gift_codes', 'start_seconds', [null, 1], [0, -1, '60']],
     ['plans', 'days', [0, 3650], [-1, 3651, null]],
     // Traffic brings none.

@@ -159,7 +159,13 @@ describe('where guests are sold to', () => {
 
   test('the cabinet says what guests can do while there are too many, where there is a bot', () => {
     const cabinet = (guests: boolean, botUrl: string | null) =>
-      cabinetPage({ ...base, guests, botUrl, timezone: 'UTC' })
+      cabinetPage({
+        ...base,
+        guests,
+        botUrl,
+        changes: { servers: false, plans: false },
+        timezone: 'UTC',
+      })
     expect(cabinet(true, 'https://t.me/aurora_bot')).toContain('Log in with Telegram')
     expect(cabinet(true, null)).not.toContain('guestsLater')
     expect(cabinet(false, 'https://t.me/aurora_bot')).not.toContain('guestsLater')

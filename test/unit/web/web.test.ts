@@ -85,7 +85,10 @@ function pages(lang: Lang, text: string): Record<string, { kind: PageKind; marku
     privacy: of('static', legalPage({ ...base, ...legal, document: 'privacy' })),
     error: of('static', errorPage({ ...base, status: 404, message: text, botUrl })),
     panelUnbuilt: of('static', panelUnbuiltPage(base)),
-    cabinet: of('fetch', cabinetPage({ ...base, botUrl, timezone: text })),
+    cabinet: of(
+      'fetch',
+      cabinetPage({ ...base, botUrl, changes: { servers: true, plans: true }, timezone: text }),
+    ),
   }
 }
 
@@ -237,7 +240,12 @@ describe('the scripts of the pages', () => {
       brandHue: HUE,
       scriptUrls: null,
     }
-    const bare = cabinetPage({ ...unbuilt, botUrl: null, timezone: 'UTC' })
+    const bare = cabinetPage({
+      ...unbuilt,
+      botUrl: null,
+      changes: { servers: false, plans: false },
+      timezone: 'UTC',
+    })
     expect(bare).not.toMatch(/<(?:no)?script/)
     expect(bare).toContain(stringsOf('en').cabinetNoScript)
   })

@@ -29,6 +29,8 @@ export function useChoices() {
       .map(option),
     nodesAll: (nodes.data ?? []).map(option),
     plans: (plans.data ?? []).filter((plan) => !plan.archived).map(option),
+    /** Those that are sold for money. */
+    plansPriced: (plans.data ?? []).filter((plan) => !plan.archived && plan.price > 0).map(option),
     plansAll: (plans.data ?? []).map(option),
     groupOf,
     /** How many devices a plan is for; 0 where it says nothing. */

@@ -17,6 +17,7 @@ import { common } from '#src/admin-ui/texts.ts'
 import { fieldTime, timestampOfField } from '#src/admin-ui/zone.ts'
 import { GroupDialog } from './group-dialog.tsx'
 import { MoveDialog } from './move-dialog.tsx'
+import { PlanDialog } from './plan-dialog.tsx'
 import { isRunning, stateOf } from './state.tsx'
 import { accessChanged, nameOf, type Subscription } from './subscription.ts'
 import { access } from './texts.ts'
@@ -166,12 +167,16 @@ async function revoke(subscription: Subscription) {
 /** The button with all that can be done to a subscription in its state; nothing once it is revoked. */
 export function SubscriptionMenu({ subscription }: { subscription: Subscription }) {
   const t = access()
-  const [open, setOpen] = useState<'extend' | 'end' | 'move' | 'group' | 'traffic' | null>(null)
+  const [open, setOpen] = useState<'extend' | 'end' | 'plan' | 'move' | 'group' | 'traffic' | null>(
+    null,
+  )
   const { groups } = useNodeGroups()
   const act = useAction((work: (s: Subscription) => Promise<void>) => work(subscription))
   const state = stateOf(subscription)
   if (state === 'revoked') return null
   const close = () => setOpen(null)
+  const hasBegun = !subscription.endless && !isWaiting(subscription)
+  const mayChangePlan = isRunning(subscription) && hasBegun
   const items: (MenuItem | false)[] = [
     !subscription.endless && {
       label: t.extend,
@@ -179,6 +184,7 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
       onClick: () => setOpen('extend'),
     },
     { label: t.edit, icon: 'calendar', onClick: () => setOpen('end') },
+    mayChangePlan && { label: t.plan, icon: 'plans', onClick: () => setOpen('plan') },
     isRunning(subscription) && { label: t.hold, icon: 'pause', onClick: () => act.run(hold) },
     state === 'held' && { label: t.resume, icon: 'play', onClick: () => act.run(resume) },
     state === 'disabled'
@@ -195,6 +201,7 @@ export function SubscriptionMenu({ subscription }: { subscription: Subscription 
       <Menu label={t.actionsOf(nameOf(subscription))} items={items} />
       {open === 'extend' && <ExtendDialog subscription={subscription} close={close} />}
       {open === 'end' && <EndDialog subscription={subscription} close={close} />}
+      {open === 'plan' && <PlanDialog subscription={subscription} close={close} />}
       {open === 'move' && <MoveDialog subscription={subscription} close={close} />}
       {open === 'traffic' && <TrafficDialog subscription={subscription} close={close} />}
       {open === 'group' && <GroupDialog subscription={subscription} close={close} />}

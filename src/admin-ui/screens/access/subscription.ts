@@ -9,7 +9,7 @@ export type Subscription = Row<typeof api.subscriptions.$get>
 
 /** What is shown of access is asked for again. */
 export const accessChanged = () =>
-  invalidate('user ', 'users', 'subscriptions', 'stats', 'traffic', 'node-groups')
+  invalidate('user ', 'users', 'subscriptions', 'stats', 'traffic', 'node-groups', 'change:')
 
 /** Where it is: its group where it has one, else its node. */
 export const placeOf = (s: Pick<Subscription, 'node_label' | 'node_group_label'>) =>

@@ -1,6 +1,6 @@
 /** What connection lists say beside their entries: routing, and who gets Xray JSON. */
 import { type Answer, api, ok } from '#src/admin-ui/api.ts'
-import { SelectField, Switch, TextArea, TextField } from '#src/admin-ui/kit/field.tsx'
+import { NumberField, SelectField, Switch, TextArea, TextField } from '#src/admin-ui/kit/field.tsx'
 import { type Form, FormBox, useForm } from '#src/admin-ui/kit/form.tsx'
 import { Card, Note } from '#src/admin-ui/kit/page.tsx'
 import { Loaded } from '#src/admin-ui/kit/state.tsx'
@@ -19,6 +19,7 @@ interface Values {
   routing_ads: boolean
   ruleset_base_url: string
   xray_json_agents: string
+  node_change_hours: number | null
 }
 
 const BETWEEN_WORDS = /[\s,]+/
@@ -31,11 +32,16 @@ function ListForm({ data }: { data: Data }) {
       routing_ads: data.routing_ads,
       ruleset_base_url: data.ruleset_base_url,
       xray_json_agents: data.xray_json_agents.join('\n'),
+      node_change_hours: data.node_change_hours,
     },
     send: () => {
-      const { xray_json_agents: words, ...changes } = form.changes()
+      const { xray_json_agents: words, node_change_hours: hours, ...changes } = form.changes()
       const agents = words?.split(BETWEEN_WORDS).filter((word) => word !== '')
-      const json = { ...changes, ...(agents && { xray_json_agents: agents }) }
+      const json = {
+        ...changes,
+        ...(agents && { xray_json_agents: agents }),
+        ...(hours !== undefined && { node_change_hours: hours as number }),
+      }
       return ok(api.settings.lists.$post({ json }))
     },
     between: BETWEEN_WORDS,
@@ -67,6 +73,14 @@ function ListForm({ data }: { data: Data }) {
         hint={t.jsonAgentsHint}
         mono
         {...form.field('xray_json_agents')}
+      />
+      <NumberField
+        label={t.nodeChange}
+        hint={t.nodeChangeHint}
+        min={0}
+        max={8760}
+        unit={t.nodeChangeUnit}
+        {...form.field('node_change_hours')}
       />
     </FormBox>
   )

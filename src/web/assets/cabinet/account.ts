@@ -97,7 +97,7 @@ export async function readShop(): Promise<ShopAnswer> {
 
 /** Why something did not work: in the page's words, those of the service in small print. */
 export function noteFault(
-  id: 'buy-fault' | 'device-note',
+  id: 'buy-fault' | 'change-note' | 'device-note',
   error: unknown,
   { wait, refused }: { wait: string; refused: string },
 ): void {

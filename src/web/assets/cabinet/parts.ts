@@ -12,6 +12,11 @@ interface Parts {
   'buy-form': HTMLFormElement
   'buy-title': HTMLElement
   cabinet: HTMLElement
+  change: HTMLDialogElement
+  'change-note': HTMLElement
+  'change-text': HTMLElement
+  'change-title': HTMLElement
+  changes: HTMLElement
   choice: HTMLTemplateElement
   closed: HTMLElement
   connect: HTMLElement

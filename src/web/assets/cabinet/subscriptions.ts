@@ -1,6 +1,7 @@
 /** The subscriptions of the account, each with a button that brings the shop to its renewal. */
 import { own, type Subscription } from './account.ts'
-import { showRenewal } from './buying.ts'
+import { showRenewal, showShop } from './buying.ts'
+import { askToChange, mayChange } from './change.ts'
 import { plain, signOf } from './node-names.ts'
 import { byId, made, within } from './parts.ts'
 import { showTraffic } from './traffic.ts'
@@ -26,6 +27,11 @@ function standing({
   return [words, days <= 3 && waiting === undefined ? 'pill warn' : 'pill ok']
 }
 
+const showAgain = () => {
+  showSubscriptions()
+  showShop()
+}
+
 function subscriptionRow(subscription: Subscription): HTMLElement {
   const { node_label: home, node_group_label: node_label = home } = subscription
   const { plan_label, expires_at, state, uuid, endless, start } = subscription
@@ -47,6 +53,10 @@ function subscriptionRow(subscription: Subscription): HTMLElement {
     byId('buy').scrollIntoView()
     byId('buy-title').focus({ preventScroll: true })
   })
+  const change = within(row, '[data-change]')
+  change.hidden = !mayChange(subscription)
+  change.setAttribute('aria-label', fill(texts.changeTitle, { name }))
+  change.addEventListener('click', () => void askToChange(subscription, name, showAgain))
   return row
 }
 
