@@ -36,6 +36,14 @@ function isOffered({ s, catalogue }: BotMemory, payment: Payment): boolean {
   return sold !== undefined && nodes.has(node) && isSame(sold)
 }
 
+/** Whether what is paid for can be used: traffic for what has ended or is off meanwhile is not sold either. */
+async function isOfUse({ db, clock }: Services, payment: Payment): Promise<boolean> {
+  if (payment.kind !== 'traffic') return true
+  const row = (await db.read((q) => readToppedUp(q, payment)))?.row
+  const now = formatTimestamp(clock.now())
+  return row !== undefined && takesTraffic(row, subscriptionState(row, now))
+}
+
 /** Why Telegram is not to take the Stars, in the payer's language; null: it may. */
 async function objectionOf(memory: BotMemory, query: Query, t: Texts): Promise<string | null> {
   const { db } = memory.s
@@ -51,11 +59,7 @@ async function objectionOf(memory: BotMemory, query: Query, t: Texts): Promise<s
   })
   if (isBanned) return t.banned
   if (!isOffered(memory, payment)) return t.starsChanged
-  if (payment.kind !== 'traffic') return null
-  const found = await db.read((q) => readToppedUp(q, payment))
-  const now = formatTimestamp(memory.s.clock.now())
-  const takes = found && takesTraffic(found.row, subscriptionState(found.row, now))
-  return takes ? null : t.packUnusable
+  return (await isOfUse(memory.s, payment)) ? null : t.packUnusable
 }
 
 /** Says whether Telegram may take the Stars. It waits 10 seconds for that: nothing outside is asked. */

@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { getPath } from 'hono/utils/url'
 import { createCatalogue } from '#src/domain/lists/catalogue.ts'
-import type { ApiError } from '#src/lib/errors.ts'
+import { type ApiError, tooBusy } from '#src/lib/errors.ts'
 import { networkKey } from '#src/lib/ip.ts'
 import { createLoopLine } from '#src/lib/loop-line.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -15,7 +15,7 @@ import { readPanel } from '#src/web/panel-files.ts'
 import { createClientIp } from './client-ip.ts'
 import type { AppEnv, Connection, Context, Http } from './context.ts'
 import { createDescription } from './description.ts'
-import { errorResponse } from './errors.ts'
+import { errorResponse, refusedResponse } from './errors.ts'
 import { createInstallReports } from './install.ts'
 import { createFindOwner } from './list-owners.ts'
 import { createListParts } from './list-parts.ts'
@@ -185,5 +185,6 @@ export function createApp(
     inTurn(
       () => networkKey(s.clientIp(request.headers.get('x-real-ip'), env.peer)),
       () => answer(request, env),
+      () => refusedResponse(s, tooBusy()),
     )
 }

@@ -40,23 +40,16 @@ function refusalOf(s: Http, c: Context, error: unknown): ApiError {
 /** Codes that the body has too, for who knew them before there were others. */
 const BODY_CODES: Partial<Record<string, string>> = { 'confirmation-required': 'reauth_required' }
 
-/**
- * JSON `{"error": message}`, or a page where people look. By which code the refusal is declared says `X-Error-Code`, and what was put
- * into its sentence `X-Error-Values`, in the form of a query.
- */
-export function errorResponse(s: Http, c: Context, error: unknown): Response {
-  const refused = refusalOf(s, c, error)
-  const { status, message, code = 'other' } = refused
-  const values = String(new URLSearchParams(refused.values))
-  const headers = {
-    'X-Error-Code': code,
-    ...(values && { 'X-Error-Values': values }),
-    ...refused.headers,
-  }
+/** By which code a refusal is declared, and what was put into its sentence, in the form of a query. */
+function headersOf({ code = 'other', values, headers }: ApiError): Record<string, string> {
+  const said = String(new URLSearchParams(values))
+  return { 'X-Error-Code': code, ...(said && { 'X-Error-Values': said }), ...headers }
+}
+
+/** JSON `{"error": message}`. */
+export function refusedResponse(s: Pick<Http, 'config'>, refused: ApiError): Response {
+  const { status, message, code = '' } = refused
   const bodyCode = BODY_CODES[code]
-  if (PAGES.test(c.req.path) && c.req.header('accept')?.includes('text/html')) {
-    return renderError(s, c, { status, message, headers })
-  }
   return new Response(JSON.stringify({ error: message, ...(bodyCode && { code: bodyCode }) }), {
     status,
     headers: {
@@ -64,7 +57,17 @@ export function errorResponse(s: Http, c: Context, error: unknown): Response {
       ...transportHeaders(s.config.publicScheme),
       'Content-Type': 'application/json',
       'Cache-Control': 'private, no-store',
-      ...headers,
+      ...headersOf(refused),
     },
   })
+}
+
+/** The same, or a page where people look. */
+export function errorResponse(s: Http, c: Context, error: unknown): Response {
+  const refused = refusalOf(s, c, error)
+  if (!PAGES.test(c.req.path) || !c.req.header('accept')?.includes('text/html')) {
+    return refusedResponse(s, refused)
+  }
+  const { status, message } = refused
+  return renderError(s, c, { status, message, headers: headersOf(refused) })
 }

@@ -33,10 +33,18 @@ export function createFairLine<T>(most: number, own?: string): FairLine<T> {
   }
   const lengthOf = (key: string) => lines.get(key)?.length ?? 0
   const isInOwnHalf = (key: string) => key === own && lengthOf(key) <= most / 2
+  /** Who has most of all but a key; the key itself where there is nobody else. */
+  const crowdBeside = (key: string): string => {
+    let crowd = key
+    for (const [other, { length }] of lines) {
+      const isOther = other !== key && !isInOwnHalf(other)
+      if (isOther && (crowd === key || length > lengthOf(crowd))) crowd = other
+    }
+    return crowd
+  }
   /** Takes the newest of whoever has most, to make room for one more of a key; nothing where nobody has more than that would have. */
   const makeRoom = (key: string): T | undefined => {
-    const others = [...lines.keys()].filter((other) => other !== key && !isInOwnHalf(other))
-    const crowd = others.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a), others[0] ?? key)
+    const crowd = crowdBeside(key)
     const least = key === own && lengthOf(key) < most / 2 ? 0 : lengthOf(key) + 1
     if (crowd === key || lengthOf(crowd) <= least) return undefined
     const left = lines.get(crowd)?.pop()

@@ -36,13 +36,13 @@ function* renameClients(tx: Query, tgId: number, now: string) {
 /** How long is waited for nodes that are read before. */
 const READ_MS = 1500
 
-/** Counts against quotas what a customer has moved until now: their new clients count from 0. */
+/** Counts what a customer has moved until now against quotas, and as the first use: their new clients count from 0. */
 async function countUntilNow(s: Deps, tgId: number): Promise<void> {
   const now = formatTimestamp(s.clock.now())
   const codes = await s.db.read(function* (q) {
     const found = new Set<string>()
     for (const row of yield* listActiveOfUser(q, tgId, now)) {
-      if (row.quotaBytes === null) continue
+      if (row.quotaBytes === null && row.startBy === null) continue
       for (const { code } of yield* readNodesOf(q, row)) found.add(code)
     }
     return found

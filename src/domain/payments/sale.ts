@@ -1,6 +1,7 @@
 /** What is sold to whom, for how much, and what the provider is asked for. */
 
 import type { Query } from '#db/engine/database.ts'
+import { readGroupsOfNode } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
 import type { SameOrder } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
@@ -81,10 +82,13 @@ function* readRenewable(tx: Query, tgId: number, uuid: string) {
   return found
 }
 
-/** The home of what is sold: a renewed subscription keeps its own. Throws 400. */
+/**
+ * The home of what is sold: a renewed subscription keeps its own. What a buyer names beside a group is one of its members: any other server
+ * would be theirs at the price of the group. Throws 400.
+ */
 function* readHome(
   tx: Query,
-  request: AccessRequest,
+  request: AccessRequest & Pick<PaymentRequest, 'source'>,
   renewed: Subscription | null,
   nodeGroup: string | null,
 ) {
@@ -95,6 +99,10 @@ function* readHome(
   const node = yield* chooseHome(tx, nodeGroup, asked)
   // Who has a subscription on a node that is sold out keeps it.
   if (!node.enabled) throw refusal('node-not-for-sale')
+  if (nodeGroup === null || request.source === 'admin') return node
+  if (!(yield* readGroupsOfNode(tx, node.code)).includes(nodeGroup)) {
+    throw refusal('node-not-for-sale')
+  }
   return node
 }
 
@@ -114,7 +122,12 @@ interface Terms {
 }
 
 /** Access as it is sold. Throws 400 for what is not for sale. */
-function* readAccess(tx: Query, request: AccessRequest, tgId: number, terms: Terms) {
+function* readAccess(
+  tx: Query,
+  request: Parameters<typeof readHome>[1],
+  tgId: number,
+  terms: Terms,
+) {
   const { renews } = request
   const renewed = renews === undefined ? null : (yield* readRenewable(tx, tgId, renews)).row
   if (renewed?.expiresAt === ENDLESS) throw refusal('has-no-end')

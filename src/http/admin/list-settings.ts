@@ -4,6 +4,7 @@ import { saveListSettings } from '#src/domain/lists/rule-watch.ts'
 import { missingFiles } from '#src/domain/lists/rules.ts'
 import { readSettings } from '#src/domain/settings.ts'
 import type { LiveSetting } from '#src/settings/setting.ts'
+import { requireConfirmed } from '../auth.ts'
 import type { Http } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { formOf } from '../settings-form.ts'
@@ -41,8 +42,14 @@ export function listSettingsOperations(own: readonly LiveSetting[]) {
         changes: true,
         ok: shown,
       },
-      async ({ s, actor, body }) => {
-        await saveListSettings(s, actor, lists.rowsOf(await body()))
+      async ({ s, c, actor, body }) => {
+        const rows = lists.rowsOf(await body())
+        // Whose files they are decides what apps send past the servers.
+        const { RULESET_BASE_URL: address } = rows
+        const isElsewhere =
+          address !== undefined && address !== readSettings(s).text('RULESET_BASE_URL')
+        if (isElsewhere) requireConfirmed(c)
+        await saveListSettings(s, actor, rows)
         return view(s)
       },
     ),

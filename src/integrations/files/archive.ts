@@ -10,6 +10,7 @@ import {
 } from '#src/lib/encrypted-file.ts'
 import { gzipChunks } from '#src/lib/gzip.ts'
 import { derivePassphraseKey, type PassphraseKey } from '#src/lib/passphrase-key.ts'
+import { streamOf } from '#src/lib/stream-of.ts'
 import { createTarReader, TAR_END, TarError, tarHeader, tarPadding } from '#src/lib/tar.ts'
 
 export const DATABASE_MEMBER = 'panel.db'
@@ -169,20 +170,6 @@ function decodeEnv(chunks: Uint8Array[]): string {
   } catch {
     throw new ArchiveRefused('the env file in the archive is no text')
   }
-}
-
-/** A stream that takes a piece when it is asked for one. */
-function streamOf(pieces: Generator<BufferSource>): ReadableStream<BufferSource> {
-  return new ReadableStream<BufferSource>(
-    {
-      pull(controller) {
-        const { value, done } = pieces.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-    },
-    { highWaterMark: 0 },
-  )
 }
 
 /** What gzipped pieces hold, piece by piece. */

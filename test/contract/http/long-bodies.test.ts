@@ -59,9 +59,23 @@ test('what an admin sends does not wait', async () => {
 })
 
 test('200 wait, one more is told to come again', async () => {
-  const statuses = await Promise.all(
-    Array.from({ length: 210 }, async () => (await sendNotice(manyStrings(102))()).status),
-  )
+  // All are there before the first is read: who begins later would find that some have had their turn.
+  const all = Promise.withResolvers<void>()
+  let begun = 0
+  const late = () =>
+    new ReadableStream(
+      {
+        async pull(body) {
+          if (++begun === 210) all.resolve()
+          await all.promise
+          body.enqueue(new TextEncoder().encode(manyStrings(102)))
+          body.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  const send = async () => (await w.call(NOTICES, { method: 'POST', raw: late() })).status
+  const statuses = await Promise.all(Array.from({ length: 210 }, send))
   // Nobody waits behind the first.
   expect(statuses.filter((status) => status === 400)).toHaveLength(201)
   expect(statuses.filter((status) => status === 503)).toHaveLength(9)

@@ -58,6 +58,15 @@ test('what was moved until now counts where a new link brings new clients', asyn
   expect(w.rows('select used_bytes from subscriptions')).toEqual([{ used_bytes: 7 }])
 })
 
+test('what waits for its first use and was used until then begins with a new link', async () => {
+  const { json } = await shop.api('users/1/grant', { node: 'nl1', plan: '1m', start: 'first_use' })
+  await w.s.nodeSync.syncAll({ force: false, remove: true })
+  shop.nodes.nl1.counters.set(json.uuid, [3, 4])
+  await shop.api('users/1/rotate-token', {})
+  const [row] = w.rows('select start_by, started_at from subscriptions')
+  expect(row).toMatchObject({ start_by: null, started_at: expect.any(String) })
+})
+
 test('who becomes one with another has as many devices as their plans allow', async () => {
   putSettings(w, { HWID_LIMIT_ENABLED: 'true', HWID_FALLBACK_LIMIT: '1' })
   await setPlan('1m', { hwid_limit: 2 })

@@ -121,7 +121,9 @@ describe('what is sold and given away', () => {
   test('moves home where its group has another local node by then', async () => {
     addNode(w, 'de2', { kind: 'local' })
     w.change("delete from node_group_nodes where node = 'de1'")
-    const { id, externalId } = await shop.buy({ node: 'de2', plan: '3m' })
+    const order = { tg_id: 1, node: 'de2', plan: '3m', provider: 'provider_a' }
+    const { id } = (await shop.api('payments', order)).json
+    const { external_id: externalId } = shop.payment(id)
     w.change("insert into node_group_nodes (group_code, node) values ('all', 'de1')")
     shop.a.pay(externalId)
     await shop.noticeA(id, { externalId })
@@ -129,6 +131,19 @@ describe('what is sold and given away', () => {
     const [{ uuid }] = w.rows('select uuid from subscriptions')
     expect(shop.rowOf(uuid)).toMatchObject({ node: 'de1', node_group: 'all' })
     expect(w.node.clients.get(uuid)).toBe('de1')
+  })
+
+  test('is to buyers a server of the group, to admins any', async () => {
+    addNode(w, 'fi2')
+    const order = { plan: '3m', provider: 'provider_a' }
+    const buy = (node: string) =>
+      w.call(`/api/cabinet/${shop.token}/payments`, { body: { ...order, node } })
+    const { status, json } = await buy('fi2')
+    expect([status, json]).toEqual([400, { error: 'node is not for sale' }])
+    expect(w.rows('select id from payments')).toEqual([])
+    expect((await buy('us1')).status).toBe(200)
+    const { json: given } = await shop.api('payments', { ...order, tg_id: 1, node: 'fi2' })
+    expect(shop.payment(given.id)).toMatchObject({ node: 'fi2', node_group: 'all' })
   })
 
   test('is no renewal at the price of one server, and brings the group to who has none', async () => {
