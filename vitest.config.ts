@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { ENGINE } from './db/engine/engine.ts'
 
@@ -23,6 +24,9 @@ const ABOUT_A_FILE = [
 // e2e and torture run real processes, ports and network namespaces, so their files go one after another.
 const COMPILE_CACHE = ['test/support/compile-cache.ts']
 
+/** What comes is seen at once; what comes late on a busy machine, too. */
+const PATIENT = { poll: { timeout: 10_000 } }
+
 const serial = {
   pool: 'threads' as const,
   fileParallelism: false,
@@ -32,8 +36,8 @@ const serial = {
 
 export default defineConfig({
   test: {
-    // Vitest's own number is one less, which leaves one of two cores idle.
-    maxWorkers: '100%',
+    // More than there are cores: a fifth of the files wait for most of their time, for timers, disks and processes.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     projects: [
       {
         test: {
@@ -42,7 +46,8 @@ export default defineConfig({
           pool: 'threads',
           isolate: false,
           globalSetup: COMPILE_CACHE,
-          testTimeout: 20_000,
+          testTimeout: 60_000,
+          expect: PATIENT,
         },
       },
       {
@@ -55,6 +60,7 @@ export default defineConfig({
           globalSetup: COMPILE_CACHE,
           // Eight restores, on a machine that has other things to do.
           testTimeout: 60_000,
+          expect: PATIENT,
         },
       },
       // On the server that DATABASE_URL names.

@@ -340,14 +340,13 @@ const isRefusal = (error: unknown) =>
   isDamage(neutral(error)) ||
   /^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH|TOOBIG|AUTH|CANTOPEN|READONLY)/.test(errorCode(error) ?? '')
 
-/**
- * Takes the rows of the uploaded database at `upload` into a new database at `clean`, of this program's present form. Throws
- * UploadRefused when the upload is no whole database of Subpanel, is of a newer version or knows other `providers` of payments.
- */
-export function rebuild(upload: string, clean: string, providers: readonly string[]): void {
+/** The same as `rebuild` in a database that is open: a new one, or one that has our migrations and no rows but theirs. */
+export function rebuildIn(
+  raw: Sqlite.Database,
+  upload: string,
+  providers: readonly string[],
+): void {
   dropWalMark(upload)
-  createOwnerOnly(clean)
-  const raw = new Sqlite(clean)
   try {
     raw.pragma('trusted_schema = OFF')
     raw.pragma('cell_size_check = ON')
@@ -357,6 +356,18 @@ export function rebuild(upload: string, clean: string, providers: readonly strin
   } catch (error) {
     if (error instanceof UploadRefused || !isRefusal(error)) throw neutral(error)
     throw new UploadRefused(DAMAGED)
+  }
+}
+
+/**
+ * Takes the rows of the uploaded database at `upload` into a new database at `clean`, of this program's present form. Throws
+ * UploadRefused when the upload is no whole database of Subpanel, is of a newer version or knows other `providers` of payments.
+ */
+export function rebuild(upload: string, clean: string, providers: readonly string[]): void {
+  createOwnerOnly(clean)
+  const raw = new Sqlite(clean)
+  try {
+    rebuildIn(raw, upload, providers)
   } finally {
     raw.close()
   }

@@ -118,7 +118,7 @@ const LAYERS: Layer[] = [
   ),
   layer(
     'data worker',
-    'src/entry/data-worker.ts src/entry/restore-task.ts',
+    'src/entry/data-worker.ts src/entry/data-task.ts src/entry/restore-task.ts',
     'db, store, sqlite, lib, type ports, settings, installation, integrations, node:',
   ),
   layer(

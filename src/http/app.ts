@@ -161,9 +161,17 @@ export function createApp(
     const name = hostName(config.domains[kind])
     roles.set(name, new Set([...(roles.get(name) ?? []), kind]))
   }
+  // Built when it is first asked for: of four that serve the same, most are asked for seldom.
   const createHost = (kinds: Set<HostKind>): Host => {
     const { sub: lists } = groupsOf(kinds, config.hostIsolation)
-    return { app: hostApp(s, kinds), lists }
+    let app: Hono<AppEnv> | undefined
+    return {
+      get app() {
+        app ??= hostApp(s, kinds)
+        return app
+      },
+      lists,
+    }
   }
   const hosts = new Map(Array.from(roles, ([name, kinds]) => [name, createHost(kinds)]))
   const siteHost = createHost(new Set(['site']))
@@ -175,10 +183,9 @@ export function createApp(
       host = hosts.get(hostName(name)) ?? siteHost
       if (hosts.has(hostName(name)) && known.size < 100) known.set(name, host)
     }
-    const { app, lists } = host
-    const list = lists ? answerList(s, request) : null
-    if (list instanceof Promise) return list.then((found) => found ?? app.fetch(request, env))
-    return list ?? app.fetch(request, env)
+    const list = host.lists ? answerList(s, request) : null
+    if (list instanceof Promise) return list.then((found) => found ?? host.app.fetch(request, env))
+    return list ?? host.app.fetch(request, env)
   }
   const inTurn = createLoopLine()
   return (request: Request, env: Connection): Response | Promise<Response> =>

@@ -16,7 +16,11 @@ const LOADED = [
   'src/integrations/payments/index.ts',
 ]
 /** Threads themselves: here, where nobody speaks to them, they are compiled and fail. */
-const THREADS = ['src/entry/data-worker.ts', 'src/entry/read-worker.ts']
+const THREADS = [
+  'src/entry/data-worker.ts',
+  'src/entry/read-worker.ts',
+  'test/support/drivers/resident-data.ts',
+]
 
 const PROGRAM = `
 const [loaded, threads] = JSON.parse(process.argv[1])

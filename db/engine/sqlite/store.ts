@@ -6,13 +6,15 @@ import { rebuildFacts } from './facts.ts'
 import { guarded } from './failures.ts'
 import { isPresentForm } from './migrate.ts'
 import { hasMoved } from './moved.ts'
-import { joinDatabase, openDatabase, withStartLock } from './open.ts'
 import { forgetInstance, peekInstance } from './peek.ts'
 import { snapshotInto, withConnection } from './snapshot.ts'
 import { findFaults } from './verify.ts'
 
 /** How long a change of the whole waits for another one. */
 const TURN_MS = 60_000
+
+/** Loaded where somebody opens it: the threads that copy and restore files build no queries. */
+const opening = () => import('./open.ts')
 
 /** Runs `work` while no other process of this machine changes the whole of this database. Busy when another one takes too long. */
 async function inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -34,9 +36,9 @@ export function sqliteStore(path: string): Store {
       if (!existsSync(path)) return hasMoved(path) ? 'moved' : 'missing'
       return isThere() ? 'there' : 'empty'
     },
-    withStartLock: (work) => withStartLock(path, work),
-    open: async (opening) => openDatabase(path, opening),
-    connect: async () => joinDatabase(path),
+    withStartLock: async (work) => (await opening()).withStartLock(path, work),
+    open: async (how) => (await opening()).openDatabase(path, how),
+    connect: async () => (await opening()).joinDatabase(path),
     read: async (fact) =>
       isThere() ? withConnection(path, (raw) => peekInstance(raw, fact)) : undefined,
     async forget(fact, value) {

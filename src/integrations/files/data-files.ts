@@ -11,7 +11,7 @@ import { errorCode } from '#src/lib/errors.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import type { Log } from '#src/lib/log.ts'
 import type { PassphraseKey } from '#src/lib/passphrase-key.ts'
-import { type LEAVE, startThread } from '#src/lib/thread.ts'
+import { type LEAVE, startThread, type Thread } from '#src/lib/thread.ts'
 import { HOUR_MS } from '#src/lib/time.ts'
 import type { DataFiles, RestoreOutcome, RestoreRequest } from '#src/ports/data-files.ts'
 import { refusal, refusalOfText } from '#src/refusals/index.ts'
@@ -76,6 +76,11 @@ export type DataMessage =
   | { type: 'session-ended' }
   | ({ type: 'failed' } & Telling)
 
+/** A thread that has a task. */
+export interface DataThread extends Pick<Thread, 'leave'> {
+  worker: Pick<Thread['worker'], 'on' | 'postMessage'>
+}
+
 const WORKER = join(import.meta.dirname, '..', '..', 'entry', 'data-worker.ts')
 const MAX_INFLATED_BYTES = 4 * 1024 ** 3
 const MAX_STREAMS = 3
@@ -96,9 +101,17 @@ function faultOf(message: DataMessage): Error {
   return noSpace ? refusal('disk-full') : error
 }
 
+/** The thread of a task (src/entry/data-worker.ts). */
+const startWorker = (task: DataTask): DataThread =>
+  startThread(WORKER, { workerData: task, resourceLimits: MEMORY })
+
 /** Runs a task in a thread of its own; `hear` gets what it says before its end. */
-function startTask(task: DataTask, hear: (message: DataMessage) => void) {
-  const { worker, leave } = startThread(WORKER, { workerData: task, resourceLimits: MEMORY })
+function startTask(
+  start: typeof startWorker,
+  task: DataTask,
+  hear: (message: DataMessage) => void,
+) {
+  const { worker, leave } = start(task)
   const finished = new Promise<TaskResult>((resolve, reject) => {
     worker.on('message', (message: DataMessage) => {
       if (message.type === 'done') resolve(message.result)
@@ -193,8 +206,8 @@ async function sweep(parent: string, at: Date): Promise<void> {
 // Not in this thread: unlinking a file of 100 MB takes 30 ms.
 const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true })
 
-/** The DataFiles of a process. */
-export function createDataFiles({ config, log }: Deps): DataFiles {
+/** The DataFiles of a process, each of whose tasks has a thread that `start` gives. */
+export function createDataFiles({ config, log }: Deps, start = startWorker): DataFiles {
   const { databasePath, databaseUrl, envFile, dataDir } = config
   const workFolder = join(dataDir, 'work')
   let streams = 0
@@ -235,7 +248,7 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
       const ready = new Promise<void>((resolve) => {
         isReady = resolve
       })
-      const task = startTask({ ...place, kind: 'pack', at, key }, (message) => {
+      const task = startTask(start, { ...place, kind: 'pack', at, key }, (message) => {
         if (message.type === 'ready') isReady()
         if (message.type === 'chunk') take.chunk(message.bytes)
       })
@@ -258,7 +271,7 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
     packInto: (path, at, key, check) =>
       inFolder(at, async (place) => {
         const task = { ...place, kind: 'pack-into', at, key, path, check } as const
-        return (await startTask(task, () => {}).finished) as WrongValue | null
+        return (await startTask(start, task, () => {}).finished) as WrongValue | null
       }),
     async withUpload(receive, work) {
       const folder = makeFolder()
@@ -287,10 +300,10 @@ export function createDataFiles({ config, log }: Deps): DataFiles {
           const maxBytes = Math.min(MAX_INFLATED_BYTES, Math.floor(freeBytes(dataDir) / 3))
           const asked = { request, live: live(), fixed: config.fixedKeys }
           const check = { ...place, ...asked, kind: 'check', archive, maxBytes } as const
-          const checked = (await startTask(check, hearSteps).finished) as Checked
+          const checked = (await startTask(start, check, hearSteps).finished) as Checked
           const safety = { folder: join(dataDir, 'safety'), maxBytes: config.snapshotMaxBytes }
           const replace = { ...place, ...asked, kind: 'replace', checked, safety } as const
-          return (await startTask(replace, hearSteps).finished) as RestoreOutcome
+          return (await startTask(start, replace, hearSteps).finished) as RestoreOutcome
         }),
       ),
   }

@@ -1,12 +1,15 @@
 /** Bodies that are long to parse: whoever sends many at once holds up nobody else. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createWorld, type World } from '#test/support/worlds/world.ts'
 
 let w: World
 beforeEach(async () => {
   w = await createWorld()
 })
-afterEach(() => w.close())
+afterEach(() => {
+  vi.restoreAllMocks()
+  w.close()
+})
 
 const NOTICES = '/payments/webhook/provider_a'
 

@@ -19,7 +19,7 @@ const _BACKUP = '/admin/api/backup'
 const RESTORE = '/admin/api/backup/restore'
 let w: FileWorld
 beforeEach(async () => {
-  w = await createFileWorld()
+  w = await createFileWorld({ ownThreads: true })
 })
 
 afterEach(() => w.close())

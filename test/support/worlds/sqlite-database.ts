@@ -30,14 +30,21 @@ function openCopy(image: Buffer, path: string, now: Date): SqliteDatabase {
   return wrap(raw)
 }
 
-/** Every row of every table. */
-function dumpTables(raw: SqliteDatabase['raw'], except: string[]): string {
-  const names = raw.prepare("select name from sqlite_master where type = 'table'").pluck().all()
-  return (names as string[])
-    .filter((name) => !except.includes(name))
-    .sort()
-    .map((name) => `${name} ${JSON.stringify(raw.prepare(`select * from "${name}"`).raw().all())}`)
-    .join('\n')
+/** Gives every row of every table. Its statements are prepared once: that takes longer than to run them. */
+function createDump(raw: SqliteDatabase['raw']): (except: string[]) => string {
+  const tables = raw.prepare("select name from sqlite_master where type = 'table'").pluck()
+  const rows = new Map<string, Sqlite.Statement>()
+  const rowsOf = (name: string) => {
+    const statement = rows.get(name) ?? raw.prepare(`select * from "${name}"`).raw()
+    rows.set(name, statement)
+    return JSON.stringify(statement.all())
+  }
+  return (except) =>
+    (tables.all() as string[])
+      .filter((name) => !except.includes(name))
+      .sort()
+      .map((name) => `${name} ${rowsOf(name)}`)
+      .join('\n')
 }
 
 export const openSqlite: OpenWorldDatabase = async (key, path, now, fill) => {
@@ -48,6 +55,7 @@ export const openSqlite: OpenWorldDatabase = async (key, path, now, fill) => {
   const { raw } = db
   // What a new database makes by chance, each has for itself.
   raw.exec('UPDATE installation SET secret = lower(hex(randomblob(32)))')
+  let dumped: ReturnType<typeof createDump> | undefined
   return {
     db,
     rows: (sql, ...values) => raw.prepare(sql).all(...values),
@@ -70,7 +78,10 @@ export const openSqlite: OpenWorldDatabase = async (key, path, now, fill) => {
       }
     },
     faults: (since) => findFaults(raw, since),
-    dump: (except) => dumpTables(raw, except),
+    dump: (except) => {
+      dumped ??= createDump(raw)
+      return dumped(except)
+    },
     settle: async () => {},
     quiet: async () => {},
     close: () => db.close(),

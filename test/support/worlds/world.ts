@@ -15,6 +15,7 @@ import {
 } from '#src/domain/installation/first-start.ts'
 import { createKnownHosts } from '#src/domain/nodes/known-hosts.ts'
 import { createApp } from '#src/http/app.ts'
+import { createDataFiles } from '#src/integrations/files/data-files.ts'
 import { GATEWAYS } from '#src/integrations/payments/index.ts'
 import { createReads } from '#src/integrations/read-thread.ts'
 import { createBackground } from '#src/lib/background.ts'
@@ -31,6 +32,7 @@ import { APIS_NOWHERE } from '#test/support/fakes/nowhere.ts'
 import type { Answer } from './answer.ts'
 import type { WorldDatabase } from './database-of-world.ts'
 import { expectDescribed } from './described.ts'
+import { residentThread } from './resident-threads.ts'
 import { openWorldDatabase } from './world-database.ts'
 
 const PAGES = join(import.meta.dirname, '../../fixtures/pages')
@@ -137,6 +139,8 @@ export interface WorldOptions {
   environment?: Record<string, string>
   now?: string
   path?: string
+  /** Each task of data files has a thread that is started for it, as in a service. */
+  ownThreads?: boolean
   cores?: boolean
   outsideTimeoutMs?: number
   /** A build of the panel; none unless told. */
@@ -256,6 +260,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const s = createServices(
     { config, db, clock, log, fatal: noteFatal },
     {
+      ...(options.ownThreads
+        ? {}
+        : { dataFiles: createDataFiles({ config, log }, residentThread) }),
       reads: options.path ? createReads(options.path, log) : readsAtOnce(db),
       background,
       cores,

@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '#db/engine/database.ts'
 import type { SqliteDatabase } from '#db/engine/sqlite/handle.ts'
-import { openDatabase } from '#db/engine/sqlite/open.ts'
 import { listMembers, nodesOf, readNodesOf } from '#db/node-groups.ts'
 import { dueReminders } from '#db/reminders.ts'
 import { countActive, countAll } from '#db/stats.ts'
@@ -20,6 +19,7 @@ import {
 import { findListedUser, listUsers, USER_STATES, type UserState } from '#db/user-listing.ts'
 import { findListOwner } from '#db/users.ts'
 import { RUNNING, subscriptionState } from '#src/domain/subscriptions/subscriptions.ts'
+import { openSqlite } from '#test/support/worlds/sqlite-database.ts'
 
 const NOW = '2026-03-01T12:00:00'
 const LATER = '2026-09-01T00:00:00'
@@ -112,8 +112,8 @@ function shopOf(seed: number): Shop {
 }
 
 let db: SqliteDatabase
-beforeEach(() => {
-  db = openDatabase(':memory:', { now: new Date(`${NOW}Z`) })
+beforeEach(async () => {
+  db = (await openSqlite('empty', ':memory:', new Date(`${NOW}Z`), async () => {})).db
 })
 afterEach(() => db.close())
 
