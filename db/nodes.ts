@@ -10,6 +10,7 @@ import {
 } from './engine/database.ts'
 import { and, asc, eq, gt, inArray, isNotNull, ne, or, sql } from './engine/orm.ts'
 import { built, field, input, kept } from './engine/question.ts'
+import { countCheck } from './node-live.ts'
 import { type Node, nodes, payments } from './schema/index.ts'
 
 const ordered = kept<Node[]>((q) =>
@@ -147,8 +148,9 @@ export async function noteChecked(
     const changes = newsOf(row, up, now)
     return changes ? [{ code: row.code, changes }] : []
   })
-  if (news.length === 0) return
+  const codes = rows.map(({ code }) => code)
   await db.tx(function* (tx) {
+    yield* countCheck(tx, codes, now.slice(0, 'YYYY-MM-DD'.length), up)
     for (const { code, changes } of news) yield* updateNode(tx, code, changes)
   })
 }

@@ -7,6 +7,7 @@ import { listAudit } from './audit-log.ts'
 import type { Database, Reading, Steps } from './engine/database.ts'
 import { listEvents } from './events.ts'
 import { listGifts } from './gifts.ts'
+import { countOnline } from './node-live.ts'
 import { listPayments } from './payment-listing.ts'
 import { countActive, countAll, countDays } from './stats.ts'
 import { listSubscriptions } from './subscription-listing.ts'
@@ -26,6 +27,7 @@ const READS = {
   counts: countAll,
   days: countDays,
   active: countActive,
+  online: countOnline,
 }
 
 type Reads = typeof READS

@@ -1,6 +1,7 @@
 /** How long what is kept of the past is kept. */
 import { type Database, run } from './engine/database.ts'
 import { inArray, lte } from './engine/orm.ts'
+import { forgetUptime } from './node-live.ts'
 import { auditLog, events, outbox, trafficSamples } from './schema/index.ts'
 
 export interface RetentionLimits {
@@ -46,6 +47,7 @@ export async function deleteOld(db: Database, before: RetentionLimits): Promise<
       ),
     ]
     yield* run(tx.delete(trafficSamples).where(lte(trafficSamples.day, before.samples)))
+    yield* forgetUptime(tx, before.samples)
     return gone.some((rows) => rows.length === BATCH)
   })
 }

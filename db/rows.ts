@@ -3,7 +3,6 @@
  * (values.ts). A column without a schema does not compile, a table without a declaration can't be restored.
  */
 import * as v from 'valibot'
-import { isJsonObject, type JsonObject } from '#src/lib/json.ts'
 import { givenPreset } from '#src/lib/routing-presets.ts'
 import {
   coreText,
@@ -15,9 +14,10 @@ import {
   timestamp,
   webLink,
 } from '#src/lib/values.ts'
+import { json, jsonText } from './json-values.ts'
 import { REMINDED } from './reminders.ts'
 import * as schema from './schema/index.ts'
-import { decode, type StoredTable, stored } from './stored-table.ts'
+import { type StoredTable, stored } from './stored-table.ts'
 import * as is from './values.ts'
 
 /** One of the words that the column is declared with. */
@@ -25,24 +25,6 @@ const among = <const T extends readonly [string, ...string[]]>({ enumValues }: {
   v.picklist(enumValues)
 
 const code = is.nodeCode
-/** Ours have two levels. What has thousands can't be handed from one thread to another, nor written as JSON: it ended the thread that read it. */
-const MOST_LEVELS = 16
-const hasLevels = (value: unknown, most: number): boolean =>
-  typeof value !== 'object' ||
-  value === null ||
-  (most > 0 && Object.values(value).every((one) => hasLevels(one, most - 1)))
-/** Orders, events and messages have some hundreds. */
-const MOST_JSON = 65_536
-const json = v.custom<JsonObject>(
-  (value) =>
-    isJsonObject(value) &&
-    hasLevels(value, MOST_LEVELS) &&
-    JSON.stringify(value).length <= MOST_JSON,
-)
-const jsonText = v.pipe(
-  v.string(),
-  v.check((text) => v.is(json, decode('json', text))),
-)
 /** What people and outside systems wrote, shown and never part of anything else. */
 const words = plainText(65_536)
 const name = plainText(256)
@@ -120,6 +102,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     nodeChangedAt: timestamp,
     planChangedAt: timestamp,
     dayWorth: is.count,
+    lastOnlineAt: timestamp,
   }),
   stored(schema.nodes, {
     code,
@@ -387,6 +370,7 @@ export const STORED_TABLES: ReadonlyMap<string, StoredTable> = new Map([
     detail: words,
   }),
   stored(schema.trafficSamples, { node: code, day: is.day, up: is.count, down: is.count }),
+  stored(schema.nodeUptime, { node: code, day: is.day, ok: is.count, bad: is.count }),
   stored(schema.counters, {
     core: counting,
     uuid: is.uuid,

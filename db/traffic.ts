@@ -93,18 +93,20 @@ const sum = (column: SQLWrapper, more: unknown) =>
 
 const exact = (bytes: number) => Math.min(bytes, Number.MAX_SAFE_INTEGER)
 
-const added = built<CounterReading, unknown>((q) =>
+const added = built<CounterReading & { now: string }, unknown>((q) =>
   q
     .update(subscriptions)
     .set({
       upBytes: sum(subscriptions.upBytes, field('up')),
       downBytes: sum(subscriptions.downBytes, field('down')),
+      lastOnlineAt: sql`${field('now')}`,
     })
     .where(eq(subscriptions.uuid, input('uuid'))),
 )
 
-export function* addTraffic(_tx: Query, uuid: string, up: number, down: number) {
-  yield* ask(added, { uuid, up, down })
+/** Adds what was counted of a client at `now`. */
+export function* addTraffic(_tx: Query, uuid: string, up: number, down: number, now: string) {
+  yield* ask(added, { uuid, up, down, now })
 }
 
 export function* addSample(tx: Query, node: string, day: string, up: number, down: number) {

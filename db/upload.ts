@@ -38,6 +38,7 @@ export const KEPT: ReadonlySet<string> = new Set([
   'bot_state',
   'login_attempts',
   'account_attempts',
+  'node_live',
 ])
 
 /** The table that holds the secret of the installation. */

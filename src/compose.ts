@@ -156,8 +156,11 @@ export function createServices(parts: Parts, overrides: Overrides = {}): Service
     cores: own.cores ?? createCores({ ...parts, writeKnownHosts }),
     instanceId: own.instanceId ?? (() => currentInstanceId(db)),
   }
+  const ending = new AbortController()
   return {
     ...createSending(made),
+    ending: ending.signal,
+    beginEnd: () => ending.abort(),
     reads:
       own.reads ??
       (config.databaseUrl === null ? createReads(config.databasePath, log) : readsOver(db)),

@@ -97,6 +97,7 @@ const othersOf = ({ listening }: Pick<Parts, 'listening'>): WebProcesses | null 
 /** Finishes what is under way. */
 async function endParts(s: Services, { listening, runners }: Parts): Promise<void> {
   s.endSending()
+  s.beginEnd()
   await within(
     DRAIN_MS,
     Promise.all([listening?.close(), ...runners.map((runner) => runner.stop())]),

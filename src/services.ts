@@ -44,6 +44,10 @@ export interface Services {
   eventSender: EventSender
   /** Sends what waits in `events` or `outbox`: call it after a commit that wrote there. Returns at once. */
   nudge(queue: Queue): void
+  /** Aborted when the process is about to end: answers that have no end of their own end then. */
+  ending: AbortSignal
+  /** Aborts it. */
+  beginEnd(): void
   /** Begins no more of what `nudge` asks for; `background` has what is under way. */
   endSending(): void
   /** The share of the data folder's disk that is free, 0 to 1. */

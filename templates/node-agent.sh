@@ -1129,10 +1129,11 @@ verb_status() {
   lock
   local ack=${1:-} reading=0 acked=$DIR/acked epoch run='' id='' live=false up=false counted=false config='' hysteria=null
   local core='"uptime_s":null,"epoch":null' hysteria_up=false stats traffic='' source=/dev/null news made=()
-  local version='' seen_run='' seen_binary='' born=''
+  local version='' seen_run='' seen_binary='' born='' online
   look_at_inbounds
   epoch=$CORE_RUN
   COMPLAINT=$WORK/complaint ask 3 statsquery -pattern '>>>traffic>>>' </dev/null >"$WORK/stats" & stats=$!
+  { api 3 statsgetallonlineusers </dev/null >"$WORK/users" || rm "$WORK/users"; } & online=$!
   if [ -e "$DIR/hysteria.yaml" ]; then
     run=$(hysteria_run)
     { hysteria_api GET /traffic >"$WORK/traffic" || rm "$WORK/traffic"; } & traffic=$!
@@ -1197,6 +1198,7 @@ verb_status() {
   [ "$ack" = "$reading" ] || reading=0 acked=''
   [ "$source" != /dev/null ] || epoch=''
   $hysteria_up || run=''
+  wait "$online"
   traffic=/dev/null
   [ -z "$run" ] || traffic=$WORK/traffic
   read -r id </proc/sys/kernel/random/uuid
@@ -1219,12 +1221,59 @@ verb_status() {
   is_current || config=''
   if [ -e "$DIR/hysteria.yaml" ]; then
     kick others "$DIR/clients" 30 >/dev/null
+    if $hysteria_up && [ -e "$WORK/online" ]; then cat "$WORK/online" >>"$WORK/users"; fi
     keep_hop
     hysteria="{\"config\":\"$(hysteria_config)\",\"up\":$hysteria_up,\"epoch\":$([ -z "$run" ] && echo null || echo "\"$run\"")$HOP,\"counters\":[${news[1]}]}"
   fi
   unlock
-  reply '{"ok":true,"program":%d,"node":"%s","owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{"up":%s,"version":%s,%s},"reading":"%s","counters":[%s],"hysteria":%s}' \
-    "$PROGRAM" "$NODE" "$OWNER" "$config" "$REVISION" "$TOTAL" "$live" "$up" "$version" "$core" "$reading" "${news[0]}" "$hysteria"
+  reply '{"ok":true,"program":%d,"node":"%s","owner":"%s","config":"%s","clients":"%s","count":%d,"live":%s,"core":{"up":%s,"version":%s,%s},"online":%s,"host":{%s},"reading":"%s","counters":[%s],"hysteria":%s}' \
+    "$PROGRAM" "$NODE" "$OWNER" "$config" "$REVISION" "$TOTAL" "$live" "$up" "$version" "$core" "$(count_online "$WORK/users")" "$(look_at_host)" \
+    "$reading" "${news[0]}" "$hysteria"
+}
+
+# FILE: how many clients it names, as Xray's and Hysteria's lists of who is connected have them; null where neither gave one.
+count_online() {
+  [ -e "$1" ] || { printf null; return; }
+  awk '
+    { while (match($0, /[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+/)) {
+        if (RLENGTH == 36) seen[substr($0, RSTART, 36)] = 1
+        $0 = substr($0, RSTART + RLENGTH)
+    } }
+    END { for (uuid in seen) n++; print n + 0 }' "$1"
+}
+
+# The machine: memory, load, processors, uptime, and what the devices of its default routes have carried since its start. Read by the
+# shell alone: each pass asks, and small machines take their time to start a program.
+look_at_host() {
+  local load name number total=0 free=0 processors=0
+  look_at_clock
+  read -r load _ </proc/loadavg
+  while read -r name number _; do
+    case $name in
+      MemTotal:) total=$number ;;
+      MemAvailable:) free=$number; break ;;
+    esac
+  done </proc/meminfo
+  while read -r name _ && [[ $name == cpu* ]]; do [ "$name" = cpu ] || processors=$((processors + 1)); done </proc/stat
+  printf '"mem_total_mb":%d,"mem_used_mb":%d,"uptime_s":%d,"load1":%s,"cpu_count":%d,' \
+    $((total / 1024)) $(((total - free) / 1024)) $((NOW / 100)) "$load" "$processors"
+  count_network
+}
+
+# Numbers stay whole: an awk with 32-bit formats must not touch them.
+count_network() {
+  local name target length received sent rx=0 tx=0 devices=' '
+  while read -r name target _; do [ "$target" != 00000000 ] || devices+="$name "; done </proc/net/route
+  if [ -e /proc/net/ipv6_route ]; then
+    while read -r target length _ _ _ _ _ _ _ name; do
+      [[ $length != 00 || $target =~ [^0] || $name == lo ]] || devices+="$name "
+    done </proc/net/ipv6_route
+  fi
+  while IFS=': ' read -r name received _ _ _ _ _ _ _ sent _; do
+    [[ $devices == *" $name "* && $received =~ ^[0-9]{1,18}$ && $sent =~ ^[0-9]{1,18}$ ]] || continue
+    rx=$((rx + received)) tx=$((tx + sent))
+  done </proc/net/dev
+  printf '"rx_bytes":%d,"tx_bytes":%d' "$rx" "$tx"
 }
 
 # ACKED ID EPOCH HYSTERIA_EPOCH STATS TRAFFIC: writes the reading ID to WORK/pending, "UUID UP DOWN" of Xray's counters and
@@ -1602,17 +1651,14 @@ verb_drop() {
 }
 
 verb_metrics() {
-  local memory load up=false clients=0 format='"mem_total_mb":%d,"mem_used_mb":%d' hysteria='"hysteria_version":null,"hysteria_up":null'
-  memory=$(awk -v f="$format" '{ mb[$1] = $2 / 1024 } END { printf f, mb["MemTotal:"], mb["MemTotal:"] - mb["MemAvailable:"] }' /proc/meminfo)
-  look_at_clock
-  read -r load _ </proc/loadavg
+  local up=false clients=0 hysteria='"hysteria_version":null,"hysteria_up":null'
   ! ask_core || up=true
   if [ -e "$DIR/hysteria.yaml" ]; then
     hysteria="\"hysteria_version\":$(version_of "$HYSTERIA_BIN"),\"hysteria_up\":$(hysteria_api GET /online >/dev/null && echo true || echo false)"
   fi
   [ ! -e "$DIR/clients" ] || clients=$(wc -l <"$DIR/clients")
-  reply '{"ok":true,%s,"uptime_s":%d,"load1":%s,"cpu_count":%d,"core_version":%s,"core_up":%s,%s,"clients":%d}' \
-    "$memory" $((NOW / 100)) "$load" "$(nproc)" "$(version_of "$XRAY_BIN")" "$up" "$hysteria" "$clients"
+  reply '{"ok":true,%s,"core_version":%s,"core_up":%s,%s,"clients":%d}' \
+    "$(look_at_host)" "$(version_of "$XRAY_BIN")" "$up" "$hysteria" "$clients"
 }
 
 # HOST PORT [OPTION]…: what openssl says of a handshake with TLS 1.3.

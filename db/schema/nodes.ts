@@ -1,5 +1,5 @@
 /** Nodes, and what SSH needs of servers. */
-import { bool, int, json, oneOf, primaryKey, table, text } from '../engine/columns.ts'
+import { bool, index, int, json, oneOf, primaryKey, table, text } from '../engine/columns.ts'
 import type { Transport } from '../transport.ts'
 
 export const nodes = table('nodes', {
@@ -52,6 +52,53 @@ export const nodes = table('nodes', {
   createdAt: text('created_at').notNull(),
 })
 
+/** How the machine of a node is, as a pass found it last. */
+export interface HostState {
+  memTotalMb: number
+  memUsedMb: number
+  uptimeS: number
+  load1: number
+  cpuCount: number
+  /** Bytes per second of its network since the pass before; null after a start. */
+  rxRate: number | null
+  txRate: number | null
+}
+
+/** How a node does at this moment, of each that was passed over. State of the moment: no backup has it. */
+export const nodeLive = table('node_live', {
+  node: text('node').primaryKey(),
+  at: text('at').notNull(),
+  /** How many clients were connected, or had traffic since the pass before. */
+  online: int('online').notNull(),
+  /** Bytes per second of its customers since the pass before; null where that is too long ago. */
+  upRate: int('up_rate'),
+  downRate: int('down_rate'),
+  /** The sums of its counted traffic at the pass, from which the next rates are reckoned. */
+  upBytes: int('up_bytes').notNull(),
+  downBytes: int('down_bytes').notNull(),
+  /** What the machine's network had carried at it. */
+  rxBytes: int('rx_bytes'),
+  txBytes: int('tx_bytes'),
+  /** Null where its program does not tell. */
+  host: json<HostState>('host_json'),
+  coreUptimeS: int('core_uptime_s'),
+  /** The rates of the last passes, oldest first, the newest one included. */
+  spark: json<{ up: number; down: number }[]>('spark_json').notNull(),
+})
+
+/** How many checks of a day found a node up, and how many down. */
+export const nodeUptime = table(
+  'node_uptime',
+  {
+    node: text('node').notNull(),
+    /** `YYYY-MM-DD`, UTC. */
+    day: text('day').notNull(),
+    ok: int('ok').notNull().default(0),
+    bad: int('bad').notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.node, t.day] }), index('node_uptime_day').on(t.day)],
+)
+
 /**
  * The codes of the nodes from which nothing is removed since the last restore until an admin sends `force`; a node that gets one of
  * them later is spared as well.
@@ -96,6 +143,8 @@ export const managementKey = table('management_key', {
 })
 
 export type Node = typeof nodes.$inferSelect
+export type NodeUptime = typeof nodeUptime.$inferSelect
+export type NodeLive = typeof nodeLive.$inferSelect
 export type RetiredNode = typeof retiredNodes.$inferSelect
 export type KnownHost = typeof knownHosts.$inferSelect
 

@@ -41,6 +41,8 @@ export const subscriptions = table(
     upBytes: int('up_bytes').notNull().default(0),
     downBytes: int('down_bytes').notNull().default(0),
     createdAt: text('created_at').notNull(),
+    /** When traffic of it was counted last. */
+    lastOnlineAt: text('last_online_at'),
     /** The last reminder of this expiry that is over (domain/subscriptions/reminders.ts); 0: none. */
     reminded: int('reminded').notNull().default(0),
     /** What may be used in a period; null: without a limit, and nothing is counted as used. */
@@ -121,6 +123,7 @@ export const subscriptions = table(
       .where(REVOKED),
     index('subscriptions_revoked_ends').on(t.expiresAt, t.node, t.plan, t.tgId).where(REVOKED),
     index('subscriptions_traffic').on(sql`(up_bytes + down_bytes)`, t.upBytes, t.downBytes),
+    index('subscriptions_online').on(t.lastOnlineAt, t.tgId).where(sql`last_online_at is not null`),
     index('subscriptions_reminders').on(t.reminded, t.expiresAt).where(OPEN),
     index('subscriptions_resets').on(t.resetsAt).where(sql.raw(RESETS)),
     index('subscriptions_limited').on(t.createdAt, t.expiresAt).where(sql.raw(isLimited())),

@@ -38,6 +38,9 @@ export const plainTextFile: Answer = { media: { 'text/plain': 'text' } }
 export const isPage = (ok: v.GenericSchema | Answer) =>
   'media' in ok && ('text/html' in ok.media || ok.status === 303)
 
+/** Events as they happen, for as long as somebody reads. */
+export const eventStream: Answer = { media: { 'text/event-stream': 'text' } }
+
 /** The way to another page. */
 export const redirect: Answer = {
   status: 303,

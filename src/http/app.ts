@@ -19,6 +19,7 @@ import { errorResponse, refusedResponse } from './errors.ts'
 import { createInstallReports } from './install.ts'
 import { createFindOwner } from './list-owners.ts'
 import { createListParts } from './list-parts.ts'
+import { createLiveFeed } from './live-feed.ts'
 import { createNoticeLimits } from './notice-limits.ts'
 import { routesOf } from './operation.ts'
 import { operationsOf } from './operations.ts'
@@ -152,6 +153,7 @@ export function createApp(
     pageScripts: readOnce(pagesFolder, readPageScripts),
     lists: createListParts(services),
     findOwner: createFindOwner(services),
+    live: createLiveFeed(services),
     noticeLimits: createNoticeLimits(services),
     installReports: createInstallReports(services),
     description: createDescription(config),

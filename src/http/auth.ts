@@ -72,6 +72,12 @@ export function requireAdmin(s: Http, enrolment: ReadonlySet<string>): Middlewar
   }
 }
 
+/** Whether whoever asked for something with their session may go on to have it, however long that lasts. */
+export async function mayGoOn(s: Http, token: string): Promise<boolean> {
+  const session = await authenticate(s, token)
+  return session !== undefined && (session.secondFactor || !isSecondFactorRequired(s))
+}
+
 /** Throws 401 where the session of a request has ended since it began: its body may have come slowly. */
 export async function requireSession(s: Http, c: Context): Promise<void> {
   if (!(await currentAdmin(s, c))) throw refusal('unauthorized')

@@ -10,6 +10,7 @@ import type { PageScripts } from '#src/web/page-scripts.ts'
 import type { Panel } from '#src/web/panel-files.ts'
 import type { FindOwner } from './list-owners.ts'
 import type { ListParts } from './list-parts.ts'
+import type { LiveFeed } from './live-feed.ts'
 import type { NoticeLimits } from './notice-limits.ts'
 
 /** How a request came, and what the server that took it can do about it. */
@@ -53,6 +54,7 @@ export interface Http extends Services {
   pageScripts: () => PageScripts | null
   lists: ListParts
   findOwner: FindOwner
+  live: LiveFeed
   noticeLimits: NoticeLimits
   /** How often an installation reports, by its token. */
   installReports: Turns

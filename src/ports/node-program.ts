@@ -18,6 +18,10 @@ export interface CoreStatus {
   /** Whether the running core holds exactly these clients. */
   live: boolean
   core: { up: boolean; version: string | null; uptimeS: number | null; epoch: string | null }
+  /** How many clients are connected to the cores; null where the program, or the core, does not tell. */
+  online: number | null
+  /** Null where the program does not tell. */
+  host: MachineState | null
   reading: string
   counters: Counters
   /** Hysteria beside the core, with counters of its own; null where the node has none. `hop`: whether its range of ports is redirected. */
@@ -53,6 +57,17 @@ export interface ApplyResult {
   removed: number
   live: boolean
   dropped: number
+}
+
+/** A node's machine; the bytes are what its network has carried since its start. */
+export interface MachineState {
+  memTotalMb: number
+  memUsedMb: number
+  uptimeS: number
+  load1: number
+  cpuCount: number
+  rxBytes: number
+  txBytes: number
 }
 
 export interface HostMetrics {

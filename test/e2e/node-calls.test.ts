@@ -81,7 +81,8 @@ test('a call costs few programs', async () => {
   for (const [name, { programs, cpu, ms }] of Object.entries(costs))
     console.log(`${name}: ${programs} programs, ${cpu} ms of processor, answer after ${ms} ms`)
   // One inbound less is two less of `status` and of a removal: Xray's client and `timeout` around it.
-  expect(costs.status.programs).toBeLessThanOrEqual(17)
+  // Three of them ask the core who is connected, and count that.
+  expect(costs.status.programs).toBeLessThanOrEqual(20)
   expect(costs['one added'].programs).toBeLessThanOrEqual(14)
   expect(costs['one removed'].programs).toBeLessThanOrEqual(22)
   expect(await status()).toMatchObject({ live: true, count: 2000 })

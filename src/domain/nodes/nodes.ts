@@ -2,6 +2,7 @@
 
 import { isUniqueViolation } from '#db/engine/failures.ts'
 import { deleteHostsOf } from '#db/node-hosts.ts'
+import { forgetSeen } from '#db/node-live.ts'
 import {
   countPendingPayments,
   deleteNode,
@@ -202,6 +203,7 @@ export async function removeNode(s: Deps, actor: Actor, code: string): Promise<v
     }
     yield* leaveGroups(tx, code, now)
     yield* deleteHostsOf(tx, code)
+    yield* forgetSeen(tx, code)
     yield* deleteNode(tx, code)
     yield* retireIn(tx, node, now)
     yield* forgetStates(tx, Object.values(nodeStates(code)))

@@ -75,6 +75,8 @@ interface Outcome {
   strange: number
   /** Numbers that are too large. */
   absurd: number
+  /** The clients of whom traffic came, with their nodes; who has some at both programs of a core comes twice. */
+  seen: [node: string, uuid: string][]
 }
 
 /** One program's counters within a reading. Hysteria counts for itself. */
@@ -121,7 +123,9 @@ function* bringForward(tx: Query, { source, epoch }: Batch, row: Base, reading: 
 function* countBatch(tx: Query, s: Deps, batch: Batch) {
   const { source, epoch, nodes, at } = batch
   const readings = new Map(batch.counters.map(([uuid, up, down]) => [uuid, { epoch, up, down }]))
+  const now = formatTimestamp(at)
   const perNode = new Map<string, Bytes>()
+  const seen: [node: string, uuid: string][] = []
   const limited: string[] = []
   let strange = 0
   for (const row of yield* readBases(tx, source, [...nodes.keys()], [...readings.keys()])) {
@@ -133,15 +137,16 @@ function* countBatch(tx: Query, s: Deps, batch: Batch) {
     const delta = yield* bringForward(tx, batch, row, readings.get(row.uuid) as Reading)
     if (delta === null) continue
     const { up, down } = delta
-    yield* addTraffic(tx, row.uuid, up, down)
+    yield* addTraffic(tx, row.uuid, up, down, now)
     const share = nodes.get(row.node) ?? 0
     if (yield* countAgainst(tx, s, row, up + down, share, at)) limited.push(row.uuid)
     const sum = perNode.get(row.node) ?? { up: 0, down: 0 }
     perNode.set(row.node, { up: sum.up + up, down: sum.down + down })
+    seen.push([row.node, row.uuid])
   }
-  const day = formatTimestamp(at).slice(0, 'YYYY-MM-DD'.length)
+  const day = now.slice(0, 'YYYY-MM-DD'.length)
   for (const [node, { up, down }] of perNode) yield* addSample(tx, node, day, up, down)
-  return { strange, limited }
+  return { strange, limited, seen }
 }
 
 /** The counters of a reading, in batches by program. */
@@ -175,7 +180,7 @@ export async function countReading(
   status: CoreStatus,
   limit: (uuids: string[]) => void = () => {},
 ): Promise<Outcome> {
-  const outcome: Outcome = { strange: 0, absurd: 0 }
+  const outcome: Outcome = { strange: 0, absurd: 0, seen: [] }
   if (status.core.epoch === null && (status.hysteria?.epoch ?? null) === null) return outcome
   const { core, acknowledged } = from
   const at = s.clock.now()
@@ -193,6 +198,7 @@ export async function countReading(
     if (done === null) return outcome
     if (done.limited.length > 0) limit(done.limited)
     outcome.strange += done.strange
+    outcome.seen.push(...done.seen)
   }
   await s.db.tx((tx) => putReading(tx, core, status.reading))
   return outcome

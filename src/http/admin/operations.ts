@@ -10,6 +10,7 @@ import { eventOperations } from './events.ts'
 import { giftOperations } from './gifts.ts'
 import { listSettingsOperations } from './list-settings.ts'
 import { listPreviewOperations, templateOperations } from './list-templates.ts'
+import { liveOperations } from './live.ts'
 import { loginOperations } from './login.ts'
 import { nodeGroupOperations } from './node-groups.ts'
 import { nodeHostOperations } from './node-hosts.ts'
@@ -45,6 +46,7 @@ export const adminOperationsOf = (own: readonly LiveSetting[]) => [
   ...subscriptionOperations,
   ...trafficOperations,
   ...nodesOperations,
+  ...liveOperations,
   ...provisioningOperations,
   ...oneNodeOperations,
   ...nodeHostOperations,

@@ -49,6 +49,14 @@ const blockForm: ListForm<string> = {
   read: (entry) => entry.slice(1, -1),
 }
 
+const machine = {
+  mem_total_mb: whole,
+  mem_used_mb: whole,
+  uptime_s: whole,
+  load1: v.pipe(v.number(), v.minValue(0), v.maxValue(1e9)),
+  cpu_count: whole,
+}
+
 const statusAnswer = v.object({
   program: v.optional(programNumber, 1),
   node: v.optional(short, ''),
@@ -63,6 +71,9 @@ const statusAnswer = v.object({
     uptime_s: v.nullable(v.number()),
     epoch: v.nullable(short),
   }),
+  // Left out by former programs.
+  online: v.optional(v.nullable(whole), null),
+  host: v.optional(v.nullable(v.object({ ...machine, rx_bytes: whole, tx_bytes: whole })), null),
   // It goes back as the word of an acknowledgement.
   reading: v.union([v.literal(''), word]),
   counters: list,
@@ -95,15 +106,19 @@ const applyAnswer = v.object({
 })
 
 const metricsAnswer = v.object({
-  mem_total_mb: whole,
-  mem_used_mb: whole,
-  uptime_s: whole,
-  load1: v.pipe(v.number(), v.minValue(0), v.maxValue(1e9)),
-  cpu_count: whole,
+  ...machine,
   core_version: v.nullable(short),
   core_up: v.boolean(),
   hysteria_up: v.optional(v.nullable(v.boolean()), null),
   clients: whole,
+})
+
+const machineOf = (answer: v.InferOutput<v.ObjectSchema<typeof machine, undefined>>) => ({
+  memTotalMb: answer.mem_total_mb,
+  memUsedMb: answer.mem_used_mb,
+  uptimeS: answer.uptime_s,
+  load1: answer.load1,
+  cpuCount: answer.cpu_count,
 })
 
 const refusal = v.object({
@@ -196,11 +211,7 @@ export function nodeProgram(shell: NodeShell, node: string): NodeProgram {
   const measure = async (timeoutMs: number): Promise<HostMetrics> => {
     const answer = await call(['metrics'], metricsAnswer, timeoutMs)
     return {
-      memTotalMb: answer.mem_total_mb,
-      memUsedMb: answer.mem_used_mb,
-      uptimeS: answer.uptime_s,
-      load1: answer.load1,
-      cpuCount: answer.cpu_count,
+      ...machineOf(answer),
       coreVersion: answer.core_version,
       coreUp: answer.core_up,
       hysteriaUp: answer.hysteria_up,
@@ -217,9 +228,10 @@ export function nodeProgram(shell: NodeShell, node: string): NodeProgram {
       const { node: found, ...said } = answer
       if (said.program >= NAMED_PROGRAM && found !== node) throw otherNode(node, found)
       const { uptime_s: uptimeS, ...core } = said.core
-      const { hysteria } = said
+      const { hysteria, host } = said
       return {
         ...said,
+        host: host && { ...machineOf(host), rxBytes: host.rx_bytes, txBytes: host.tx_bytes },
         core: { ...core, uptimeS },
         counters: named('status', lists, answer.counters),
         hysteria: hysteria && { ...hysteria, counters: named('status', lists, hysteria.counters) },

@@ -31,7 +31,7 @@ for (let i = 0; i < count; i++) {
     {
       ...{ program: 2, owner: '', config: '', clients: '', count: clients.length, live: true },
       core: { up: true, version: 'x', uptimeS: 1, epoch: 'one' },
-      ...{ reading: `r${told}`, hysteria: null },
+      ...{ online: null, host: null, reading: `r${told}`, hysteria: null },
       counters: clients.map(({ uuid }, client) => [uuid, told, told * (client + 1)]),
     },
   )

@@ -2,7 +2,13 @@
 import { joinLines } from '#src/domain/nodes/sync/sets.ts'
 import { sha256Hex } from '#src/lib/crypto.ts'
 import { NodeError } from '#src/lib/errors.ts'
-import type { ApplyRequest, ClientMap, Counters, NodeProgram } from '#src/ports/node-program.ts'
+import type {
+  ApplyRequest,
+  ClientMap,
+  Counters,
+  MachineState,
+  NodeProgram,
+} from '#src/ports/node-program.ts'
 
 export interface FakeNode {
   program: NodeProgram
@@ -24,6 +30,9 @@ export interface FakeNode {
   /** Whether it can redirect a range of ports. */
   redirects: boolean
   epoch: string
+  /** What it says of the connected and of its machine; null: nothing, as former programs. */
+  online: number | null
+  host: MachineState | null
   up: boolean
   /** What every verb that is called does instead of answering. */
   failure: 'unreachable' | 'timeout' | 'garbage' | null
@@ -77,6 +86,8 @@ export function createFakeNode(): FakeNode {
           uptimeS: node.up ? 100 : null,
           epoch: node.up ? node.epoch : null,
         },
+        online: node.online,
+        host: node.host,
         reading: `r${++readings}`,
         counters: listCounters(node.counters),
         hysteria: node.hysteria && {
@@ -167,6 +178,8 @@ export function createFakeNode(): FakeNode {
     given: '',
     hysteria: null,
     redirects: true,
+    online: null,
+    host: null,
     epoch: 'epoch-0',
     up: true,
     failure: null,

@@ -148,6 +148,7 @@ export async function fillEveryTable(w: World): Promise<void> {
   insert('orphan_payments', { provider: 'provider_a', external_id: 'o1', found_at: at })
   insert('audit_log', { at, admin: 'admin', ip: '::1', action: 'login' })
   insert('traffic_samples', { node: 'de1', day: '2026-02-28' })
+  insert('node_uptime', { node: 'de1', day: '2026-02-28', ok: 1 })
   insert('counters', { core: 'local', uuid, epoch: 'e', up: 1, down: 1 })
   insert('readings', { core: 'local', reading: 'r' })
   insert('retired_nodes', {

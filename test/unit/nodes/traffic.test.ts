@@ -166,6 +166,8 @@ test('an older reading that comes late moves no base back, so nothing is counted
       count: 1,
       live: true,
       core: { up: true, version: null, uptimeS: null, epoch: 'run' },
+      online: null,
+      host: null,
       reading,
       counters: [[subscription.uuid, up, 0]],
       hysteria: null,

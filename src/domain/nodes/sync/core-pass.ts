@@ -14,6 +14,7 @@ import { readReading } from '#db/traffic.ts'
 import type { NodeAlerts } from '#src/domain/nodes/alerts.ts'
 import { servedNodes } from '#src/domain/nodes/core-config.ts'
 import { lacksFitObfs, wantsHops } from '#src/domain/nodes/hysteria-config.ts'
+import { noteLiveIn } from '#src/domain/nodes/live.ts'
 import { type SoundNode, soundNode } from '#src/domain/nodes/sound.ts'
 import { countReading } from '#src/domain/nodes/traffic.ts'
 import { countedShare } from '#src/domain/quotas.ts'
@@ -43,10 +44,18 @@ export type PassDeps = Pick<Services, 'db' | 'clock' | 'log' | 'config' | 'insta
   hashing: Limiter
   alerts: NodeAlerts
   logTrouble: LogTrouble
+  /** Who had traffic at a core since its last pass. */
+  seen(core: Core): SeenClients
   /** Takes clients who have used up their traffic off the nodes where it counts. */
   limit(uuids: string[]): void
   /** Tells the operator once that a core reports what cannot be. */
   logOddity(core: Core, oddity: string, count: number): void
+}
+
+/** Gathers who had traffic at a core, by node, until a pass takes it. */
+export interface SeenClients {
+  add(clients: [node: string, uuid: string][]): void
+  take(): Map<string, Set<string>>
 }
 
 /** Tells the operator once of a core's trouble that lasts, and of its end (null). */
@@ -120,7 +129,10 @@ export async function readStatus(
   const status = await core.program.status(acknowledged, timeoutMs)
   const shares = new Map(nodes.map((node) => [node.code, countedShare(node)]))
   const source = { core: core.name, nodes: shares, acknowledged }
-  const { strange, absurd } = await s.counting(core)(() => countReading(s, source, status, s.limit))
+  const { strange, absurd, seen } = await s.counting(core)(() =>
+    countReading(s, source, status, s.limit),
+  )
+  s.seen(core).add(seen)
   if (strange > 0) s.logOddity(core, 'traffic of clients that are not on it', strange)
   if (absurd > 0) s.logOddity(core, 'more traffic than can be', absurd)
   return status
@@ -200,7 +212,10 @@ async function noteDone(s: PassDeps, core: Core, nodes: Node[], done: CorePass) 
   const trouble = troubleOf(nodes, done)
   const outcome = trouble ? 'failed' : done.configured ? 'restarted' : 'in step'
   await recordPass(s, nodes, done)
-  await noteChecked(s.db, nodes, trouble === null, formatTimestamp(s.clock.now()))
+  const at = s.clock.now()
+  await noteChecked(s.db, nodes, trouble === null, formatTimestamp(at))
+  const seen = { status: done.status, clients: s.seen(core).take() }
+  await s.db.tx((tx) => noteLiveIn(tx, nodes, seen, at))
   if (outcome === 'in step') await noteInStep(s.db, nodes)
   else
     await noteBehind(

@@ -92,6 +92,27 @@ function createCounting(): (core: Core) => Limiter {
   }
 }
 
+/** Gathers what the cores' readings tell of their clients. */
+function createSeen(): PassDeps['seen'] {
+  const seen = new Map<string, Map<string, Set<string>>>()
+  return ({ name }) => ({
+    add(clients) {
+      const nodes = seen.get(name) ?? new Map<string, Set<string>>()
+      seen.set(name, nodes)
+      for (const [node, uuid] of clients) {
+        const uuids = nodes.get(node)
+        if (uuids) uuids.add(uuid)
+        else nodes.set(node, new Set([uuid]))
+      }
+    },
+    take() {
+      const nodes = seen.get(name) ?? new Map<string, Set<string>>()
+      seen.delete(name)
+      return nodes
+    },
+  })
+}
+
 const notDone = (nodes: Node[], timeoutMs: number): NodeSyncResult[] =>
   nodes.map(({ code }) => ({
     code,
@@ -110,6 +131,7 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
     alerts: createNodeAlerts(deps),
     logTrouble: createTroubleLog(deps),
     logOddity: createOddityLog(deps),
+    seen: createSeen(),
     limit(uuids) {
       s.background.run('limit clients', async () => {
         await queue.touch(await s.db.read((q) => readPlaced(q, uuids)), 5000)
