@@ -5,7 +5,7 @@ import { ENGINE } from './db/engine/engine.ts'
 // Of the contract on PostgreSQL (`npm run test:postgres`): tests about the file of SQLite, which copy, archive, restore or open it, have it read
 // by a thread, or need a second process. What PostgreSQL has in their place has tests of its own (test/postgres).
 const ABOUT_A_FILE = [
-  'test/contract/http/held-connections.test.ts',
+  'test/contract/http/{held-connections,unread-files}.test.ts',
   // Counts turns of the event loop, which a database that is waited for takes too.
   'test/contract/http/long-bodies.test.ts',
   'test/contract/installation/{backup,restore,restored}*.test.ts',

@@ -38,9 +38,18 @@ export function* putLive(tx: Query, row: NodeLive) {
   yield* run(tx.insert(nodeLive).values(row).onConflictDoUpdate({ target: nodeLive.node, set }))
 }
 
+/** Which of these nodes there are: one may have been deleted while a pass over it went on. */
+export function* presentNodes(q: Reading, asked: string[]) {
+  const rows = yield* run(
+    q.select({ code: nodes.code }).from(nodes).where(inArray(nodes.code, asked)),
+  )
+  return rows.map(({ code }) => code)
+}
+
 /** Counts a check of these nodes on a day. */
-export function* countCheck(tx: Query, codes: string[], day: string, up: boolean) {
+export function* countCheck(tx: Query, checked: string[], day: string, up: boolean) {
   const seen = { ok: up ? 1 : 0, bad: up ? 0 : 1 }
+  const codes = yield* presentNodes(tx, checked)
   if (codes.length === 0) return
   yield* run(
     tx
@@ -81,7 +90,7 @@ export function* forgetUptime(tx: Query, day: string) {
 
 const online = written<{ since: string }, { subscriptions: number; customers: number }>(
   `select count(*) as subscriptions, count(distinct tg_id) as customers from subscriptions
-     where last_online_at >= ${param('since')}`,
+     where last_online_at > ${param('since')}`,
 )
 
 /** How many subscriptions had traffic since a moment, and of how many customers they are. */

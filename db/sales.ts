@@ -3,11 +3,18 @@ import { type Reading, run, type Steps } from './engine/database.ts'
 import { and, asc, eq, gte, sql } from './engine/orm.ts'
 import { nodes, payments, plans, trafficPacks, users } from './schema/index.ts'
 
-/** The payments that were paid since a moment, oldest first, at most `most`, with what is shown of them. */
-export function* listSales(q: Reading, since: string, most: number) {
+/** Where a portion of sales ends. */
+export interface SalesCursor {
+  paidAt: string
+  seq: number
+}
+
+/** The payments that were paid after those of the portion before, oldest first, at most `most`, with what is shown of them. */
+export function* listSales(q: Reading, after: SalesCursor, most: number) {
   return yield* run(
     q
       .select({
+        seq: payments.seq,
         id: payments.id,
         tgId: payments.tgId,
         username: users.username,
@@ -21,14 +28,20 @@ export function* listSales(q: Reading, since: string, most: number) {
         provider: payments.provider,
         amount: payments.amount,
         currency: payments.currency,
-        paidAt: payments.paidAt,
+        paidAt: sql<string>`${payments.paidAt}`,
       })
       .from(payments)
       .leftJoin(users, eq(users.tgId, payments.tgId))
       .leftJoin(nodes, eq(nodes.code, payments.node))
       .leftJoin(plans, eq(plans.code, payments.plan))
       .leftJoin(trafficPacks, eq(trafficPacks.code, payments.pack))
-      .where(and(sql`${payments.status} = 'paid'`, gte(payments.paidAt, since)))
+      .where(
+        and(
+          sql`${payments.status} = 'paid'`,
+          gte(payments.paidAt, after.paidAt),
+          sql`(${payments.paidAt}, ${payments.seq}) > (${after.paidAt}, ${after.seq})`,
+        ),
+      )
       .orderBy(asc(payments.paidAt), asc(payments.seq))
       .limit(most),
   )

@@ -39,13 +39,20 @@ const instant = (s: Pick<Deps, 'clock'>): Instant => ({
 const setBetween = (from: Instant, to: Instant) =>
   to.wallMs - from.wallMs - (to.monotonicMs - from.monotonicMs)
 
+/** What a run may ask. */
+interface RunContext {
+  clockJumped: boolean
+  /** False once the role is lost or the process ends: a run of many portions leaves the rest to the next one. */
+  goesOn(): boolean
+}
+
 export interface Job {
   name: string
   intervalMs: number
   /** What is left out of the run after the clock was set, for the log. */
   spared?: string
   /** `clockJumped`: the wall clock was set since the job's last run, or before its first one since the process started. */
-  run(context: { clockJumped: boolean }): Promise<unknown>
+  run(context: RunContext): Promise<unknown>
 }
 
 /** A role that this process holds. */
@@ -82,7 +89,7 @@ function runJob(s: Deps, job: Job, hold?: Hold): Runner {
       s.log.warn('the clock was set', { job: job.name, by, spared: job.spared })
     }
     if (hold) s.log.debug('job begins', { job: job.name, fence: hold.fence })
-    await job.run({ clockJumped })
+    await job.run({ clockJumped, goesOn: () => !stopped && hold?.isValid() !== false })
     if (hold) s.log.debug('job ended', { job: job.name, fence: hold.fence })
   }
   const tick = async () => {
@@ -269,8 +276,8 @@ export function startJobs(
       name: 'traffic periods',
       intervalMs: MINUTE_MS,
       spared: 'beginning new periods of traffic',
-      run: async ({ clockJumped }) => {
-        if (!clockJumped) await resetTrafficPeriods(s)
+      run: async ({ clockJumped, goesOn }) => {
+        if (!clockJumped) await resetTrafficPeriods(s, goesOn)
       },
     },
     { name: 'quotas', intervalMs: QUOTA_LOOK_MS, run: () => readNodesNearLimit(s) },

@@ -62,7 +62,13 @@ export interface Database {
   /** Runs the body in one transaction, rolled back when it throws. */
   tx<T>(body: TxBody<T>): Promise<T>
   /**
-   * The same for what is worthless after a power cut, which may undo it: it does not wait for the disk. Leases and heartbeats are
+   * The same without waiting for the disk, which the thread that answers requests would do in SQLite: a power cut may undo the last ones of
+   * them. For long work in portions that is found to be due again then.
+   */
+  txUnsynced<T>(body: TxBody<T>): Promise<T>
+  /**
+   * The same for what is worthless after a power cut, which may undo it, in statements that each name the row which they change: nothing that was read
+   * before is sure to be so any more (PostgreSQL's READ COMMITTED). It does not wait for the disk. Leases and heartbeats are
    * written all the time, by the thread that answers requests, and while a backup fills the disk's queue each wait takes 10 to 100 ms.
    */
   txVolatile<T>(body: TxBody<T>): Promise<T>

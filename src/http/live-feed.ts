@@ -5,8 +5,7 @@
  */
 
 import { listLive } from '#db/node-live.ts'
-import type { ListedSale } from '#db/sales.ts'
-import { listSales } from '#db/sales.ts'
+import { type ListedSale, listSales, type SalesCursor } from '#db/sales.ts'
 import { onlineNow } from '#src/domain/nodes/live.ts'
 import { tooBusy } from '#src/lib/errors.ts'
 import { noteFault } from '#src/lib/note-fault.ts'
@@ -25,7 +24,8 @@ const HEARTBEAT_MS = 15 * SECOND_MS
 const OVERLAP_MS = 10 * SECOND_MS
 /** What a browser that comes back is told at most. */
 const MISSED_MS = 10 * 60 * SECOND_MS
-const MOST_SALES = 50
+/** So many are read at a time. */
+const PORTION = 50
 const MOST_STREAMS = 500
 const MOST_OF_ONE = 20
 /** What waits for a reader that takes nothing: then it is cut off, and comes back. */
@@ -41,8 +41,10 @@ export interface Reader {
 
 interface Stream {
   reader: Reader
-  /** False where it was cut off. */
-  write(text: string): boolean
+  /** Cuts it off where too much waits for its reader already. */
+  write(text: string): void
+  /** Writes what it begins with, however long that is. */
+  begin(text: string): void
   end(): void
 }
 
@@ -51,8 +53,16 @@ export interface LiveFeed {
   open(reader: Reader, after: string | undefined): Response
 }
 
+/** nginx would gather what comes before it hands that on. */
+export const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'X-Accel-Buffering': 'no',
+}
+
 const event = (name: string, data: unknown, id?: string) =>
   `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
+
+const saleEvent = (sale: ListedSale) => event('sale', saleView(sale), sale.paidAt)
 
 /** The moment of an `id` of ours; null for what is none. */
 function momentOf(id: string | undefined): Date | null {
@@ -71,13 +81,11 @@ function createStream(reader: Reader, closed: (stream: Stream) => void) {
   const stream: Stream = {
     reader,
     write(text) {
-      if (!isOpen) return false
-      if ((controller.desiredSize ?? 0) <= 0) {
-        stream.end()
-        return false
-      }
-      controller.enqueue(encoder.encode(text))
-      return true
+      if (isOpen && (controller.desiredSize ?? 0) <= 0) stream.end()
+      else stream.begin(text)
+    },
+    begin(text) {
+      if (isOpen) controller.enqueue(encoder.encode(text))
     },
     end() {
       if (!isOpen) return
@@ -114,13 +122,23 @@ export function createLiveFeed(s: Deps): LiveFeed {
   const tell = (text: string) => {
     for (const stream of streams) stream.write(text)
   }
-  const salesSince = (since: string): Promise<ListedSale[]> =>
-    s.db.read((q) => listSales(q, since, MOST_SALES))
+  async function* salesSince(since: string): AsyncGenerator<ListedSale> {
+    let after: SalesCursor = { paidAt: since, seq: 0 }
+    for (;;) {
+      const from = after
+      const sales = await s.db.read((q) => listSales(q, from, PORTION))
+      yield* sales
+      const last = sales.at(-1)
+      if (last === undefined || sales.length < PORTION) return
+      after = last
+    }
+  }
 
   async function tellNodes() {
     const now = new Map<string, string>()
+    const at = s.clock.now()
     for (const row of await s.db.read(listLive))
-      now.set(row.node.code, JSON.stringify(liveNodeView(row)))
+      now.set(row.node.code, JSON.stringify(liveNodeView(row, at)))
     const changed = [...now].filter(([code, text]) => nodes.get(code) !== text)
     const gone = [...nodes.keys()].filter((code) => !now.has(code))
     nodes = now
@@ -128,12 +146,13 @@ export function createLiveFeed(s: Deps): LiveFeed {
     for (const code of gone) tell(event('node-gone', { code }))
   }
   async function tellSales() {
-    const at = s.clock.now()
-    const since = timestampBefore(at, OVERLAP_MS)
-    const sales = await salesSince(since)
-    const news = sales.filter(({ id }) => !told.has(id))
-    told = new Set(sales.map(({ id }) => id))
-    for (const sale of news) tell(event('sale', saleView(sale), formatTimestamp(at)))
+    const since = timestampBefore(s.clock.now(), OVERLAP_MS)
+    const present = new Set<string>()
+    for await (const sale of salesSince(since)) {
+      present.add(sale.id)
+      if (!told.has(sale.id)) tell(saleEvent(sale))
+    }
+    told = present
   }
   async function tellOnline() {
     const text = event('online', await onlineNow(s))
@@ -167,8 +186,8 @@ export function createLiveFeed(s: Deps): LiveFeed {
   const begin = () => {
     // Whoever begins to look now is told what comes, not what was.
     void look(async () => {
-      for (const { id } of await salesSince(timestampBefore(s.clock.now(), OVERLAP_MS)))
-        told.add(id)
+      const since = timestampBefore(s.clock.now(), OVERLAP_MS)
+      for await (const { id } of salesSince(since)) told.add(id)
     })
     timers = [
       setInterval(() => void lookAtAll(), LOOK_MS),
@@ -199,10 +218,14 @@ export function createLiveFeed(s: Deps): LiveFeed {
     const counts = await onlineNow(s)
     const earliest = new Date(at.getTime() - MISSED_MS)
     const since = after && timestampBefore(after < earliest ? earliest : after, OVERLAP_MS)
-    const missed = since === null ? [] : await salesSince(since)
-    stream.write(event('nodes', rows.map(liveNodeView), formatTimestamp(at)))
-    stream.write(event('online', counts))
-    for (const sale of missed) stream.write(event('sale', saleView(sale), formatTimestamp(at)))
+    // First, and each with the moment up to which it tells: who loses the connection meanwhile comes back for the rest.
+    if (since !== null) for await (const sale of salesSince(since)) stream.write(saleEvent(sale))
+    const nodes = event(
+      'nodes',
+      rows.map((row) => liveNodeView(row, at)),
+      formatTimestamp(at),
+    )
+    stream.begin(nodes + event('online', counts))
   }
 
   return {
@@ -216,13 +239,7 @@ export function createLiveFeed(s: Deps): LiveFeed {
       if (streams.size === 1) begin()
       stream.write(`retry: ${RETRY_MS}\n\n`)
       void look(() => welcome(stream, momentOf(after)))
-      return new Response(body, {
-        headers: {
-          'Content-Type': 'text/event-stream',
-          // nginx would gather answers before it hands them on.
-          'X-Accel-Buffering': 'no',
-        },
-      })
+      return new Response(body, { headers: STREAM_HEADERS })
     },
   }
 }

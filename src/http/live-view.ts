@@ -2,22 +2,26 @@
 
 import type { ListedSale } from '#db/sales.ts'
 import type { Node, NodeLive, NodeUptime } from '#db/schema/index.ts'
-import { nodeState } from '#src/domain/nodes/live.ts'
+import { nodeState, presentLive } from '#src/domain/nodes/live.ts'
 import { ownerName } from './views.ts'
 
 /** Rates are bytes per second; what is not known is null. */
-export function liveNodeView({ node, live }: { node: Node; live: NodeLive | null }) {
+export function liveNodeView(
+  { node, live: last }: { node: Node; live: NodeLive | null },
+  now: Date,
+) {
+  const live = presentLive(node, last, now)
   const host = live?.host ?? null
   return {
     code: node.code,
     label: node.label,
     kind: node.kind,
-    state: nodeState(node, live),
+    state: nodeState(node, last),
     down_since: node.downSince,
     last_error: node.lastError,
     last_seen_at: node.lastSeenAt,
     core_version: node.coreVersion,
-    at: live?.at ?? null,
+    at: last?.at ?? null,
     online: live?.online ?? null,
     up_rate: live?.upRate ?? null,
     down_rate: live?.downRate ?? null,

@@ -25,8 +25,9 @@ const LIMIT = `set local statement_timeout = ${STATEMENT_MS}; set local idle_in_
 /** A row that another one has written and not committed is waited for so long. */
 const WAITING = `set local lock_timeout = ${PATIENCE_MS}; ${LIMIT}`
 const SERIALIZABLE = `begin isolation level serializable; ${WAITING}`
+const UNSYNCED = 'set local synchronous_commit = off'
 /** For what is worthless after a power cut: leases and heartbeats, each a statement that names the row which it changes. */
-const VOLATILE = `begin isolation level read committed; ${WAITING}; set local synchronous_commit = off`
+const VOLATILE = `begin isolation level read committed; ${WAITING}; ${UNSYNCED}`
 /** All steps see one moment. */
 export const READING = `begin isolation level repeatable read read only; ${LIMIT}`
 
@@ -72,7 +73,7 @@ export async function within<T>(
   }
 }
 
-export interface Transactions extends Pick<Database, 'txVolatile' | 'isCrowded'> {
+export interface Transactions extends Pick<Database, 'txUnsynced' | 'txVolatile' | 'isCrowded'> {
   /** Transactions on somebody's behalf (turns.ts). */
   txOf(whose?: string): Database['tx']
 }
@@ -129,6 +130,7 @@ export function createTransactions(
   }
   return {
     txOf: (whose) => (body) => transact(SERIALIZABLE, body, whose),
+    txUnsynced: (body) => transact(`${SERIALIZABLE}; ${UNSYNCED}`, body),
     txVolatile: (body) => transact(VOLATILE, body),
     isCrowded: () => beginning.waiting() + lane.waiting() > 0,
   }

@@ -37,7 +37,7 @@ export function createTransactions(
   db: SyncBuilder,
   { drive }: Steps,
   endSharedReads: () => void,
-): Pick<Database, 'tx' | 'txVolatile' | 'isCrowded'> {
+): Pick<Database, 'tx' | 'txUnsynced' | 'txVolatile' | 'isCrowded'> {
   const line: Waiting[] = []
   let running = false
   /** Since when another process has kept this one from writing. */
@@ -138,6 +138,7 @@ export function createTransactions(
   }
   return {
     tx: (body) => transact(body, true),
+    txUnsynced: (body) => transact(body, false),
     txVolatile: (body) => transact(body, false),
     isCrowded: () => line.length > 0,
   }

@@ -12,9 +12,9 @@ import { RUNNING, subscriptionState } from './subscriptions.ts'
 type Deps = Pick<Services, 'db' | 'clock' | 'config' | 'nodeSync' | 'background' | 'nudge'>
 
 /** So many are reset in one transaction: each takes 60 µs, in which nobody else is answered. */
-const PORTION = 10
-/** Between two of them, so that who fetches a list does not see a month begin: 100,000 take two minutes. */
-const PAUSE_MS = 10
+const PORTION = 5
+/** Between two of them, so that who fetches a list does not see a month begin: 100,000 take two and a half minutes. */
+const PAUSE_MS = 6
 /** So many who had used up all are told to their nodes together. */
 const TOLD = 500
 
@@ -25,8 +25,8 @@ async function resetPortion(s: Deps): Promise<ListedSubscription[]> {
   const event = 'subscription.traffic_reset'
   const settings = readSettings(s)
   const wanted = isWanted(settings, event)
-  // What a power cut takes back is due again: nothing waits for the disk.
-  return s.db.txVolatile(function* (tx) {
+  // What a power cut takes back is due again.
+  return s.db.txUnsynced(function* (tx) {
     const due = yield* readDueResets(tx, now, PORTION)
     for (const found of due) {
       yield* putQuota(tx, found.row.uuid, resetAt(quotaOf(found.row), moment))
@@ -37,8 +37,11 @@ async function resetPortion(s: Deps): Promise<ListedSubscription[]> {
   })
 }
 
-/** Begins new periods of all whose last one is over, and serves those again who had used up all. */
-export async function resetTrafficPeriods(s: Deps): Promise<void> {
+/**
+ * Begins new periods of all whose last one is over, and serves those again who had used up all. The rest of those that it leaves when
+ * `goesOn` says so is due the next time.
+ */
+export async function resetTrafficPeriods(s: Deps, goesOn = () => true): Promise<void> {
   let limited: ListedSubscription['row'][] = []
   const serveAgain = () => {
     const served = limited
@@ -51,7 +54,7 @@ export async function resetTrafficPeriods(s: Deps): Promise<void> {
       const reset = await resetPortion(s)
       limited.push(...reset.flatMap(({ row }) => (row.limitedAt === null ? [] : [row])))
       if (reset.length > 0) s.nudge('events')
-      if (reset.length < PORTION) return
+      if (reset.length < PORTION || !goesOn()) return
       if (limited.length >= TOLD) serveAgain()
       await pause(PAUSE_MS)
     }

@@ -4,6 +4,7 @@ import { listLive } from '#db/node-live.ts'
 import { liveNode, onlineNow } from '#src/domain/nodes/live.ts'
 import { eventStream } from '../answers.ts'
 import { mayGoOn, sessionToken } from '../auth.ts'
+import { STREAM_HEADERS } from '../live-feed.ts'
 import { liveNodeView, uptimeView } from '../live-view.ts'
 import { adminOperations, operation } from '../operation.ts'
 import { code } from '../schemas/fields.ts'
@@ -20,7 +21,8 @@ export const liveOperations = adminOperations('Nodes', [
     },
     async ({ s }) => {
       const rows = await s.db.read(listLive)
-      return { nodes: rows.map(liveNodeView), online: await onlineNow(s) }
+      const now = s.clock.now()
+      return { nodes: rows.map((row) => liveNodeView(row, now)), online: await onlineNow(s) }
     },
   ),
   operation(
@@ -34,20 +36,22 @@ export const liveOperations = adminOperations('Nodes', [
     },
     async ({ s, params }) => {
       const { uptime, ...row } = await liveNode(s, params.code)
-      return { ...liveNodeView(row), uptime: uptime.map(uptimeView) }
+      return { ...liveNodeView(row, s.clock.now()), uptime: uptime.map(uptimeView) }
     },
   ),
   operation(
     {
       method: 'get',
       path: '/live',
-      scope: 'nodes:read',
+      scope: 'payments:read',
       summary: 'Nodes, who is online and sales as they happen: server-sent events',
       headers: { 'last-event-id': v.optional(v.string()) },
       ok: eventStream,
       refusals: [503],
     },
     ({ s, c, principal }) => {
+      // Nobody would read what the answer to this had.
+      if (c.req.method === 'HEAD') return new Response(null, { headers: STREAM_HEADERS })
       const token = sessionToken(c) ?? ''
       const reader = { adminId: principal.adminId, mayRead: () => mayGoOn(s, token) }
       return s.live.open(reader, c.req.header('last-event-id'))

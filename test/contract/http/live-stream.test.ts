@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createApp } from '#src/http/app.ts'
 import { pause } from '#src/lib/pause.ts'
 import { type Listening, serve } from '#src/serve.ts'
-import { addPayment, addUser } from '#test/support/rows/records.ts'
+import { addNode, addPayment, addUser } from '#test/support/rows/records.ts'
 import { createWorld, SESSION, type World } from '#test/support/worlds/world.ts'
 
 const COOKIE = `panel_admin=${SESSION}`
@@ -127,6 +127,39 @@ test('a sale is told once to each, and who comes back is told those that they mi
   await one.wait('sale', (sale) => sale.id === 'second')
   const sales = one.told.filter(({ event }) => event === 'sale').map(({ data }) => data.id)
   expect(sales).toEqual(['first', 'second'])
+})
+
+test('all that was missed is told, however much it is', async () => {
+  const first = await open()
+  const { id } = await first.wait('nodes')
+  first.leave()
+  addUser(w, 7)
+  const paid_at = w.s.clock.now().toISOString().slice(0, 19)
+  for (let i = 0; i < 120; i++) addPayment(w, { id: `p-${i}`, tg_id: 7, status: 'paid', paid_at })
+  const back = await open({ 'Last-Event-ID': id ?? '' })
+  await back.wait('nodes')
+  const sales = back.told.filter(({ event }) => event === 'sale').map(({ data }) => data.id)
+  expect(sales).toEqual(Array.from({ length: 120 }, (_, i) => `p-${i}`))
+  expect(back.told.find(({ event }) => event === 'sale')?.id).toBe(paid_at)
+})
+
+test('hundreds of nodes are a beginning as well', async () => {
+  for (let i = 0; i < 500; i++) addNode(w, `n${i}`, { label: 'ж'.repeat(120) })
+  const reader = await open()
+  expect((await reader.wait('nodes')).data).toHaveLength(501)
+  await reader.wait('online')
+  addUser(w, 7)
+  const paid_at = w.s.clock.now().toISOString().slice(0, 19)
+  await pause(100)
+  addPayment(w, { id: 'after', tg_id: 7, status: 'paid', paid_at })
+  expect((await reader.wait('sale')).data.id).toBe('after')
+})
+
+test('HEAD takes no place', async () => {
+  for (let i = 0; i < 25; i++) {
+    expect((await w.admin('/admin/api/live', { method: 'HEAD' })).status).toBe(200)
+  }
+  expect((await open()).status).toBe(200)
 })
 
 test('without a session there is none', async () => {

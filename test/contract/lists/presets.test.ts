@@ -72,7 +72,13 @@ scenarios('settings/lists: presets', [
     },
     request: save({ routing_preset: 'ru' }),
     status: 200,
-    body: { routing_preset: 'ru', routing_ads: false, ruleset_base_url: '', xray_json_agents: [] },
+    body: {
+      routing_preset: 'ru',
+      routing_ads: false,
+      ruleset_base_url: '',
+      xray_json_agents: [],
+      node_change_hours: 24,
+    },
     effects: async (w, token) =>
       expect(await ruleUrls(w, token)).toEqual(own('geosite-category-ru', 'geoip-ru')),
   },

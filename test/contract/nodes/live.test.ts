@@ -1,5 +1,7 @@
 /** How nodes do, as the passes over them have found it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { noteChecked } from '#db/nodes.ts'
+import { noteLiveIn } from '#src/domain/nodes/live.ts'
 import type { MachineState } from '#src/ports/node-program.ts'
 import { addNode, addSubscription, addUser } from '#test/support/rows/records.ts'
 import { scenarios } from '#test/support/worlds/scenario.ts'
@@ -122,7 +124,7 @@ describe('what passes find', () => {
     expect((await live()).nodes[0].spark).toEqual([{ up: 30, down: 300 }])
   })
 
-  test('online are those who had traffic, or who are connected where the core tells', async () => {
+  test('online are who is connected as the core tells, else who had traffic in three minutes', async () => {
     await later(90, 900)
     expect(await live()).toMatchObject({
       nodes: [{ online: 3 }],
@@ -130,9 +132,10 @@ describe('what passes find', () => {
     })
     uuids.pop()
     await later(90, 900)
+    await later(90, 900)
     expect((await live()).nodes[0].online).toBe(2)
     w.node.online = 5
-    await later(90)
+    await later(90, 900)
     expect((await live()).nodes[0].online).toBe(5)
     w.node.online = 0
     await later(90)
@@ -142,6 +145,57 @@ describe('what passes find', () => {
     })
     await later(90)
     expect((await live()).online).toEqual({ subscriptions: 0, customers: 0 })
+  })
+
+  test('a pass right behind another says nothing else of rates and of who is online', async () => {
+    w.node.host = MACHINE
+    await later(90, 900)
+    w.node.host = { ...MACHINE, rxBytes: 1_900_000, load1: 2 }
+    await later(90, 900)
+    const { nodes } = await live()
+    await later(1)
+    w.node.host = { ...MACHINE, rxBytes: 1_900_500, load1: 3 }
+    await later(1)
+    const host = { ...nodes[0].host, load1: 3 }
+    expect((await live()).nodes[0]).toEqual({
+      ...nodes[0],
+      ...{ host, last_seen_at: '2026-03-01T12:03:02' },
+    })
+    await later(88, 900)
+    expect((await live()).nodes[0]).toMatchObject({ up_rate: 30, host: { rx_rate: 6 } })
+  })
+
+  test('of one that is down, or was not passed over for long, nothing is said that was', async () => {
+    w.node.host = MACHINE
+    await later(90, 900)
+    w.node.failure = 'unreachable'
+    await later(90)
+    const unknown = { online: null, up_rate: null, spark: [], host: null, core_uptime_s: null }
+    expect((await live()).nodes[0]).toMatchObject({ ...unknown, state: 'down' })
+    w.node.failure = null
+    await later(90)
+    await later(90)
+    expect((await live()).nodes[0]).toMatchObject({ state: 'up', online: 0 })
+    w.clock.advance(900_000)
+    expect((await live()).nodes[0]).toMatchObject(unknown)
+  })
+
+  test('a pass over what is deleted meanwhile leaves nothing to the next node of that name', async () => {
+    addNode(w, 'old')
+    const node = w.rows("select * from nodes where code = 'old'")[0]
+    const row = { ...node, downSince: null, upOnce: false }
+    await w.admin(`${API}/nodes/old`, { method: 'DELETE' })
+    const status = {
+      online: 7,
+      host: null,
+      core: { up: true, version: null, uptimeS: 1, epoch: 'e' },
+    }
+    await w.s.db.tx((tx) =>
+      noteLiveIn(tx, [row as never], { status, active: new Map() }, w.s.clock.now()),
+    )
+    await noteChecked(w.s.db, [row as never], true, '2026-03-01T12:00:00')
+    expect(w.rows("select node from node_live where node = 'old'")).toEqual([])
+    expect(w.rows("select node from node_uptime where node = 'old'")).toEqual([])
   })
 
   test('a reading between two passes counts for the next one', async () => {

@@ -56,6 +56,7 @@ export function runTwice(db: PostgresDatabase): PostgresDatabase {
   const both: PostgresDatabase = {
     ...db,
     tx: twice(db.tx),
+    txUnsynced: twice(db.txUnsynced),
     txVolatile: twice(db.txVolatile),
     onBehalfOf: (whose) => ({ ...both, tx: twice(db.onBehalfOf(whose).tx) }),
   }

@@ -109,3 +109,13 @@ test('thousands are reset in portions, and requests go on in between', async () 
   const [{ n }] = w.rows('select count(*) as n from subscriptions where used_bytes = 0')
   expect(n).toBe(many.length)
 })
+
+test('a run that is to end leaves the rest to the next one', async () => {
+  for (let i = 0; i < 12; i++) subscribe({})
+  to('2026-04-01T00:00:00')
+  await resetTrafficPeriods(w.s, () => false)
+  const left = () => w.rows('select 1 from subscriptions where used_bytes > 0').length
+  expect(left()).toBe(7)
+  await reset()
+  expect(left()).toBe(0)
+})

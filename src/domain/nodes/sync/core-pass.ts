@@ -44,7 +44,7 @@ export type PassDeps = Pick<Services, 'db' | 'clock' | 'log' | 'config' | 'insta
   hashing: Limiter
   alerts: NodeAlerts
   logTrouble: LogTrouble
-  /** Who had traffic at a core since its last pass. */
+  /** Who had traffic at a core lately, as this process has read it. */
   seen(core: Core): SeenClients
   /** Takes clients who have used up their traffic off the nodes where it counts. */
   limit(uuids: string[]): void
@@ -52,10 +52,11 @@ export type PassDeps = Pick<Services, 'db' | 'clock' | 'log' | 'config' | 'insta
   logOddity(core: Core, oddity: string, count: number): void
 }
 
-/** Gathers who had traffic at a core, by node, until a pass takes it. */
+/** Who had traffic at a core lately. */
 export interface SeenClients {
   add(clients: [node: string, uuid: string][]): void
-  take(): Map<string, Set<string>>
+  /** How many of each node. */
+  count(): Map<string, number>
 }
 
 /** Tells the operator once of a core's trouble that lasts, and of its end (null). */
@@ -214,7 +215,7 @@ async function noteDone(s: PassDeps, core: Core, nodes: Node[], done: CorePass) 
   await recordPass(s, nodes, done)
   const at = s.clock.now()
   await noteChecked(s.db, nodes, trouble === null, formatTimestamp(at))
-  const seen = { status: done.status, clients: s.seen(core).take() }
+  const seen = { status: done.status, active: s.seen(core).count() }
   await s.db.tx((tx) => noteLiveIn(tx, nodes, seen, at))
   if (outcome === 'in step') await noteInStep(s.db, nodes)
   else

@@ -5,6 +5,7 @@ import { listBehind, listNodes, readNode } from '#db/nodes.ts'
 import type { Node } from '#db/schema/index.ts'
 import { readPlaced } from '#db/subscriptions.ts'
 import { createNodeAlerts } from '#src/domain/nodes/alerts.ts'
+import { ONLINE_MS } from '#src/domain/nodes/live.ts'
 import { codeOfCore } from '#src/lib/core-name.ts'
 import { NodeError } from '#src/lib/errors.ts'
 import { createLimiter, type Limiter } from '#src/lib/limiter.ts'
@@ -92,23 +93,28 @@ function createCounting(): (core: Core) => Limiter {
   }
 }
 
-/** Gathers what the cores' readings tell of their clients. */
-function createSeen(): PassDeps['seen'] {
-  const seen = new Map<string, Map<string, Set<string>>>()
+/** Gathers what the cores' readings tell of their clients, for as long as it makes them count as online. */
+function createSeen({ clock }: Pick<Services, 'clock'>): PassDeps['seen'] {
+  /** By core and node: when who had traffic last. */
+  const seen = new Map<string, Map<string, Map<string, number>>>()
   return ({ name }) => ({
     add(clients) {
-      const nodes = seen.get(name) ?? new Map<string, Set<string>>()
+      const nodes = seen.get(name) ?? new Map<string, Map<string, number>>()
       seen.set(name, nodes)
+      const now = clock.monotonicMs()
       for (const [node, uuid] of clients) {
-        const uuids = nodes.get(node)
-        if (uuids) uuids.add(uuid)
-        else nodes.set(node, new Set([uuid]))
+        const uuids = nodes.get(node) ?? new Map<string, number>()
+        nodes.set(node, uuids.set(uuid, now))
       }
     },
-    take() {
-      const nodes = seen.get(name) ?? new Map<string, Set<string>>()
-      seen.delete(name)
-      return nodes
+    count() {
+      const since = clock.monotonicMs() - ONLINE_MS
+      const counts = new Map<string, number>()
+      for (const [node, uuids] of seen.get(name) ?? []) {
+        for (const [uuid, at] of uuids) if (at <= since) uuids.delete(uuid)
+        counts.set(node, uuids.size)
+      }
+      return counts
     },
   })
 }
@@ -131,7 +137,7 @@ export function createNodeSync(deps: ProcessDeps): NodeSync {
     alerts: createNodeAlerts(deps),
     logTrouble: createTroubleLog(deps),
     logOddity: createOddityLog(deps),
-    seen: createSeen(),
+    seen: createSeen(deps),
     limit(uuids) {
       s.background.run('limit clients', async () => {
         await queue.touch(await s.db.read((q) => readPlaced(q, uuids)), 5000)
