@@ -31,7 +31,7 @@ const AREAS = {
 
 /** What screens share and the frame around them does not need. */
 const PARTS =
-  /admin-ui[\\/](?:kit[\\/](?:table|list|filter|form|reorder|tabs|checklist|copy-line|qr|download)|charts[\\/](?!plot)|core-missing|days-left|list|node-groups|payment-check|quotas|sales|states|i18n[\\/](?:states|quotas)|upload|zone)/
+  /admin-ui[\\/](?:kit[\\/](?:table|list|filter|form|reorder|tabs|checklist|copy-line|qr|download)|charts[\\/](?!plot)|core-missing|days-left|list|live|live-told|node-groups|payment-check|quotas|sales|states|i18n[\\/](?:states|quotas)|upload|zone)/
 
 const groups = [
   { name: 'parts', test: PARTS },

@@ -99,14 +99,19 @@ export function money(amount: number, currency = boot.currency): string {
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte', 'petabyte']
 
 /** `1.5 GB`, by 1024 as the service counts. */
-export function bytes(n: number): string {
+export const bytes = (n: number) => size(n, '')
+
+/** `1.5 MB/s` of bytes per second. */
+export const rate = (n: number) => size(n, '-per-second')
+
+function size(n: number, per: string): string {
   let value = n
   let step = 0
   while (value >= 1024 && step < UNITS.length - 1) {
     value /= 1024
     step++
   }
-  const unit = UNITS[step]
+  const unit = `${UNITS[step]}${per}`
   const digits = step === 0 ? 0 : 1
   return once(`bytes ${unit}`, () => {
     // "short" would say "0 byte", and English "narrow" says "0B".
@@ -115,7 +120,7 @@ export function bytes(n: number): string {
     return new Intl.NumberFormat(lang(), { ...options, maximumFractionDigits: digits })
   })
     .format(value)
-    .replace(/\dB$/, (end) => `${end[0]} B`)
+    .replace(/(\d)B(?=$|\/)/, '$1 B')
 }
 
 /** How people call a user who may have no name: `@anna`, `Anna Berg` or `tg12345`. */

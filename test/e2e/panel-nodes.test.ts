@@ -1,10 +1,9 @@
 /** Servers in the panel: added by the wizard, followed while they are set up, known by their host key, emptied, cleaned. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sha256Hex } from '#src/lib/crypto.ts'
 import { fingerprintOf } from '#src/lib/host-key.ts'
 import {
   act,
@@ -23,129 +22,28 @@ import {
   toast,
   visit,
 } from '#test/support/browser/panel-browser.ts'
+import {
+  createPanelServers,
+  type PanelServers,
+  tokenOf,
+} from '#test/support/browser/panel-servers.ts'
 import { HOST_KEY } from '#test/support/calls/provisioning.ts'
-import { findCore } from '#test/support/cores.ts'
-import { freePort, ROOT } from '#test/support/drivers/process.ts'
-import { addStandIn, openForCore } from '#test/support/labs/node-lab.ts'
-import { createSshServer, type SshServer } from '#test/support/labs/ssh-server.ts'
+import { freePort } from '#test/support/drivers/process.ts'
 
 /** For what the panel does by itself after a registration. */
 const PATIENT = { timeout: 30_000 }
-const PROGRAM = join(ROOT, 'templates/node-agent.sh')
-
-interface Node {
-  code: string
-  label: string
-  status: string
-  enabled: boolean
-  provisioning: string | null
-  last_seen_at: string | null
-  last_error: string | null
-  host_key: string | null
-  presented_host_key: string | null
-  transports_json: { type: string }[]
-}
-
-/** Made by the test in place of a machine of its own: a real sshd, the real node program, the real Xray behind it. */
-interface TestServer {
-  sshd: SshServer
-  /** Configures and starts the core as the install script of this token would, then reports to the panel. */
-  install(token: string): Promise<void>
-  close(): Promise<void>
-}
 
 let panel: PanelBrowser
-const servers: TestServer[] = []
+let servers: PanelServers
 
 beforeAll(async () => {
   panel = await openPanel({ seed: { users: 60 }, env: { SYNC_INTERVAL_MS: '3600000' } })
+  servers = createPanelServers(panel)
 })
 afterAll(async () => {
   await panel.close()
-  for (const server of servers) await server.close()
+  await servers.close()
 })
-
-async function startServer(): Promise<TestServer> {
-  const publicKey = (await panel.server.call('/mgmt-pubkey.txt')).text.trim()
-  const settings = 'SUBPANEL_NODE_DIR=$DIR/node SUBPANEL_NODE_CONF=$DIR/etc/node.conf'
-  const command = `env ${settings} PATH=$DIR:$PATH bash ${PROGRAM}`
-  const sshd = await createSshServer(publicKey, command)
-  const state = join(sshd.dir, 'node')
-  const xray = findCore('xray')
-  const { env, addUnit, systemctl } = addStandIn(sshd.dir, state, [`XRAY_BIN=${xray}`])
-  mkdirSync(state)
-  chmodSync(sshd.dir, 0o755)
-  openForCore(state)
-  // In a network of its own: it serves nobody here, its API is a socket in the folder.
-  addUnit('xray', [
-    `ExecStartPre=-/bin/bash ${PROGRAM} prestart`,
-    `ExecStart=/usr/bin/unshare --net ${xray} run -c ${state}/config.json`,
-    'Restart=always',
-  ])
-  await sshd.start()
-  const server: TestServer = {
-    sshd,
-    async install(token) {
-      const script = (await panel.server.call(`/install/${token}.sh`)).text
-      const value = (name: string) => new RegExp(`\\b${name}='([^']*)'`).exec(script)?.[1] ?? ''
-      const parameters = Buffer.from(value('XRAY_PARAMS'), 'base64').toString()
-      const lines = parameters.split('\n').length - 1
-      const conf = env.SUBPANEL_NODE_CONF as string
-      const settings = readFileSync(conf, 'utf8').replace(/^NODE=.*\n/m, '')
-      writeFileSync(conf, `${settings}NODE=${value('CODE')}\n`)
-      const caller = { owner: value('OWNER'), node: value('CODE') }
-      const header = { ...caller, config: sha256Hex(parameters), lines }
-      const said = execFileSync('bash', [PROGRAM, 'configure'], {
-        input: `${JSON.stringify(header)}\n${parameters}`,
-        env: { ...process.env, ...env },
-        encoding: 'utf8',
-      })
-      expect(JSON.parse(said)).toMatchObject({ ok: true })
-      const report = { status: 'active', arch: 'amd64', core: '26.7.28', ssh_port: sshd.port }
-      const answered = await register(token, { ...report, host_keys: sshd.hostKeys() })
-      expect(answered).toBe(200)
-    },
-    async close() {
-      execFileSync(systemctl, ['halt'])
-      await sshd.close()
-    },
-  }
-  servers.push(server)
-  return server
-}
-
-const tokenOf = (command: string | null) =>
-  /\/install\/([\w-]+)\.sh/.exec(command ?? '')?.[1] as string
-
-/** What templates/install.sh sends at its end, or where it fails. */
-async function register(token: string, body?: object): Promise<number> {
-  const answered = await panel.server.call(`/nodes/register/${token}`, { body, method: 'POST' })
-  return answered.status
-}
-
-const nodeOf = async (code: string) =>
-  ((await panel.admin('/nodes')) as Node[]).find((node) => node.code === code)
-
-const guide = async (more: object) =>
-  tokenOf(
-    (
-      (await panel.admin('/nodes/provision-guide', { address: '127.0.0.1', ...more })) as {
-        command: string
-      }
-    ).command,
-  )
-
-/** A managed node that works, and its server. */
-async function addManaged(label: string, code: string): Promise<TestServer> {
-  const server = await startServer()
-  const token = await guide({ label, port: await freePort() })
-  await server.install(token)
-  await soon(() => nodeOf(code)).toMatchObject({
-    last_seen_at: expect.any(String),
-    last_error: null,
-  })
-  return server
-}
 
 /** Listens on a port of loopback until it is called. */
 async function listenOn(port: number): Promise<() => void> {
@@ -199,7 +97,7 @@ test('a server is added by keyboard, its setup followed live to the end, through
   const given = (await command(page).textContent()) as string
   await button(page, 'Copy').press('Enter')
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(given)
-  expect(await nodeOf('prague')).toMatchObject({
+  expect(await servers.nodeOf('prague')).toMatchObject({
     status: 'pending',
     provisioning: 'first',
     transports_json: [{ type: 'xhttp' }],
@@ -214,17 +112,17 @@ test('a server is added by keyboard, its setup followed live to the end, through
 
   const token = tokenOf(given)
   const reason = 'port 443 is in use by nginx: stop it, or choose another port in the panel'
-  expect(await register(token, { status: 'failed', step: 'ports', reason })).toBe(200)
+  expect(await servers.register(token, { status: 'failed', step: 'ports', reason })).toBe(200)
   await page.getByText('The install script failed: free ports').waitFor()
   await page.getByText(reason).waitFor()
   await page.getByText(/^Stop the program that has the port/).waitFor()
   expect(await inspect(page, 'setup-failed')).toEqual([])
   const coreless = 'the panel has no xray for amd64: run `npm run cores` there, then this again'
-  await register(token, { status: 'failed', step: 'checks', reason: coreless })
+  await servers.register(token, { status: 'failed', step: 'checks', reason: coreless })
   await page.getByText('The install script failed: checks of the machine').waitFor()
   await page.getByText(/run “npm run cores” at the panel/).waitFor()
 
-  const server = await startServer()
+  const server = await servers.startServer()
   const faulty = { status: 429, json: { error: 'no answer for once' } }
   await page.route('**/nodes/prague/check', (route) => route.fulfill(faulty), { times: 1 })
   await server.install(token)
@@ -237,7 +135,7 @@ test('a server is added by keyboard, its setup followed live to the end, through
   await stage(page, 'Its port answers').getByText(`127.0.0.1:${port} answers.`).waitFor()
   stop()
   expect(await inspect(page, 'setup-active')).toEqual([])
-  expect(await nodeOf('prague')).toMatchObject({
+  expect(await servers.nodeOf('prague')).toMatchObject({
     status: 'active',
     enabled: true,
     last_error: null,
@@ -250,7 +148,7 @@ test('a server is added by keyboard, its setup followed live to the end, through
   await button(page, 'Get a new command').click()
   const again = tokenOf(await command(page).textContent())
   await page.getByText(/goes on as it is until the command is run/).waitFor()
-  expect(await nodeOf('prague')).toMatchObject({ status: 'active', provisioning: 'again' })
+  expect(await servers.nodeOf('prague')).toMatchObject({ status: 'active', provisioning: 'again' })
   await server.install(again)
   await page.getByText('The node is set up and on sale.').waitFor(PATIENT)
   await close(page)
@@ -258,7 +156,7 @@ test('a server is added by keyboard, its setup followed live to the end, through
 })
 
 test('a command that ran out, or was lost, is given out again and the one before stops', async () => {
-  const first = await guide({ label: 'Brno', address: 'brno.example.com' })
+  const first = await servers.guide({ label: 'Brno', address: 'brno.example.com' })
   const past = '2026-01-01T00:00:00'
   panel.area.write("update nodes set provision_expires_at = ? where code = 'brno'", past)
   const page = await panel.open({
@@ -282,7 +180,7 @@ test('a command that ran out, or was lost, is given out again and the one before
   await button(page, 'Получить новую команду').click()
   const second = tokenOf(await command(page).textContent())
   expect(await inspect(page, 'setup-again-phone-ru-dark')).toEqual([])
-  expect([await register(first), await register(second)]).toEqual([404, 200])
+  expect([await servers.register(first), await servers.register(second)]).toEqual([404, 200])
   await button(page, 'Получить новую команду').click()
   await dialog(page)
     .getByText(/^Прежняя перестанет работать/)
@@ -290,7 +188,7 @@ test('a command that ran out, or was lost, is given out again and the one before
   await answer(page, 'Получить новую команду')
   await soon(async () => tokenOf(await command(page).textContent())).not.toBe(second)
   const third = tokenOf(await command(page).textContent())
-  expect([await register(second), await register(third)]).toEqual([404, 200])
+  expect([await servers.register(second), await servers.register(third)]).toEqual([404, 200])
   // Given out once more elsewhere, after the page has learned how long this one holds.
   for (let times = 0; times < 2; times++) await page.waitForResponse(/\/api\/nodes$/)
   const other = '2099-01-01T00:00:00'
@@ -305,14 +203,17 @@ test('a command that ran out, or was lost, is given out again and the one before
 })
 
 test('another host key is an alarm everywhere, and is trusted with the fingerprint from the server’s console only', async () => {
-  const { sshd } = await addManaged('Riga', 'riga')
+  const { sshd } = await servers.addManaged('Riga', 'riga')
   const [old = ''] = sshd.hostKeys().map(fingerprintOf)
   await sshd.kill()
   sshd.renewHostKeys('ed25519')
   await sshd.start()
   await panel.admin('/sync', {})
   const [shown = ''] = sshd.hostKeys().map(fingerprintOf)
-  await soon(() => nodeOf('riga')).toMatchObject({ host_key: old, presented_host_key: shown })
+  await soon(() => servers.nodeOf('riga')).toMatchObject({
+    host_key: old,
+    presented_host_key: shown,
+  })
 
   const page = await panel.open({ width: 390, theme: 'dark' })
   await page.getByRole('link', { name: /Riga shows another host key/ }).click()
@@ -333,7 +234,7 @@ test('another host key is an alarm everywhere, and is trusted with the fingerpri
   const refusal = page.waitForResponse(/trust-host-key$/)
   await trust.click()
   expect((await refusal).status()).toBe(400)
-  expect(await nodeOf('riga')).toMatchObject({ host_key: old, presented_host_key: shown })
+  expect(await servers.nodeOf('riga')).toMatchObject({ host_key: old, presented_host_key: shown })
   await page.keyboard.press('Escape')
   await answer(page, 'Discard')
 
@@ -351,7 +252,10 @@ test('another host key is an alarm everywhere, and is trusted with the fingerpri
   await brought.fill(printed.trim())
   await answer(page, 'Trust the new key')
   await toast(page, 'Riga: the new host key is trusted')
-  await soon(() => nodeOf('riga')).toMatchObject({ host_key: shown, presented_host_key: null })
+  await soon(() => servers.nodeOf('riga')).toMatchObject({
+    host_key: shown,
+    presented_host_key: null,
+  })
   await soon(() =>
     dialog(page)
       .getByText(/shows another SSH host key/)
@@ -389,8 +293,10 @@ test('everyone is moved to another node, by a dialog that says how many and what
 
 test('the server of a deleted node is shown, with the reason, as long as it is to be cleaned', async () => {
   const ssh_port = await freePort()
-  const token = await guide({ label: 'Vilnius', port: await freePort() })
-  expect(await register(token, { status: 'active', ssh_port, host_keys: [HOST_KEY] })).toBe(200)
+  const token = await servers.guide({ label: 'Vilnius', port: await freePort() })
+  expect(await servers.register(token, { status: 'active', ssh_port, host_keys: [HOST_KEY] })).toBe(
+    200,
+  )
   const page = await panel.open({ theme: 'dark', lang: 'ru', hash: '#/nodes' })
   const section = page.getByRole('region', { name: 'Удалённые серверы, которые ещё не очищены' })
   await page.getByRole('button', { name: /^Vilnius/ }).waitFor()
@@ -417,7 +323,7 @@ test('the server of a deleted node is shown, with the reason, as long as it is t
 })
 
 test('a server whose sshd does not let the panel in is told apart from one that has not reported', async () => {
-  const token = await guide({ label: 'Tallinn', port: await freePort() })
+  const token = await servers.guide({ label: 'Tallinn', port: await freePort() })
   const page = await panel.open({ runtime: 'bun', lang: 'ru', hash: '#/nodes/add' })
   await page.getByLabel('Название').fill('Тест')
   expect(await inspect(page, 'wizard-ru')).toEqual([])
@@ -428,11 +334,11 @@ test('a server whose sshd does not let the panel in is told apart from one that 
   await answer(page, 'Не сохранять')
   await page.getByText(/^Ждём сервер/).waitFor()
   const ssh_port = await freePort()
-  expect(await register(token, { status: 'active', ssh_port })).toBe(200)
+  expect(await servers.register(token, { status: 'active', ssh_port })).toBe(200)
   await page.getByText('Сервер отозвался, но панель не может с ним работать:').waitFor(PATIENT)
   await page.getByText(`на порт ${ssh_port}/tcp (SSH)`).waitFor()
   expect(await inspect(page, 'setup-unreachable-ru')).toEqual([])
-  expect(await nodeOf('tallinn')).toMatchObject({ status: 'active', last_seen_at: null })
+  expect(await servers.nodeOf('tallinn')).toMatchObject({ status: 'active', last_seen_at: null })
   await close(page)
   expect(panel.faults).toEqual([])
 })

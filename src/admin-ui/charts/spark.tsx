@@ -1,4 +1,6 @@
 /** A line without axes, beside a number that says what it is. */
+import './spark.css'
+
 const WIDTH = 76
 const HEIGHT = 34
 

@@ -72,6 +72,22 @@ export const nodesEn = {
   clients: 'Clients',
   load: 'Load',
   cpus: (n: number) => plural('en', n, { one: 'processor', other: 'processors' }),
+  live: {
+    customers: 'Customers online',
+    online: 'Online',
+    rates: 'Traffic now',
+    down_rate: 'Download',
+    up_rate: 'Upload',
+    megabytes: (used: string, all: string) => `${used} of ${all} MB`,
+    faulty: 'Nodes with a fault',
+    down: 'Down',
+    trouble: 'Needs a look',
+    since: (when: string) => `since ${when}`,
+    uptime: (days: number) => `Uptime of ${days} days`,
+    checks: (share: string, n: number) =>
+      `${share} of ${plural('en', n, { one: 'check', other: 'checks' })}`,
+    unchecked: 'No checks yet',
+  },
   trafficSum: (total: string, days: number) =>
     `${total} in the last ${plural('en', days, { one: 'day', other: 'days' })}`,
   noTraffic: (days: number) =>

@@ -77,6 +77,23 @@ export const nodesRu: NodesTexts = {
   clients: 'Клиенты',
   load: 'Нагрузка',
   cpus: (n) => plural('ru', n, { one: 'процессор', few: 'процессора', other: 'процессоров' }),
+  live: {
+    customers: 'Покупателей онлайн',
+    online: 'Онлайн',
+    rates: 'Трафик сейчас',
+    down_rate: 'Приём',
+    up_rate: 'Отдача',
+    megabytes: (used, all) => `${used} из ${all} МБ`,
+    faulty: 'Серверы с неполадками',
+    down: 'Недоступен',
+    trouble: 'Требует внимания',
+    since: (when) => `с ${when}`,
+    uptime: (days) =>
+      `Доступность за ${plural('ru', days, { one: 'день', few: 'дня', other: 'дней' })}`,
+    checks: (share, n) =>
+      `${share} из ${plural('ru', n, { one: 'проверки', few: 'проверок', other: 'проверок' })}`,
+    unchecked: 'Проверок нет',
+  },
   trafficSum: (total, days) =>
     `${total} за ${plural('ru', days, { one: 'день', few: 'дня', other: 'дней' })}`,
   noTraffic: (days) =>

@@ -45,6 +45,7 @@ export const overviewEn = {
   average: 'Average order',
   noSales: 'No payments in this period',
   nodes: 'Nodes',
+  online: (n: number) => `${plural('en', n, { one: 'customer', other: 'customers' })} online now`,
   manage: 'Manage',
   subscriptions: (n: number) => plural('en', n, { one: 'subscription', other: 'subscriptions' }),
   share: (label: string) => `Share of ${label} in all active subscriptions`,

@@ -47,6 +47,8 @@ export const overviewRu: OverviewTexts = {
   average: 'Средний чек',
   noSales: 'За этот период платежей нет',
   nodes: 'Серверы',
+  online: (n) =>
+    `Сейчас онлайн: ${plural('ru', n, { one: 'покупатель', few: 'покупателя', other: 'покупателей' })}`,
   manage: 'Управлять',
   subscriptions: (n) => plural('ru', n, { one: 'подписка', few: 'подписки', other: 'подписок' }),
   share: (label) => `Доля сервера ${label} в активных подписках`,

@@ -52,13 +52,20 @@ export function Menu(p: {
   const id = useId()
   const menu = useRef<HTMLDivElement>(null)
   const holder = useRef<HTMLSpanElement>(null)
+  const openedAt = useRef({ x: 0, y: 0 })
   useEffect(() => {
     const element = menu.current
     const button = holder.current?.querySelector('button')
     if (!element || !button) return
     const onToggle = (event: Event) =>
       button.setAttribute('aria-expanded', String((event as ToggleEvent).newState === 'open'))
-    const close = () => element.matches(':popover-open') && element.hidePopover()
+    // What comes above may scroll the page so that nothing is seen to move.
+    const close = () => {
+      if (!element.matches(':popover-open')) return
+      const { x, y } = button.getBoundingClientRect()
+      const moved = Math.hypot(x - openedAt.current.x, y - openedAt.current.y)
+      if (moved > GAP) element.hidePopover()
+    }
     button.setAttribute('aria-haspopup', 'menu')
     button.setAttribute('aria-expanded', 'false')
     button.setAttribute('aria-controls', id)
@@ -76,6 +83,7 @@ export function Menu(p: {
     element?.togglePopover()
     if (!element?.matches(':popover-open') || !button) return
     place(element, button)
+    openedAt.current = button.getBoundingClientRect()
     itemsOf(element)[0]?.focus()
   }
   return (

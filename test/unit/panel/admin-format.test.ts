@@ -37,3 +37,14 @@ test.each([
 ])('what is %i seconds away is "%s"', (seconds, text) => {
   expect(format.relative(format.toTimestamp(new Date(Date.now() + seconds * 1000)))).toBe(text)
 })
+
+test.each([
+  [0, '0 B', '0 B/s'],
+  [1023, '1,023 B', '1,023 B/s'],
+  [1024, '1 kB', '1 kB/s'],
+  [1_600_000, '1.5 MB', '1.5 MB/s'],
+  [5 * 1024 ** 3, '5 GB', '5 GB/s'],
+])('%i bytes are "%s", and "%s" each second', (n, size, rate) => {
+  expect(format.bytes(n)).toBe(size)
+  expect(format.rate(n)).toBe(rate)
+})

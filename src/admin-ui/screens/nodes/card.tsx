@@ -14,6 +14,7 @@ import { KeyAlarm } from './host-key.tsx'
 import { Hosts } from './hosts.tsx'
 import { type NodeRow, nodeTexts, setupHref } from './texts.ts'
 import { NodeTraffic } from './traffic.tsx'
+import { Uptime } from './uptime.tsx'
 
 function Health({ node }: { node: NodeRow }) {
   const t = nodeTexts()
@@ -113,6 +114,7 @@ export function NodeCard({ node, close }: { node: NodeRow; close: () => void }) 
       <div class="stack">
         <State node={node} />
         <Outdated node={node} />
+        {node.kind !== 'external' && <Uptime node={node} />}
         {node.kind !== 'external' && <NodeTraffic node={node} />}
         <section class="stack" aria-label={t.connection}>
           <h3>{t.connection}</h3>

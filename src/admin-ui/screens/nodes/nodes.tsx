@@ -1,4 +1,5 @@
 /** The nodes: their order, their state, what is done with them, and how a server becomes one. */
+import { useEffect, useRef } from 'preact/hooks'
 import { api, ok } from '#src/admin-ui/api.ts'
 import { Button, LinkButton } from '#src/admin-ui/kit/button.tsx'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
@@ -6,12 +7,14 @@ import { Card, Note, PageHeader } from '#src/admin-ui/kit/page.tsx'
 import { Reorder } from '#src/admin-ui/kit/reorder.tsx'
 import { Empty, Loaded } from '#src/admin-ui/kit/state.tsx'
 import { toastError } from '#src/admin-ui/kit/toast.tsx'
-import { useAction } from '#src/admin-ui/query.ts'
+import { type LiveNode, useLive } from '#src/admin-ui/live.ts'
+import { invalidate, useAction } from '#src/admin-ui/query.ts'
 import { href, type Route, setQuery } from '#src/admin-ui/router.ts'
 import { AddServer } from './add-server.tsx'
 import { NodeCard } from './card.tsx'
 import { Groups } from './groups.tsx'
 import { HostKeyDialog } from './host-key.tsx'
+import { AllNow } from './live.tsx'
 import { Retired } from './retired.tsx'
 import { NodeLine } from './row.tsx'
 import { SetUpNode } from './setup.tsx'
@@ -52,9 +55,25 @@ function BlockedNote(p: { codes: string; force: { run: () => unknown; busy: bool
 
 const saveOrder = (codes: string[]) => ok(api.nodes.reorder.$post({ json: { codes } }))
 
+/** The list is asked for again when a node does otherwise than before, comes or goes. */
+function useChanges(nodes: LiveNode[] | undefined) {
+  const seen = useRef('')
+  const told = nodes
+    ? JSON.stringify(
+        nodes.map((node) => [node.code, node.state, node.last_error, node.last_seen_at]),
+      )
+    : ''
+  useEffect(() => {
+    if (seen.current !== '' && told !== '') invalidate('nodes')
+    if (told !== '') seen.current = told
+  }, [told])
+}
+
 function Servers({ route }: { route: Route }) {
   const t = nodeTexts()
   const nodes = useNodes()
+  const live = useLive()
+  useChanges(live.nodes)
   const all = nodes.data ?? []
   const blocked = all.filter((node) => node.sync_blocked).map((node) => node.code)
   const { now, force } = useSync(blocked.join(', '))
@@ -72,6 +91,7 @@ function Servers({ route }: { route: Route }) {
       </PageHeader>
       <NodeTabs current="servers" />
       {blocked.length > 0 && <BlockedNote codes={blocked.join(', ')} force={force} />}
+      {all.length > 0 && <AllNow {...live} />}
       <Card flush>
         <Loaded query={nodes} lines={5} tall>
           {(rows) =>
@@ -89,7 +109,13 @@ function Servers({ route }: { route: Route }) {
                     .then(() => nodes.reload())
                 }
               >
-                {(node) => <NodeLine node={node} nodes={rows} />}
+                {(node) => (
+                  <NodeLine
+                    node={node}
+                    nodes={rows}
+                    live={live.nodes?.find(({ code }) => code === node.code)}
+                  />
+                )}
               </Reorder>
             )
           }

@@ -5,10 +5,13 @@ import { number, relative } from '#src/admin-ui/format.ts'
 import { confirm } from '#src/admin-ui/kit/dialog.tsx'
 import { Menu } from '#src/admin-ui/kit/menu.tsx'
 import { toast } from '#src/admin-ui/kit/toast.tsx'
+import type { LiveNode } from '#src/admin-ui/live.ts'
 import { useAction } from '#src/admin-ui/query.ts'
 import { Said } from '#src/admin-ui/refusals.ts'
 import { setQuery } from '#src/admin-ui/router.ts'
 import { NodeBadge } from '#src/admin-ui/states.tsx'
+import { NodeNow } from './live.tsx'
+import { isCounted } from './live-sums.ts'
 import { MoveDialog } from './move.tsx'
 import { isOwn, isSoldNode, type NodeRow, nodesChanged, nodeTexts, setupHref } from './texts.ts'
 
@@ -76,7 +79,20 @@ function NodeMenu(p: {
   )
 }
 
-export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
+/** How it does now, where that can be told; its place is held until it is known. */
+function Now({ node, live }: { node: NodeRow; live: LiveNode | undefined }) {
+  if (live) return isCounted(live) ? <NodeNow node={live} /> : null
+  const awaited = node.last_seen_at !== null && node.last_error === null
+  return awaited ? <div class="node-live awaited" /> : null
+}
+
+export function NodeLine(p: {
+  node: NodeRow
+  nodes: NodeRow[]
+  /** How it does now; undefined until that is known. */
+  live: LiveNode | undefined
+}) {
+  const { node, nodes, live } = p
   const t = nodeTexts()
   const { turn, check, remove } = useNodeActions(node)
   const [moving, setMoving] = useState(false)
@@ -126,6 +142,7 @@ export function NodeLine({ node, nodes }: { node: NodeRow; nodes: NodeRow[] }) {
         check={check.run}
         remove={remove.run}
       />
+      <Now node={node} live={live} />
       {moving && (
         <MoveDialog
           node={node}

@@ -12,13 +12,19 @@ import { href } from '#src/admin-ui/router.ts'
 import { NodeBadge, PaymentBadge } from '#src/admin-ui/states.tsx'
 import { type ActiveStats, type NodeRow, overviewWords } from './words.ts'
 
-export function NodesCard(p: { nodes: Query<NodeRow[]>; active: ActiveStats | undefined }) {
+export function NodesCard(p: {
+  nodes: Query<NodeRow[]>
+  active: ActiveStats | undefined
+  /** How many customers are online; undefined until it is known. */
+  online: number | undefined
+}) {
   const t = overviewWords()
   const counts = new Map(p.active?.by_node.map((row) => [row.node, row.active]))
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
   return (
     <Card
       title={t.nodes}
+      sub={p.online === undefined ? ' ' : t.online(p.online)}
       actions={
         <a class="link" href={href('/nodes')}>
           {t.manage}

@@ -3,8 +3,9 @@ import './overview.css'
 import { longDay, relative } from '#src/admin-ui/format.ts'
 import { Segments } from '#src/admin-ui/kit/field.tsx'
 import { PageHeader } from '#src/admin-ui/kit/page.tsx'
+import { useLive, useSales } from '#src/admin-ui/live.ts'
 import { overviewReads, PERIODS } from '#src/admin-ui/overview-reads.ts'
-import { useQuery } from '#src/admin-ui/query.ts'
+import { invalidate, useQuery } from '#src/admin-ui/query.ts'
 import { type Route, setQuery } from '#src/admin-ui/router.ts'
 import { Attention } from './attention.tsx'
 import { Kpis } from './kpis.tsx'
@@ -24,6 +25,8 @@ export function Overview({ route }: { route: Route }) {
   const active = useQuery(...reads.active, every)
   const nodes = useQuery(...reads.nodes, every)
   const series = useQuery(...reads.series)
+  const { online } = useLive()
+  useSales(() => invalidate('stats', 'payments'))
   const synced = stats.data && (stats.data.last_sync_at ?? null)
   return (
     <>
@@ -52,7 +55,7 @@ export function Overview({ route }: { route: Route }) {
       <Kpis stats={stats} series={series} days={days} />
       <div class="grid two">
         <SalesCard series={series} days={days} />
-        <NodesCard nodes={nodes} active={active.data} />
+        <NodesCard nodes={nodes} active={active.data} online={online?.customers} />
         <PaymentsCard />
         <PlansCard active={active} />
       </div>
