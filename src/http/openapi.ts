@@ -33,7 +33,10 @@ const REFUSALS: Record<RefusalStatus, [name: string, meaning: string]> = {
     "Another site's page sent this; or you are to confirm that it is you (`code` says so), or to set up two-factor login first",
   ],
   404: ['NotFound', 'Unknown'],
-  413: ['TooLarge', 'The body is larger than 64 KB, a notice larger than 256 KB'],
+  413: [
+    'TooLarge',
+    'The body is larger than 64 KB, a notice or a template of lists larger than 256 KB',
+  ],
   429: ['TooMany', 'Too many attempts'],
   503: [
     'Unavailable',

@@ -52,6 +52,8 @@ interface Terms {
   headers?: Record<string, v.GenericSchema>
   /** The schema of the JSON that it takes; `archive` for a form with one. */
   body?: v.GenericSchema | 'archive'
+  /** So many bytes of JSON it takes, where that is not as many as all others take. */
+  bodyBytes?: number
   /** A request without a body is as good as `{}`. */
   bodyOptional?: true
   /** The body names what is to change, at least one thing. */
@@ -155,10 +157,10 @@ type Body = v.GenericSchema<unknown, object>
 
 /** Reads bodies of an operation, and looks again at who asks after each: it may have come slowly. */
 const bodyReader =
-  (s: Http, c: Context, { open, bodyOptional, changes }: Declaration) =>
+  (s: Http, c: Context, { open, bodyBytes, bodyOptional, changes }: Declaration) =>
   async (schema: Body): Promise<unknown> => {
     const read = changes ? readChanges : bodyOptional ? readOptionalJson : readJson
-    const body = await read(c, schema)
+    const body = await read(c, schema, bodyBytes)
     if (!open) await requireSession(s, c)
     return body
   }

@@ -102,16 +102,21 @@ function parseObject<T>(body: Uint8Array, schema: v.GenericSchema<unknown, T>): 
 const stringsOf = (c: Context) => (c.get('principal') ? ADMIN_STRINGS : OPEN_STRINGS)
 
 /** The JSON object of a request body, whatever its content type. Throws 400 `invalid JSON`, 413, or 400 naming a field. */
-export async function readJson<T>(c: Context, schema: v.GenericSchema<unknown, T>): Promise<T> {
-  return parseObject(await readJsonBytes(c, JSON_LIMIT_BYTES, stringsOf(c)), schema)
+export async function readJson<T>(
+  c: Context,
+  schema: v.GenericSchema<unknown, T>,
+  limit = JSON_LIMIT_BYTES,
+): Promise<T> {
+  return parseObject(await readJsonBytes(c, limit, stringsOf(c)), schema)
 }
 
 /** A JSON object of changes: 400 `nothing to change` when it has no key that is known. */
 export async function readChanges<T extends object>(
   c: Context,
   schema: v.GenericSchema<unknown, T>,
+  limit?: number,
 ): Promise<T> {
-  const changes = await readJson(c, schema)
+  const changes = await readJson(c, schema, limit)
   if (Object.values(changes).every((value) => value === undefined)) {
     throw refusal('nothing-to-change')
   }
@@ -122,8 +127,9 @@ export async function readChanges<T extends object>(
 export async function readOptionalJson<T>(
   c: Context,
   schema: v.GenericSchema<unknown, T>,
+  limit = JSON_LIMIT_BYTES,
 ): Promise<T> {
-  const body = await readJsonBytes(c, JSON_LIMIT_BYTES, stringsOf(c))
+  const body = await readJsonBytes(c, limit, stringsOf(c))
   return body.length === 0 ? check(schema, {}) : parseObject(body, schema)
 }
 

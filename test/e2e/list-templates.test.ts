@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -19,7 +20,7 @@ import { renderList } from '#src/domain/lists/formats.ts'
 import type { Routing } from '#src/domain/lists/routing.ts'
 import { builtInTemplate, readTemplate } from '#src/domain/lists/template.ts'
 import { createClientCores } from '#src/integrations/client-cores.ts'
-import { listSource, nastySources, WITH_GRPC } from '#test/fixtures/lists/samples.ts'
+import { listSource, nastySources, UUID, WITH_GRPC } from '#test/fixtures/lists/samples.ts'
 import { MIHOMO_TEMPLATE, SINGBOX_TEMPLATE } from '#test/fixtures/lists/templates.ts'
 import { findCore } from '#test/support/cores.ts'
 import { createLab, LAB_HOSTS, type Lab, startTarget, until } from '#test/support/labs/lab.ts'
@@ -31,6 +32,8 @@ const RU: Routing = { country: 'ru', ads: true, rulesUrl: 'https://sub.example.c
 const ALONE_TEMPLATE = MIHOMO_TEMPLATE.split('\n')
   .filter((line) => !/geosite|geoip|blocked|rule-providers/i.test(line))
   .join('\n')
+/** Of 32 bytes, as WireGuard has them. */
+const KEY = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
 const PATH = process.env.PATH ?? ''
 
 let folder = ''
@@ -101,6 +104,52 @@ describe('the real cores', () => {
       }
     },
   )
+
+  test('take servers of a template’s own, with keys as texts, and rules as they may be written', async () => {
+    const cores = coresIn(coresDir('own', { mihomo: findCore('mihomo') }))
+    const key = (kind: string) => {
+      const file = join(folder, `key-${kind}`)
+      execFileSync('ssh-keygen', ['-q', '-t', kind, '-N', '', '-f', file])
+      return readFileSync(file, 'utf8')
+    }
+    const at = { server: '192.0.2.1', port: 443 }
+    const own = [
+      { type: 'http', ...at },
+      { type: 'socks5', ...at },
+      { type: 'ss', ...at, cipher: 'aes-128-gcm', password: 'x' },
+      { type: 'snell', ...at, psk: 'x' },
+      { type: 'vmess', ...at, uuid: UUID, alterId: 0, cipher: 'auto' },
+      { type: 'vless', ...at, uuid: UUID },
+      { type: 'trojan', ...at, password: 'x' },
+      { type: 'hysteria', ...at, auth_str: 'x', up: '10', down: '10' },
+      { type: 'hysteria2', ...at, password: 'x' },
+      { type: 'tuic', ...at, uuid: UUID, password: 'x' },
+      { type: 'anytls', ...at, password: 'x' },
+      { type: 'ssh', ...at, username: 'x', 'private-key': key('ed25519') },
+      { type: 'wireguard', ...at, ip: '192.0.2.9', 'private-key': KEY, 'public-key': KEY },
+      { type: 'direct' },
+      { type: 'dns' },
+      { type: 'reject' },
+    ]
+    const text = JSON.stringify({
+      proxies: ['$proxies', ...own.map((one, i) => ({ name: `Own ${i}`, ...one }))],
+      'proxy-groups': [{ name: 'Proxy (auto)', type: 'select', proxies: ['$names'] }],
+      'sub-rules': { rest: ['MATCH,Proxy (auto)'] },
+      rules: [
+        'GEOSITE ,cn,DIRECT',
+        'GEOIP , cn , DIRECT',
+        'domain-suffix, page.test , Proxy (auto)',
+        'AND,((NETWORK,UDP),(DST-PORT,443)),Proxy (auto)',
+        'DOMAIN-REGEX,^a{1,2}$,Proxy (auto)',
+        'SUB-RULE,(NETWORK,tcp),rest',
+        'MATCH,Proxy (auto)',
+      ],
+    })
+    expect(await cores.check('mihomo', readTemplate('mihomo', text).sample())).toEqual({
+      core: 'mihomo',
+      complaint: null,
+    })
+  })
 
   test('say what they do not take', async () => {
     const cores = coresIn(

@@ -76,13 +76,17 @@ const named = (tree: Tree, list: string, key: string): Named[] =>
     isTree(one) ? [{ where: [list, i, key], name: one[key] }] : [],
   )
 
-/** The last word of a rule that is none about how it is looked at: `DOMAIN-SUFFIX,ru,DIRECT`. */
+/** What such a rule looks for may have commas. */
+const WITH_COMMAS = /^(?:AND|OR|NOT|.*-REGEX)$/
+
+/** Where a rule leads, as Mihomo reads it: `DOMAIN-SUFFIX,ru,DIRECT`, `IP-CIDR,10.0.0.0/8,DIRECT,no-resolve`. */
 function targetOf(rule: Yaml): string | undefined {
-  if (typeof rule !== 'string' || /^\s*SUB-RULE/i.test(rule)) return undefined
-  const parts = rule.replace(/\(.*\)/s, '').split(',')
-  return parts
-    .map((part) => part.trim())
-    .findLast((part) => part !== 'no-resolve' && part !== 'src')
+  if (typeof rule !== 'string') return undefined
+  const parts = rule.split(',')
+  const type = (parts[0] as string).trim().toUpperCase()
+  if (type === 'SUB-RULE') return undefined
+  const target = type === 'MATCH' ? parts[1] : WITH_COMMAS.test(type) ? parts.at(-1) : parts[2]
+  return (target ?? '').trim()
 }
 
 const ruleTargets = (rules: Yaml | undefined, path: Path): Named[] =>
@@ -91,8 +95,32 @@ const ruleTargets = (rules: Yaml | undefined, path: Path): Named[] =>
     return target === undefined ? [] : [{ where, name: target }]
   })
 
+/** Keys of these are names of others. */
+const NAMED_BY_OTHERS = words('headers predefined')
+
 /** It knows the keys of these in any case, and one of theirs is a path. */
 const RULE_PROVIDER = words('type behavior format url interval proxy header payload size-limit')
+
+/** What servers of the operator's own may be: others take programs, folders or somebody's network with them. */
+const OWN_PROXIES = words(
+  'http socks5 ss ssr snell vmess vless trojan hysteria hysteria2 tuic wireguard anytls mieru ssh direct dns reject',
+)
+/** What would be a path unless it is the text itself, whatever signs the key is written with. */
+const KEY_TEXTS = words('privatekey certificate cert clientcertificate clientkey ca echkey')
+/** As PEM has it, or 32 bytes of WireGuard's. No path is like either. */
+const KEY_TEXT =
+  /^(?:-----BEGIN [A-Z\d ]{1,64}-----[A-Za-z\d+/=\s]*-----END [A-Z\d ]{1,64}-----\s*|[A-Za-z\d+/]{43}=)$/
+
+/** Whether a setting of a server reaches files, as Mihomo finds it: in any case, `_` for `-`, and signs that look alike. */
+function reachesOfProxy(path: Path, value: Yaml): boolean {
+  const [key, within] = path.map(String).toReversed() as [string, string]
+  if (path.length === 3 && key === 'type') return !OWN_PROXIES.has(String(value))
+  if (NAMED_BY_OTHERS.has(within)) return false
+  if (!/^[\w-]+$/.test(key)) return true
+  const plain = key.toLowerCase().replace(/[_-]/g, '')
+  if (KEY_TEXTS.has(plain)) return typeof value !== 'string' || !KEY_TEXT.test(value)
+  return plain === 'statedir'
+}
 
 const MIHOMO: Rules = {
   top: words(
@@ -119,7 +147,9 @@ const MIHOMO: Rules = {
       const { 'include-all': all, 'include-all-proxies': proxies } = treeOf(group)
       return all === true || proxies === true
     }),
-  reaches([first, second, third], value) {
+  reaches(path, value) {
+    const [first, second, third] = path
+    if (first === 'proxies') return reachesOfProxy(path, value)
     if (first === 'allow-lan') return value !== false
     if (first === 'rule-providers' && typeof third === 'string') {
       return !RULE_PROVIDER.has(third) || (third === 'type' && value === 'file')
@@ -129,14 +159,16 @@ const MIHOMO: Rules = {
   },
 }
 
-/** `certificate_path`, `state_directory`, `external_controller`, `torrc`: what names files, programs and ways in. */
-const REACHING = /(?<!process)_path$|_directory$|^external_|^(?:output|torrc|extra_args)$/
+/** `certificate_path`, `state_directory`, `dhcp_lease_files`, `external_controller`, `torrc`: what names files, programs and ways in. */
+const REACHING =
+  /(?<!process)_path$|_directory$|(?<!^cache)_files?$|^external_|^(?:output|torrc|extra_args|netns)$/
 /** It takes any case for these, and signs that look alike. */
 const PLAIN_KEY = /^[a-z\d_$]+$/
-/** Keys of these are names of others. */
-const NAMED_BY_OTHERS = words('headers predefined')
 const WEB = words('http ws httpupgrade https h3')
 const INBOUNDS = words('tun mixed http socks')
+const OUTBOUNDS = words(
+  'selector urltest direct block dns socks http shadowsocks vmess vless trojan naive hysteria hysteria2 tuic shadowtls anytls ssh',
+)
 const EXPERIMENTAL = words('cache_file clash_api')
 
 /** What stands at these keys, however deep. */
@@ -180,7 +212,7 @@ const SINGBOX: Rules = {
     if (first === 'experimental') return path.length === 2 && !EXPERIMENTAL.has(key)
     if (key !== 'type' || path.length > 3) return false
     if (first === 'inbounds') return !INBOUNDS.has(String(value)) || isOpenInbound(parent)
-    return first === 'outbounds' && value === 'tor'
+    return first === 'outbounds' && !OUTBOUNDS.has(String(value))
   },
 }
 
@@ -188,20 +220,28 @@ const isOpenInbound = ({ type, listen }: Tree) => type !== 'tun' && isOpen(liste
 
 const RULES: Record<TemplateFormat, Rules> = { mihomo: MIHOMO, singbox: SINGBOX }
 
+/** Apps whose reader of YAML is an older one put what it has in place of it, quoted or not, where nobody has looked. */
+const MERGE = '<<'
+
 /** So much is written of one, what is named at several places counted there. */
 const MOST_LEVELS = 32
 const MOST_PARTS = 50_000
+const MOST_TEXT = 256 * 1024
 const MOST_KEY = 256
+/** All names of a list are written at each place for them. */
+const MOST_NAME_PLACES = 200
 
 interface Looks {
   rules: Rules
   parts: number
+  /** Characters of texts and keys. */
+  text: number
   /** How many items are put in place of. */
   proxies: number
   names: number
 }
 
-/** Counts an item that others are put in place of. Throws 400 where none can stand. */
+/** Counts an item that others are put in place of. Throws 400 where none can stand, and for too many. */
 function count(looks: Looks, value: typeof PROXIES | typeof NAMES, path: Path): void {
   const list = path.slice(0, -1)
   const { servers, isGroup } = looks.rules
@@ -209,6 +249,7 @@ function count(looks: Looks, value: typeof PROXIES | typeof NAMES, path: Path): 
   if (isItem && value === PROXIES && list.length === 1 && list[0] === servers) looks.proxies++
   else if (isItem && value === NAMES && list.length === 3 && isGroup(list)) looks.names++
   else throw refusal('template-misplaced', { placeholder: value, where: placeOf(path) })
+  if (looks.names > MOST_NAME_PLACES) throw refusal('template-too-large', { where: placeOf(path) })
 }
 
 /** Throws 400 for a key that a template may not have, or not with this value. */
@@ -216,12 +257,16 @@ function checkKey({ rules }: Looks, path: Path, value: Yaml, parent: Tree): void
   const key = String(path.at(-1))
   const where = placeOf(path)
   if (key.length > MOST_KEY) throw refusal('template-too-large', { where })
-  const isKnown = path.length > 1 || rules.top.has(key)
+  const isKnown = key !== MERGE && (path.length > 1 || rules.top.has(key))
   if (!isKnown || rules.reaches(path, value, parent)) throw refusal('template-beyond', { where })
 }
 
+const lengthOf = (said: unknown) => (typeof said === 'string' ? said.length : 0)
+
 function look(looks: Looks, value: Yaml, path: Path): void {
-  if (++looks.parts > MOST_PARTS || path.length > MOST_LEVELS) {
+  looks.parts++
+  looks.text += lengthOf(path.at(-1)) + lengthOf(value)
+  if (looks.parts > MOST_PARTS || looks.text > MOST_TEXT || path.length > MOST_LEVELS) {
     throw refusal('template-too-large', { where: placeOf(path) })
   }
   if (value === PROXIES || value === NAMES) count(looks, value, path)
@@ -260,7 +305,7 @@ export interface CheckedTree {
 export function checkTemplate(format: TemplateFormat, said: unknown): CheckedTree {
   const rules = RULES[format]
   if (!isTree(said)) throw refusal('template-no-map')
-  const looks: Looks = { rules, parts: 0, proxies: 0, names: 0 }
+  const looks: Looks = { rules, parts: 0, text: 0, proxies: 0, names: 0 }
   look(looks, said, [])
   if (looks.proxies !== 1) {
     throw refusal('template-no-proxies', { placeholder: PROXIES, where: rules.servers })

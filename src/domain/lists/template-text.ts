@@ -10,7 +10,7 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag)
 const LIMITS = { maxDepth: 32, maxAliases: 500, maxTotalMergeKeys: 5000 }
 
 /** It may name what is in the text. */
-const MOST_REASON = 200
+export const MOST_REASON = 200
 
 function unreadable(text: string, offset: number, reason: string) {
   const lines = text.slice(0, offset).split('\n')

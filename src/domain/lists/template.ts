@@ -2,12 +2,14 @@
 import type { ListTemplate } from '#db/schema/index.ts'
 import type { TemplateFormat } from '#db/values.ts'
 import { ApiError } from '#src/lib/errors.ts'
+import { cut } from '#src/lib/format.ts'
+import { refusal } from '#src/refusals/index.ts'
 import { SAMPLE_ENTRIES } from './entries.ts'
 import { type MihomoEntry, mihomoProfile, mihomoProxy } from './mihomo.ts'
 import type { Routing } from './routing.ts'
 import { singboxOutbound, singboxProfile } from './singbox.ts'
 import { checkTemplate, NAMES, PROXIES, type Tree } from './template-rules.ts'
-import { parseTemplate } from './template-text.ts'
+import { MOST_REASON, parseTemplate } from './template-text.ts'
 import { type Yaml, yaml } from './yaml.ts'
 
 /** What both formats have entries of. */
@@ -81,8 +83,8 @@ function withoutGeodata(tree: Tree): Tree {
   let sites = 0
   const text = (said: string) =>
     said
-      .replace(/\bGEOSITE,[^,()]+/gi, 'DOMAIN-SUFFIX,geosite.invalid')
-      .replace(/\b(SRC-)?(?:GEOIP|IP-ASN),[^,()]+/gi, '$1IP-CIDR,192.0.2.0/24')
+      .replace(/\bGEOSITE\s*,[^,()]+/gi, 'DOMAIN-SUFFIX,geosite.invalid')
+      .replace(/\b(SRC-)?(?:GEOIP|IP-ASN)\s*,[^,()]+/gi, '$1IP-CIDR,192.0.2.0/24')
       .replace(/^geosite:.*/i, () => `+.geosite${++sites}.invalid`)
   const all = (value: Yaml): Yaml => {
     if (typeof value === 'string') return text(value)
@@ -120,6 +122,12 @@ export type KeptTemplate = Template | { fault: ApiError }
 /** What was read last of each format: the text stays, whatever else of lists changes. */
 const known = new Map<TemplateFormat, { body: string; read: KeptTemplate }>()
 
+/** What else is thrown of a text is a fault of it too: thrown on, it would leave everybody without a list. */
+const faultOf = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : refusal('template-refused', { core: 'Subpanel', reason: cut(String(error), MOST_REASON) })
+
 /** The same of one that is kept, which may have come with an archive, or be of another version. */
 export function keptTemplate({
   format,
@@ -131,8 +139,7 @@ export function keptTemplate({
   try {
     read = readTemplate(format, body)
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    read = { fault: error }
+    read = { fault: faultOf(error) }
   }
   known.set(format, { body, read })
   return read

@@ -20,6 +20,8 @@ import { readTgId } from '../validate.ts'
 
 const format = v.picklist(TEMPLATE_FORMATS, `must be one of ${TEMPLATE_FORMATS.join(', ')}`)
 const template = v.object({ format, body: templateText })
+/** Of each character JSON may have six bytes. */
+const BODY_BYTES = 256 * 1024
 
 const faultView = ({ message, code = '', values }: ApiError) => ({ error: message, code, values })
 
@@ -84,6 +86,7 @@ export const templateOperations = adminOperations('Settings', [
       summary: 'Put a template in place of our own list; an empty body takes it away',
       confirmed: true,
       body: template,
+      bodyBytes: BODY_BYTES,
       ok: savedTemplate,
       refusals: [503],
     },
@@ -100,6 +103,7 @@ export const templateOperations = adminOperations('Settings', [
       scope: 'settings:write',
       summary: 'The list of a customer by a template that is not kept; an empty body is our own',
       body: v.object({ ...template.entries, tg_id: tgId }),
+      bodyBytes: BODY_BYTES,
       ok: listBody,
       refusals: [404],
     },

@@ -1,5 +1,6 @@
 /** Templates of lists: saved, refused, in lists at once, and looked at for a customer. No core is at hand here: test/e2e/list-templates.test.ts. */
 import { expect } from 'vitest'
+import { MAX_TEMPLATE } from '#db/values.ts'
 import { builtInTemplate } from '#src/domain/lists/template.ts'
 import { MIHOMO_TEMPLATE, SINGBOX_TEMPLATE } from '#test/fixtures/lists/templates.ts'
 import { buyer } from '#test/support/calls/list-fetches.ts'
@@ -28,6 +29,9 @@ const none = (format: 'mihomo' | 'singbox') => ({
   built_in: builtInTemplate(format, null),
 })
 const both = [none('mihomo'), none('singbox')]
+
+/** Of two and three bytes each. */
+const LONGEST = `${MIHOMO_TEMPLATE}# `.padEnd(MAX_TEMPLATE, 'я—')
 
 /** Two of one name. */
 const LONG_NAMES = `proxies: [$proxies, {name: ${'F'.repeat(9000)}}, {name: ${'F'.repeat(9000)}}]
@@ -84,6 +88,31 @@ scenarios('settings/templates', [
       expect(now).toEqual(before)
       expect(auditOf(w)).toEqual(['template.save'])
     },
+  },
+  ...[
+    ['я', (text: string) => text],
+    [
+      'escaped',
+      (text: string) =>
+        text.replace(/[я—]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    ],
+  ].map(([what, written]) => ({
+    name: `200 for as many characters as are promised, of more bytes each: ${what}`,
+    request: {
+      path: TEMPLATES,
+      raw: (written as (text: string) => string)(
+        JSON.stringify({ format: 'mihomo', body: LONGEST }),
+      ),
+    },
+    status: 200,
+    effects: (_w: World, _given: unknown, { json }: Answer) =>
+      expect(json.templates[0].body).toBe(LONGEST),
+  })),
+  {
+    name: '413 for more than any template is',
+    request: { path: TEMPLATES, body: { format: 'mihomo', body: 'я'.repeat(140_000) } },
+    status: 413,
+    error: 'request body too large',
   },
   {
     name: '200 and sing-box has it from 1.12 on, older ones our own',
@@ -230,6 +259,14 @@ scenarios('settings/templates/preview', [
       expect(w.rows('select * from list_templates')).toEqual([])
       expect(auditOf(w)).toEqual([])
     },
+  },
+  {
+    name: '200 with one of as many characters as are promised, of more bytes each',
+    given: (w) => {
+      buyer(w)
+    },
+    request: { path: PREVIEW, body: { format: 'mihomo', body: LONGEST, tg_id: 7 } },
+    status: 200,
   },
   {
     name: '200 with our own list for an empty one, whatever is kept',

@@ -7,21 +7,13 @@ import type { Routing } from '#src/domain/lists/routing.ts'
 import { builtInTemplate, keptTemplate, readTemplate } from '#src/domain/lists/template.ts'
 import { ApiError } from '#src/lib/errors.ts'
 import { ALL_TRANSPORTS, listSource, nastySources } from '#test/fixtures/lists/samples.ts'
+import { faultOf, mihomo, singbox } from '#test/fixtures/lists/template-faults.ts'
 import { MIHOMO_TEMPLATE, SINGBOX_TEMPLATE } from '#test/fixtures/lists/templates.ts'
 
 const OPTIONS = { brandName: 'Subpanel', singboxVersion: null, wsAndXhttp: true }
 const RU: Routing = { country: 'ru', ads: true, rulesUrl: 'https://sub.example.com/rules' }
 const FORMATS: TemplateFormat[] = ['mihomo', 'singbox']
 const TEXTS = { mihomo: MIHOMO_TEMPLATE, singbox: SINGBOX_TEMPLATE }
-
-const faultOf = (format: TemplateFormat, body: string): string => {
-  try {
-    readTemplate(format, body)
-  } catch (error) {
-    return (error as Error).message
-  }
-  return 'none'
-}
 
 describe('our own list as a template', () => {
   const sources = [listSource({ transports: ALL_TRANSPORTS })]
@@ -91,10 +83,6 @@ hosts: {"no": 1.2.3.4, 0x10: "12e45678", "a: b": ~, empty: {}, none: [], yes: ye
 })
 
 describe('what is wrong is named with its place', () => {
-  const group = '{name: P, type: select, proxies: [$names]}'
-  /** With more in it. */
-  const mihomo = (more: string, rest = 'proxies: [$proxies]') =>
-    `${rest}\nproxy-groups: [${group}]\n${more}\n`
   test.each([
     ['a: b: c', /^the template can't be read at line 1, column 5: /],
     ['a: 1\na: 2', /^the template can't be read at line 2, column 1: duplicated/],
@@ -145,11 +133,6 @@ describe('what is wrong is named with its place', () => {
     else expect(faultOf('mihomo', body)).toMatch(message)
   })
 
-  const singbox = (more: object, outbounds: unknown[] = []) =>
-    JSON.stringify({
-      outbounds: ['$proxies', { type: 'selector', tag: 'P', outbounds: ['$names'] }, ...outbounds],
-      ...more,
-    })
   test.each([
     ['{"log": {},}', "the template can't be read at line 1, column 12: this is no JSON"],
     [
@@ -180,87 +163,27 @@ describe('what is wrong is named with its place', () => {
     if (typeof message === 'string') expect(faultOf('singbox', body)).toBe(message)
     else expect(faultOf('singbox', body)).toMatch(message)
   })
+})
 
-  const beyond = (where: string) => `${where} can't be in a template: it reaches beyond the list`
-  test.each([
-    ['external-controller: 127.0.0.1:9090', 'external-controller'],
-    ['external-ui: /', 'external-ui'],
-    ['listeners: []', 'listeners'],
-    ['tunnels: []', 'tunnels'],
-    ['proxy-providers: {}', 'proxy-providers'],
-    ['ntp: {write-to-system: true}', 'ntp'],
-    ['allow-lan: true', 'allow-lan'],
-    ['allow-lan: "false"', 'allow-lan'],
-    ['bind-address: "*"', 'bind-address'],
-    ['dns: {listen: "0.0.0.0:53"}', 'dns.listen'],
-    ['dns: {listen: ":53"}', 'dns.listen'],
-    ['dns: {listen: "127.0.0.1.evil.test:53"}', 'dns.listen'],
-    ['rule-providers: {x: {type: http, path: ../../.bashrc}}', 'rule-providers.x.path'],
-    ['rule-providers: {x: {type: file}}', 'rule-providers.x.type'],
-    ['rule-providers: {x: {type: http, Path: config.yaml}}', 'rule-providers.x.Path'],
-    ['x-anchors: 1', 'x-anchors'],
-    ['__proto__: {a: 1}', '__proto__'],
-    ['"a b\\nc": 1', '"a b\\\\nc"'],
-  ])('Mihomo: %s', (more, where) => {
-    expect(faultOf('mihomo', mihomo(more))).toBe(beyond(where.replace('\\\\', '\\')))
-  })
-
-  test.each([
-    [{ log: { output: '/etc/passwd' } }, 'log.output'],
-    [{ services: [] }, 'services'],
-    [{ endpoints: [] }, 'endpoints'],
-    [{ ntp: { write_to_system: true } }, 'ntp'],
-    [{ certificate: {} }, 'certificate'],
-    [{ experimental: { v2ray_api: { listen: ':1' } } }, 'experimental.v2ray_api'],
-    [
-      { experimental: { clash_api: { external_controller: ':9090' } } },
-      'experimental.clash_api.external_controller',
-    ],
-    [
-      { experimental: { clash_api: { external_ui_download_url: 'https://x.test' } } },
-      'experimental.clash_api.external_ui_download_url',
-    ],
-    [{ experimental: { cache_file: { path: '/x' } } }, 'experimental.cache_file.path'],
-    [{ inbounds: [{ type: 'mixed', listen: '0.0.0.0' }] }, 'inbounds[0].type'],
-    [{ inbounds: [{ type: 'mixed' }] }, 'inbounds[0].type'],
-    [{ inbounds: [{ type: 'redirect', listen: '127.0.0.1' }] }, 'inbounds[0].type'],
-    [{ inbounds: { type: 'redirect' } }, 'inbounds.type'],
-    [{ inbounds: [{ Type: 'redirect' }] }, 'inbounds[0].Type'],
-    [{ log: { Output: '/x' } }, 'log.Output'],
-    [
-      { experimental: { clash_api: { External_controller: ':9090' } } },
-      'experimental.clash_api.External_controller',
-    ],
-    [{ inbounds: [{ type: 'tun', 'li\u017ften': '::' }] }, 'inbounds[0]."li\u017ften"'],
-    [{ route: { rule_set: [{ type: 'local', path: '/x' }] } }, 'route.rule_set[0].path'],
-    [{ dns: { servers: [{ type: 'hosts', path: ['/etc/x'] }] } }, 'dns.servers[0].path'],
-  ])('sing-box: %j', (more, where) => {
-    expect(faultOf('singbox', singbox(more))).toBe(beyond(where))
-  })
-
-  test.each([
-    [{ type: 'tor', tag: 't' }, 'outbounds[2].type'],
-    [{ type: 'tor2', tag: 't', executable_path: '/bin/sh' }, 'outbounds[2].executable_path'],
-    [{ type: 'ssh', tag: 't', private_key_path: '/x' }, 'outbounds[2].private_key_path'],
-    [
-      { type: 'http', tag: 't', tls: { certificate_path: '/x' } },
-      'outbounds[2].tls.certificate_path',
-    ],
-  ])('sing-box outbound: %j', (outbound, where) => {
-    expect(faultOf('singbox', singbox({}, [outbound]))).toBe(beyond(where))
-  })
-
-  test.each(['127.0.0.1:53', '127.1.2.3:1053', 'localhost:53', '[::1]:53', '127.0.0.1'])(
-    'an app may listen for itself: %s',
-    (listen) => {
-      expect(faultOf('mihomo', mihomo(`dns: {listen: "${listen}"}`))).toBe('none')
-    },
-  )
-
-  test.each(['include-all', 'include-all-proxies'])('Mihomo has entries by %s too', (key) => {
-    const body = `proxies: [$proxies]\nproxy-groups: [{name: P, type: select, ${key}: true}]\n`
-    expect(faultOf('mihomo', body)).toBe('none')
-  })
+test.each([
+  'MATCH,Proxy (auto)',
+  'DOMAIN-SUFFIX,page.test,Proxy (auto)',
+  ' ip-cidr , 10.0.0.0/8 , Proxy (auto) , no-resolve',
+  'IP-CIDR,10.0.0.0/8,Proxy (auto),src,no-resolve',
+  'AND,((NETWORK,UDP),(DST-PORT,443)),Proxy (auto)',
+  'DOMAIN-REGEX,^a{1,2}\\.(test|example)$,Proxy (auto)',
+  'SUB-RULE,(NETWORK,tcp),rest',
+])('a rule names its target as Mihomo reads it: %s', (rule) => {
+  const body = (target: string) =>
+    JSON.stringify({
+      proxies: ['$proxies'],
+      'proxy-groups': [{ name: 'Proxy (auto)', type: 'select', proxies: ['$names'] }],
+      'sub-rules': { rest: ['MATCH,DIRECT'] },
+      rules: [rule.replace('Proxy (auto)', target)],
+    })
+  expect(faultOf('mihomo', body('Proxy (auto)'))).toBe('none')
+  if (rule.includes('auto'))
+    expect(faultOf('mihomo', body('Proxy'))).toMatch(/^rules\[0\] .* names Proxy,/)
 })
 
 describe('a stranger’s text holds nobody up', () => {
@@ -270,6 +193,7 @@ describe('a stranger’s text holds nobody up', () => {
     .split('')
     .map((name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[i]}`).join(',')}]`)
   const bomb = `proxies: [$proxies]\nhosts:\n  a: &a [x]\n  ${levels.join('\n  ')}\n`
+  const sound = 'proxies: [$proxies]\nproxy-groups: [{name: P, type: select, proxies: [$names]}]\n'
   const keys = Array.from({ length: 4000 }, (_, i) => `k${i}: 1`)
   test.each([
     ['brackets', most('[')],
@@ -292,6 +216,18 @@ describe('a stranger’s text holds nobody up', () => {
     ['tags', most('!')],
     ['colons', most(':')],
     ['tabs', most('\t')],
+    ['parentheses', `rules: [&r "${'('.repeat(28_000)}"${', *r'.repeat(8)}]\n${sound}`],
+    [
+      'long texts at many places',
+      `hosts: {x: &s "${'x'.repeat(28_000)}", y: &l [${'*s,'.repeat(200)}], z: [${'*l,'.repeat(230)}]}\n${sound}`,
+    ],
+    [
+      'long keys at many places',
+      `hosts: {x: &m {${keys
+        .slice(0, 100)
+        .map((key) => 'k'.repeat(240) + key)
+        .join()}}, y: [${'*m,'.repeat(400)}]}\n${sound}`,
+    ],
   ])('%s', (_name, body) => {
     const start = performance.now()
     for (const format of FORMATS) {
@@ -300,10 +236,38 @@ describe('a stranger’s text holds nobody up', () => {
     expect(performance.now() - start).toBeLessThan(1500)
   })
 
+  test.each([
+    ['as many', 200, 'none'],
+    ['more', 201, /^the template is too large at proxy-groups\[200\]\.proxies\[0\]$/],
+  ])('places of names are counted, as all names are put in each: %s', (_name, places, fault) => {
+    const groups = Array.from({ length: places }, (_, i) => `{name: g${i}, proxies: *n}`)
+    const body = `proxies: [$proxies]\nproxy-groups: [{name: P, proxies: &n [$names]}, ${groups.slice(1).join()}]\n`
+    expect(faultOf('mihomo', body)).toMatch(fault)
+  })
+
+  test.each([
+    ['just so much', 7, 'none'],
+    ['more', 8, /^the template is too large at hosts\.b\[7\]$/],
+  ])('texts are counted where they are put: %s', (_name, places, fault) => {
+    const body = `hosts: {a: &a "${'x'.repeat(32_000)}", b: [${'*a,'.repeat(places)}]}\n${sound}`
+    expect(faultOf('mihomo', body)).toMatch(fault)
+  })
+
   test('what is named once and put at many places is counted there', () => {
     const body = `proxies: [$proxies]\nhosts:\n  a: &a [${'x,'.repeat(3000)}]\n  b: [${'*a,'.repeat(400)}]\n`
     expect(faultOf('mihomo', body)).toMatch(/^the template is too large at hosts\.b\[\d+\]\[\d+\]$/)
   })
+})
+
+test('whatever is thrown of a text that is kept is a fault of it, and remembered', () => {
+  // As one of another version would be.
+  const row = { format: 'later' as TemplateFormat, body: '{}' }
+  const first = keptTemplate(row)
+  expect(first).toEqual({ fault: expect.any(ApiError) })
+  expect((first as { fault: ApiError }).fault.message).toMatch(
+    /^Subpanel refuses the template: \w+/,
+  )
+  expect(keptTemplate({ ...row })).toBe(first)
 })
 
 test('a text that is kept is read once', () => {
@@ -311,6 +275,22 @@ test('a text that is kept is read once', () => {
   const first = keptTemplate(row)
   expect(keptTemplate({ ...row })).toBe(first)
   expect(keptTemplate({ ...row, body: `${MIHOMO_TEMPLATE}# more\n` })).not.toBe(first)
+})
+
+test('what a core reads for us needs no data of apps, however rules are spaced', () => {
+  const rules = ['GEOSITE ,cn,DIRECT', 'GEOIP , cn , DIRECT', 'src-geoip ,ru, DIRECT']
+  const logical = 'AND,((GEOSITE , cn),(IP-ASN ,1,no-resolve)),DIRECT'
+  const body = MIHOMO_TEMPLATE.replace(
+    'rules:\n',
+    `rules: ${JSON.stringify([...rules, logical])}\nx:`,
+  )
+  const text = readTemplate('mihomo', body.slice(0, body.indexOf('\nx:'))).sample()
+  expect(text.slice(text.indexOf('\nrules:'), text.indexOf('\ngeo-auto'))).toBe(`
+rules:
+  - "DOMAIN-SUFFIX,geosite.invalid,DIRECT"
+  - "IP-CIDR,192.0.2.0/24, DIRECT"
+  - "src-IP-CIDR,192.0.2.0/24, DIRECT"
+  - "AND,((DOMAIN-SUFFIX,geosite.invalid),(IP-CIDR,192.0.2.0/24,no-resolve)),DIRECT"`)
 })
 
 test('what a core reads for us needs no data of apps', () => {
