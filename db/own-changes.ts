@@ -11,14 +11,18 @@ import {
 } from './schema/index.ts'
 
 /** What gave a subscription days. */
-export type PaidDays = Pick<Payment, 'id' | 'amount' | 'currency' | 'days' | 'givenSeconds'>
+export type PaidDays = Pick<
+  Payment,
+  'id' | 'amount' | 'currency' | 'days' | 'givenSeconds' | 'quotaBytes' | 'quotaPeriod'
+>
 
 /** The payments that gave a subscription the days that it has, newest first: not those whose days were taken back. */
 export function* readPaidDays(
   q: Reading,
   { uuid, paymentId }: Pick<Subscription, 'uuid' | 'paymentId'>,
 ) {
-  const { id, amount, currency, days, givenSeconds, subscriptionUuid, status, kind } = payments
+  const { id, amount, currency, days, givenSeconds, quotaBytes, quotaPeriod } = payments
+  const { subscriptionUuid, status, kind } = payments
   const first = paymentId === null ? undefined : eq(id, paymentId)
   const gaveIt = and(
     eq(subscriptionUuid, uuid),
@@ -28,7 +32,7 @@ export function* readPaidDays(
   )
   const rows = yield* run(
     q
-      .select({ id, amount, currency, days, givenSeconds })
+      .select({ id, amount, currency, days, givenSeconds, quotaBytes, quotaPeriod })
       .from(payments)
       .where(gaveIt)
       .orderBy(desc(payments.paidAt), desc(payments.seq)),

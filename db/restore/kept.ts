@@ -47,7 +47,7 @@ export const KEEP = `
       WHERE o.tg_id = u.tg_id AND t.tg_id = u.tg_id);
   CREATE TEMP TABLE lost_buyers AS SELECT * FROM main.users WHERE tg_id IN (SELECT tg_id FROM temp.lost_payments)
     AND (tg_id NOT IN (SELECT tg_id FROM restored.users) OR tg_id IN (SELECT former FROM temp.renumbered));
-  CREATE TEMP TABLE lost_links AS SELECT * FROM main.user_tokens WHERE tg_id IN (SELECT tg_id FROM temp.lost_buyers);
+  CREATE TEMP TABLE lost_links AS SELECT * FROM main.user_tokens WHERE tg_id IN (SELECT tg_id FROM temp.lost_payments);
   CREATE TEMP TABLE own_shops AS SELECT * FROM main.former_credentials;
   CREATE TEMP TABLE lost_orphans AS SELECT * FROM main.orphan_payments AS o
     WHERE NOT EXISTS (SELECT 1 FROM restored.orphan_payments AS r
@@ -107,7 +107,8 @@ export function keepPayments(raw: Sqlite.Database, facts: RestoreFacts): number 
 
 /**
  * Whoever has bought or may be paying, and came after the backup, comes back with their links: what is given for their payment is theirs by
- * these, and a guest has nothing else. Not where the restored rows know their number, their Telegram id or their link as somebody's.
+ * these, and a guest has nothing else. Not where the restored rows know their number, their Telegram id or their link as somebody's. Whom the
+ * backup knows keep the links they have beside their present one: what a guest bought became theirs when they connected.
  */
 export function keepBuyers(raw: Sqlite.Database): void {
   const columns = namesOf(raw, 'users')
@@ -117,7 +118,8 @@ export function keepBuyers(raw: Sqlite.Database): void {
        AND NOT EXISTS (SELECT 1 FROM main.users AS o WHERE o.telegram_id IN (u.tg_id, u.telegram_id))
        AND token NOT IN (SELECT token FROM main.user_tokens);
      INSERT OR IGNORE INTO main.user_tokens SELECT * FROM temp.lost_links
-       WHERE tg_id IN (SELECT u.tg_id FROM temp.lost_buyers AS l JOIN main.users AS u ON u.tg_id = l.tg_id AND u.token = l.token)
+       WHERE tg_id IN (SELECT tg_id FROM main.users AS u
+         WHERE NOT EXISTS (SELECT 1 FROM temp.lost_buyers AS l WHERE l.tg_id = u.tg_id AND l.token <> u.token))
        AND token NOT IN (SELECT token FROM main.users)`,
   )
 }

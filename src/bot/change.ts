@@ -60,6 +60,7 @@ async function unlessRefused<T>(v: BotRequest, work: () => Promise<T>): Promise<
     if (!(error instanceof ApiError)) throw error
     if (error.status === 429) await say(v, v.t.changeWait(hoursToWait(error)))
     else if (error.code === 'too-little-left') await say(v, v.t.tooLittleLeft)
+    else if (error.code === 'another-offer') await say(v, v.t.anotherOffer)
     else await showStale(v)
     return undefined
   }
@@ -119,13 +120,14 @@ export const plan: Work = async (v, [id = '', short, shown]) => {
   const chosen = findByShort(v.memory.catalogue().plans.values(), short)
   if (!chosen) return showStale(v)
   const { uuid } = own.row
-  const to = await unlessRefused(v, () => previewPlan(v.s, v.user, uuid, chosen.code))
+  const to = await unlessRefused(v, () => previewPlan(v.s, v.user, uuid, { plan: chosen.code }))
   if (!to) return
   const text = becomes(v, own, to)
   if (shown !== String(to.days)) {
     const rows: Button[] = [[t.changeDo, tapData('p', id, short, to.days)], backTo(v, id)]
     return show(v, t.planAsk(text), column(rows))
   }
-  const work = () => changeToPlan(v.s, BOT_ACTOR, v.user, uuid, chosen.code)
+  const wanted = { plan: chosen.code, days: to.days }
+  const work = () => changeToPlan(v.s, BOT_ACTOR, v.user, uuid, wanted)
   if (await unlessRefused(v, work)) await show(v, t.planDone(text), column([backTo(v, id)]))
 }

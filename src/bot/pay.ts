@@ -19,10 +19,10 @@ import { findOwn } from './subscriptions.ts'
 /** Between two questions of a user about their payments. */
 const CHECK_EVERY_MS = 5 * SECOND_MS
 
-/** What to say of a refusal. */
 /** Why a subscription can't use more traffic. */
 const UNUSABLE = new Set<ApiError['code']>(['no-quota', 'subscription-expired'])
 
+/** What to say of a refusal. */
 function refusalText(v: BotRequest, { status, code, headers }: ApiError): string {
   const { t } = v
   if (status === 429) {

@@ -159,6 +159,7 @@ Paste it into an app, or open it in a browser and follow the steps. Whoever has 
   changePlan: '🔀 Change plan',
   changeDo: 'Yes, change',
   changeWait: (hours: number) => `This was changed not long ago. The next time in ${hours} h.`,
+  anotherOffer: 'The offer is another one by now. Tap again to see it.',
   tooLittleLeft:
     'Too little is left for a day of that plan. Renew your subscription instead, by that plan if you like.',
   serverChoose: (node: string) => html`🔁 <b>Choose another server</b>
@@ -363,6 +364,7 @@ ${ru.state[state]}, ${term ?? `до ${until}${state === 'expired' ? '' : `, ${le
   changePlan: '🔀 Сменить тариф',
   changeDo: 'Да, сменить',
   changeWait: (hours) => `Это меняли совсем недавно. В следующий раз — через ${hours} ч.`,
+  anotherOffer: 'Предложение уже другое. Нажмите ещё раз, чтобы увидеть его.',
   tooLittleLeft:
     'Оставшегося не хватает и на день этого тарифа. Вместо смены продлите подписку, можно и по этому тарифу.',
   serverChoose: (node) => html`🔁 <b>Выберите другой сервер</b>

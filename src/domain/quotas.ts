@@ -74,6 +74,13 @@ export const allowanceOf = ({ quotaBytes, extraBytes }: Pick<Quota, 'quotaBytes'
 export const leftOf = (quota: Pick<Quota, 'quotaBytes' | 'extraBytes' | 'usedBytes'>): number =>
   Math.max(0, allowanceOf(quota) - quota.usedBytes)
 
+/** What is left of the quota itself, without what was bought beside it; null: there is none. */
+export const ownLeftOf = ({
+  quotaBytes,
+  usedBytes,
+}: Pick<Quota, 'quotaBytes' | 'usedBytes'>): number | null =>
+  quotaBytes === null ? null : Math.max(0, quotaBytes - usedBytes)
+
 /** The shares of the allowance of which owners are told, in %. */
 export const NOTICES = [80, 95, 100] as const
 export type Notice = (typeof NOTICES)[number]
@@ -208,6 +215,20 @@ export function edited(quota: Quota, edition: QuotaEdition, moment: Moment): Quo
     return settled({ ...begun(next, moment), extraBytes: next.extraBytes }, moment.at)
   }
   return next.quotaPeriod === quota.quotaPeriod ? settled(next, moment.at) : rephased(next, moment)
+}
+
+/**
+ * What a change of plan makes of a quota, by what goes with its days. What was used stays used: of traffic for all days their number tells,
+ * what was used of a period is the same part of it.
+ */
+export function replaced(quota: Quota, sold: SoldQuota, moment: Moment): Quota {
+  if (sold.quotaBytes === null) return unlimited(extraLeft(quota))
+  if (quota.quotaBytes === null || sold.quotaPeriod !== 'none') return edited(quota, sold, moment)
+  const part = quota.quotaPeriod === 'none' ? 0 : Math.min(1, quota.usedBytes / quota.quotaBytes)
+  const extraBytes = extraLeft(quota)
+  const usedBytes = Math.ceil(sold.quotaBytes * part)
+  const next = { ...quota, ...sold, extraBytes, usedBytes, usedRest: 0 }
+  return settled(countedFrom(next, moment), moment.at)
 }
 
 /** Nothing used in this period any more. */

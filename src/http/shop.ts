@@ -32,7 +32,7 @@ import { takesTraffic } from '#src/domain/traffic-packs.ts'
 import { qrShape } from '#src/lib/qr-code.ts'
 import { subLink } from '#src/lib/sub-link.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { flag, plainText } from '#src/lib/values.ts'
+import { flag, plainText, wantedDays } from '#src/lib/values.ts'
 import { refusal } from '#src/refusals/index.ts'
 import { LANGS } from '#src/web/lang.ts'
 import { isCrossSite } from './auth.ts'
@@ -92,6 +92,7 @@ async function requireOwn(s: Http, user: User, id: string): Promise<string> {
 const change = v.object({
   node: v.optional(plainText(64)),
   plan: v.optional(plainText(64)),
+  days: v.optional(wantedDays),
   preview: v.optional(flag),
 })
 
@@ -101,14 +102,14 @@ async function changeOwn(
   actor: Actor,
   owner: User,
   uuid: string,
-  { node, plan, preview }: v.InferOutput<typeof change>,
+  { node, plan, days, preview }: v.InferOutput<typeof change>,
 ): Promise<Prospect> {
   if (node !== undefined && plan === undefined) {
     return preview ? previewServer(s, owner, uuid, node) : changeServer(s, actor, owner, uuid, node)
   }
   if (plan === undefined || node !== undefined) throw refusal('node-or-plan')
-  if (preview) return previewPlan(s, owner, uuid, plan)
-  const changed = await changeToPlan(s, actor, owner, uuid, plan)
+  if (preview) return previewPlan(s, owner, uuid, { plan, days })
+  const changed = await changeToPlan(s, actor, owner, uuid, { plan, days })
   return prospectOf(changed, changed.days)
 }
 

@@ -122,3 +122,6 @@ export const httpAddress = v.pipe(
   v.string(),
   v.check((text) => URL.canParse(text) && /^https?:/i.test(text), 'must be an http(s) address'),
 )
+
+/** So many days as somebody was shown: any that a date can say. */
+export const wantedDays = integer(1, 3_000_000)

@@ -34,6 +34,7 @@ export const OF_THE_PANEL = {
     'node-change-off': 'servers are not changed here',
     'has-node-group': 'subscription has several servers',
     'too-little-left': 'too little is left for a day of that plan: renew instead',
+    'another-offer': 'the offer is another one by now',
     'unknown-node': 'unknown node',
     'unknown-plan': 'unknown plan',
     'unknown-node-group': 'unknown node group',

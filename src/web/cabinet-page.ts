@@ -52,8 +52,24 @@ const quotaTexts = ({ quota }: Strings) => ({
   rolling: quota.rolling('{size}'),
 })
 
+/** Whether there is anything that subscriptions may be changed to. */
+const mayOffer = ({ changes }: CabinetPageInput): boolean => changes.servers || changes.plans
+
+const changeTexts = (t: Strings) => ({
+  title: t.changeTitle,
+  server: t.changeServer,
+  plan: t.changePlan,
+  free: t.changeFree,
+  line: t.changeLine,
+  later: t.changeLater,
+  none: t.changeNone,
+  tooLittle: t.changeTooLittle,
+  failed: t.changeFailed,
+  done: t.changed,
+})
+
 /** What the script says, by the names under which it asks for it. */
-const scriptTexts = (t: Strings, { guests, botUrl }: CabinetPageInput) => ({
+const scriptTexts = (t: Strings, input: CabinetPageInput) => ({
   unknown: t.cabinetUnknown,
   failed: t.cabinetFailed,
   until: t.cabinetUntil,
@@ -82,19 +98,10 @@ const scriptTexts = (t: Strings, { guests, botUrl }: CabinetPageInput) => ({
   refused: t.buyRefused,
   refusals: refusalTexts(t),
   tryLater: t.tryLater,
-  ...(guests && botUrl !== null ? { guestsLater: t.guestsLater } : undefined),
+  ...(input.guests && input.botUrl !== null ? { guestsLater: t.guestsLater } : undefined),
   stars: t.stars,
   renewLabel: t.renewOneLabel,
-  changeTitle: t.changeTitle,
-  changeServer: t.changeServer,
-  changePlan: t.changePlan,
-  changeFree: t.changeFree,
-  changeLine: t.changeLine,
-  changeLater: t.changeLater,
-  changeNone: t.changeNone,
-  changeTooLittle: t.changeTooLittle,
-  changeFailed: t.changeFailed,
-  changed: t.changed,
+  ...(mayOffer(input) && { change: changeTexts(t) }),
   seen: t.deviceSeen,
   unknownDevice: t.deviceUnknown,
   removeLabel: t.deviceRemoveLabel,
@@ -106,6 +113,7 @@ const scriptTexts = (t: Strings, { guests, botUrl }: CabinetPageInput) => ({
 })
 
 export type ScriptTexts = ReturnType<typeof scriptTexts>
+export type ChangeTexts = ReturnType<typeof changeTexts>
 
 export function cabinetPage(input: CabinetPageInput): string {
   const t = stringsOf(input.lang)
@@ -115,8 +123,8 @@ ${askCard(t, input)}
 <section class="card stack ask" id="state" hidden><h1>${t.cabinet}</h1><p class="note bad" id="state-text" role="alert"></p><div class="row"><button class="btn small" id="again" type="button">${icon('refresh')}${t.cabinetAgain}</button></div></section>
 <section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>
 <div id="account" hidden><div class="row section-head"><h1 id="owner" data-title="${t.cabinet}">${t.cabinet}</h1><a class="btn small" href="#">${t.cabinetOther}</a></div>
-<div class="cols"><div class="stack main">${subscriptionsCard(t)}${buyCard(t, input)}</div>${connectCard(t, input.guests)}${input.botUrl === null ? null : telegramCard(t)}${devicesCard(t)}</div></div>
-${removeDialog(t)}${changeDialog(t)}${flagSheet}</div>`
+<div class="cols"><div class="stack main">${subscriptionsCard(t, mayOffer(input))}${buyCard(t, input)}</div>${connectCard(t, input.guests)}${input.botUrl === null ? null : telegramCard(t)}${devicesCard(t)}</div></div>
+${removeDialog(t)}${mayOffer(input) && changeDialog(t)}${flagSheet}</div>`
   return page({
     ...input,
     title: t.cabinet,
@@ -133,9 +141,9 @@ function askCard(t: Strings, { botUrl, guests, scriptUrls }: CabinetPageInput): 
 ${scriptUrls ? html`<noscript>${without}</noscript>` : without}${guests && scriptUrls && buttonLink('#buy', 'card', t.buyAsGuest)}${buttonLink(botUrl, 'telegram', t.openBot)}</section>`
 }
 
-function subscriptionsCard(t: Strings): Markup {
-  return html`<section class="card stack"><h2>${t.cabinetSubscriptions}</h2><p class="note" id="change-note" role="status" hidden></p><ul class="rows" id="subscriptions"></ul><p class="muted" id="no-subscriptions" hidden></p>
-<template id="subscription-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><span class="row end-row"><span class="pill" data-state></span><button class="btn small" type="button" data-renew hidden>${t.renewOne}</button><button class="btn small" type="button" data-change hidden>${t.change}</button></span><span class="traffic" hidden><span class="muted" data-traffic></span><meter aria-hidden="true"></meter></span></li></template></section>`
+function subscriptionsCard(t: Strings, changes: boolean): Markup {
+  return html`<section class="card stack"><h2>${t.cabinetSubscriptions}</h2>${changes && html`<p class="note" id="change-note" role="status" hidden></p>`}<ul class="rows" id="subscriptions"></ul><p class="muted" id="no-subscriptions" hidden></p>
+<template id="subscription-row"><li><span><strong data-name></strong><span class="muted" data-detail></span></span><span class="row end-row"><span class="pill" data-state></span><button class="btn small" type="button" data-renew hidden>${t.renewOne}</button>${changes && html`<button class="btn small" type="button" data-change hidden>${t.change}</button>`}</span><span class="traffic" hidden><span class="muted" data-traffic></span><meter aria-hidden="true"></meter></span></li></template></section>`
 }
 
 /** A form that stays as it was filled in when a payment is refused. */

@@ -92,6 +92,33 @@ test('what is refused by then is said, and changes nothing', async () => {
   site.forgive('400')
 })
 
+test('other days than were said are not taken', async () => {
+  const before = rowsOf('many')
+  site.area.write("update plans set price = 100 where code = '3m'")
+  const page = await openAccount('many')
+  await page.getByRole('button', { name: 'Change Amsterdam' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('radio', { name: 'Plan: Many devices' }).check()
+  site.area.write("update plans set price = 200 where code = '3m'")
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+  await page.getByText('Nothing was changed: the offer is another one by now.').waitFor()
+  site.area.write("update plans set price = 1800 where code = '3m'")
+  expect(rowsOf('many')).toEqual(before)
+  site.forgive('400')
+})
+
+test('what is done is said to be, also where the account can not be read after it', async () => {
+  const page = await openAccount('many')
+  await page.getByRole('button', { name: 'Change Amsterdam' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('radio', { name: 'Server: Frankfurt' }).check()
+  await page.route('**/shop', (route) => route.fulfill({ status: 503, body: '{}' }))
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+  await page.getByText('Changed. Refresh the list in your apps').waitFor()
+  expect(rowsOf('many')).toContainEqual(expect.objectContaining({ node: 'fra' }))
+  site.forgive('503')
+})
+
 test('what is paused or ended has no button, nor has anything where nothing can be changed', async () => {
   for (const buyer of ['paused', 'ended'] as const) {
     const page = await openAccount(buyer)

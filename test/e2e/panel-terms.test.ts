@@ -147,6 +147,11 @@ test('the days of a subscription become those of another plan, as many as were s
   await dialog.getByLabel('New plan').selectOption('Big')
   await dialog.getByText(/^29 days · Basic → 14 days · Big, until /).waitFor()
   expect(await inspect(page, 'change-plan')).toEqual([])
+  // Other days than were said are not given: they are said anew.
+  await panel.admin('/plans/big', { price: 1200 }, 'PATCH')
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+  await page.getByText('The offer is another one by now').waitFor()
+  await dialog.getByText(/^29 days · Basic → 7 days · Big, until /).waitFor()
   await answer(page, 'Change')
   await toast(page, 'Big now, until')
   const after = (await cardOf(user)).subscriptions.find(({ uuid }) => uuid === given?.uuid)

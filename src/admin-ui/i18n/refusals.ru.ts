@@ -33,6 +33,7 @@ export const refusalsRu: Record<PanelCode, string> = {
   'has-node-group': 'У подписки несколько серверов',
   'too-little-left':
     'Оставшегося не хватает и на день этого тарифа: вместо смены продлите подписку',
+  'another-offer': 'Предложение уже другое: проверьте, сколько дней получится',
   'unknown-node': 'Выберите сервер: такого нет',
   'unknown-plan': 'Выберите тариф: такого нет',
   'unknown-subscription': 'Такой подписки нет',

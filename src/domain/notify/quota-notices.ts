@@ -1,6 +1,6 @@
 /** Owners and receivers of events hear how much traffic is left, in the transaction that counts or changes it. */
 import type { Query } from '#db/engine/database.ts'
-import { putQuota, type Quota } from '#db/quotas.ts'
+import { type Quota, quotaOf } from '#db/quotas.ts'
 import type { Subscription } from '#db/schema/index.ts'
 import { readSubscription } from '#db/subscriptions.ts'
 import { readUser } from '#db/users.ts'
@@ -37,16 +37,19 @@ export function* tellUsed(
     yield* emitTicked(tx, s, now, 'subscription.limited', subscriptionData(found, now))
 }
 
-/** Sets what became of a quota by anything but a reading, and tells where all is used up by that: of what has ended nobody hears. */
-export function* putChanged(
+/**
+ * Tells where all is used up by anything but a reading, as the last step of what changed a subscription: of what has ended by then nobody
+ * hears, nor of what was limited before.
+ */
+export function* tellLimited(
   tx: Query,
   s: Pick<Services, 'config'>,
   now: string,
-  row: Subscription,
-  quota: Quota,
+  before: Pick<Subscription, 'uuid' | 'limitedAt'>,
 ) {
-  yield* putQuota(tx, row.uuid, quota)
-  const isOver = row.heldAt === null && row.expiresAt <= now
-  if (row.limitedAt !== null || quota.limitedAt === null || isOver) return
-  yield* tellUsed(tx, s, now, { uuid: row.uuid, quota, notice: 100 })
+  const { uuid, limitedAt } = before
+  const row = (yield* readSubscription(tx, uuid))?.row
+  if (limitedAt !== null || !row || row.limitedAt === null) return
+  if (row.heldAt === null && row.expiresAt <= now) return
+  yield* tellUsed(tx, s, now, { uuid, quota: quotaOf(row), notice: 100 })
 }

@@ -8,6 +8,7 @@ import { moveExpiry, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
 import { stretchIn } from '#src/domain/delayed-start.ts'
+import { tellLimited } from '#src/domain/notify/quota-notices.ts'
 import { readSettings, type Settings } from '#src/domain/settings.ts'
 import { regroupIn } from '#src/domain/subscriptions/expiry.ts'
 import { revokeIn } from '#src/domain/subscriptions/subscriptions.ts'
@@ -84,7 +85,7 @@ function* takeBack(
   payment: Payment,
   given: Subscription,
 ): Generator<unknown, NodeClient[], unknown> {
-  const { actor, at } = by
+  const { s, actor, at } = by
   const now = formatTimestamp(at)
   const { id, tgId, days, renewsUuid, givenSeconds } = payment
   const { uuid, active, expiresAt, heldAt, createdAt, paymentId } = given
@@ -103,9 +104,10 @@ function* takeBack(
   })
   yield* stretchIn(tx, given, at, -days)
   // What another plan has taken the place of is this payment's no more.
-  if (givenSeconds === null) yield* takeBackQuota(tx, by, payment, given)
+  if (givenSeconds === null) yield* takeBackQuota(tx, at, payment, given)
   const losesGroup = givenSeconds === null && (yield* isGroupOf(tx, payment, given))
   yield* moveExpiry(tx, uuid, formatTimestamp(new Date(Math.max(shortened, earliest))))
+  yield* tellLimited(tx, s, now, given)
   return losesGroup ? yield* regroupIn(tx, actor, at, given, null) : [given]
 }
 

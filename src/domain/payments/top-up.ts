@@ -7,7 +7,7 @@ import { type ListedSubscription, readSubscription } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
 import type { Message } from '#src/domain/notify/messages.ts'
-import { putChanged } from '#src/domain/notify/quota-notices.ts'
+import { tellLimited } from '#src/domain/notify/quota-notices.ts'
 import { leftOf, lessened, refillOf, withExtra } from '#src/domain/quotas.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { Services } from '#src/services.ts'
@@ -61,7 +61,8 @@ export function* takeBackTraffic(
   const taken = Math.min(extraBytes ?? 0, given.extraBytes)
   if (!given.active || taken === 0) return undefined
   const quota = withExtra(quotaOf(given), -taken, at)
-  yield* putChanged(tx, s, formatTimestamp(at), given, quota)
+  yield* putQuota(tx, given.uuid, quota)
+  yield* tellLimited(tx, s, formatTimestamp(at), given)
   yield* audit(tx, actor, formatTimestamp(at), {
     action: 'subscription.take-traffic',
     object: given.uuid,
@@ -73,13 +74,11 @@ export function* takeBackTraffic(
 /** Takes back what a payment added to a quota without periods; one that it set in place of another stays. */
 export function* takeBackQuota(
   tx: Query,
-  { s, at }: { s: Pick<Services, 'config'>; at: Date },
-  payment: Payment,
+  at: Date,
+  { quotaBytes, quotaPeriod }: Payment,
   given: Subscription,
 ) {
-  const { quotaBytes, quotaPeriod } = payment
   if (quotaBytes === null || quotaPeriod !== 'none' || given.quotaPeriod !== 'none') return
   if (given.quotaBytes === null || given.quotaBytes <= quotaBytes) return
-  const quota = lessened(quotaOf(given), quotaBytes, at)
-  yield* putChanged(tx, s, formatTimestamp(at), given, quota)
+  yield* putQuota(tx, given.uuid, lessened(quotaOf(given), quotaBytes, at))
 }

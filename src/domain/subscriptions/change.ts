@@ -5,7 +5,7 @@ import { keptNodes, readNode } from '#db/nodes.ts'
 import { noteNodeChange, putPlanDays, readPaidDays, readPricedPlans } from '#db/own-changes.ts'
 import { updatePayment } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
-import { quotaOf } from '#db/quotas.ts'
+import { putQuota, quotaOf } from '#db/quotas.ts'
 import type { Node, Plan, Subscription, User } from '#db/schema/index.ts'
 import {
   type ListedSubscription,
@@ -15,8 +15,8 @@ import {
 } from '#db/subscriptions.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { isWaiting } from '#src/domain/delayed-start.ts'
-import { putChanged } from '#src/domain/notify/quota-notices.ts'
-import { edited, momentOf, quotaOfPlan } from '#src/domain/quotas.ts'
+import { tellLimited } from '#src/domain/notify/quota-notices.ts'
+import { momentOf, ownLeftOf, quotaOfPlan, replaced } from '#src/domain/quotas.ts'
 import { readSettings, readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { ApiError, tooMany } from '#src/lib/errors.ts'
 import {
@@ -197,7 +197,9 @@ function* readTerms(q: Reading, s: Reads, row: Subscription, at: Date): Steps<Te
   if (!plan) throw refusal('own-plan-not-for-sale')
   const { currency } = s.config
   const paid = yield* readPaidDays(q, row)
-  const own = { plan, seconds: secondsLeft(row, at), paid, dayWorth: row.dayWorth, currency }
+  const { dayWorth, quotaPeriod } = row
+  const traffic = quotaPeriod === 'none' ? ownLeftOf(row) : null
+  const own = { plan, seconds: secondsLeft(row, at), paid, dayWorth, currency, traffic }
   return { own, sold }
 }
 
@@ -240,29 +242,37 @@ function* conversionTo(
 ): Steps<Conversion> {
   const plan = yield* readSold(q, sold, code, row.plan)
   const home = yield* readHome(q, row, plan)
-  const { days, worth } = converted(own, plan, sold)
+  const { days, worth, bytes } = converted(own, plan, sold)
   if (days === 0) throw refusal('too-little-left')
   const end = addDays(at, days)
   if (!(end < parseTimestamp(ENDLESS))) throw fieldRefusal('expires_at', 'too-late')
-  return { days, worth, expiresAt: formatTimestamp(end), planLabel: plan.label, plan, home }
+  const expiresAt = formatTimestamp(end)
+  return { days, worth, bytes, expiresAt, planLabel: plan.label, plan, home }
 }
 
 /** What a subscription becomes by another plan. Throws 404, 400, 429. */
-function* readConversion(q: Reading, s: Reads, { uuid, changer, code, at }: PlanOrder) {
+function* readConversion(q: Reading, s: Reads, { uuid, changer, wanted, at }: PlanOrder) {
   const found = yield* readOwn(q, uuid, changer)
   if (changer !== 'admin' && !(yield* readSettingsIn(q, s)).flag('PAYMENTS_ENABLED')) {
     throw refusal('payments-off')
   }
   const terms = yield* readTerms(q, s, found.row, at)
-  const conversion = yield* conversionTo(q, found.row, terms, code, at)
+  const conversion = yield* conversionTo(q, found.row, terms, wanted.plan, at)
   requireTurn(nextAt(found.row.planChangedAt, PLAN_EVERY_MS, at), at)
+  if ((wanted.days ?? conversion.days) !== conversion.days) throw refusal('another-offer')
   return { found, own: terms.own, conversion }
+}
+
+/** The plan whose days are wanted, by its code, and how many of them, as they were shown; undefined: as many as there are. */
+export interface WantedPlan {
+  plan: string
+  days?: number | undefined
 }
 
 interface PlanOrder {
   uuid: string
   changer: Changer
-  code: string
+  wanted: WantedPlan
   at: Date
 }
 
@@ -278,7 +288,7 @@ function* convertIn(
   }: { found: ListedSubscription; own: Days; conversion: Conversion },
   at: Date,
 ) {
-  const { plan, home, days, worth, expiresAt } = conversion
+  const { plan, home, days, worth, bytes, expiresAt } = conversion
   const { uuid } = row
   const now = formatTimestamp(at)
   if (home.code !== row.node) yield* moveHomes(tx, [uuid], home.code)
@@ -290,8 +300,11 @@ function* convertIn(
     planChangedAt: now,
     dayWorth: dayWorthOf(worth),
   })
-  const quota = edited(quotaOf(row), quotaOfPlan(plan), { ...momentOf(s), at })
-  yield* putChanged(tx, s, now, row, quota)
+  const listed = quotaOfPlan(plan)
+  const sold = { ...listed, quotaBytes: bytes ?? listed.quotaBytes }
+  const quota = replaced(quotaOf(row), sold, { ...momentOf(s), at })
+  yield* putQuota(tx, uuid, quota)
+  yield* tellLimited(tx, s, now, row)
   for (const payment of own.paid) {
     yield* updatePayment(tx, payment.id, { givenSeconds: givenAfter(payment, own.seconds, days) })
   }
@@ -310,17 +323,17 @@ export interface ConvertedSubscription extends ListedSubscription {
 /**
  * Gives a subscription the days of another plan that its own are worth, with that plan's servers and quota; what it has used stays used.
  * The same client, on its home where the plan has that. Throws 404, 429 for a second time within 24 hours, or 400 where it does not run, has
- * no end or has not begun, one of both plans is not sold, or less than a day would be left.
+ * no end or has not begun, one of both plans is not sold, less than a day would be left, or it is another number of days than is wanted.
  */
 export async function changeToPlan(
   s: Deps,
   actor: Actor,
   changer: Changer,
   uuid: string,
-  code: string,
+  wanted: WantedPlan,
 ): Promise<ConvertedSubscription> {
   const at = s.clock.now()
-  const order = { uuid, changer, code, at }
+  const order = { uuid, changer, wanted, at }
   return changePlaced(
     s,
     function* (tx) {
@@ -338,10 +351,10 @@ export async function changeToPlan(
 }
 
 /** What a change of plan would lead to. Throws as `changeToPlan` does. */
-export function previewPlan(s: Reads, changer: Changer, uuid: string, code: string) {
+export function previewPlan(s: Reads, changer: Changer, uuid: string, wanted: WantedPlan) {
   const at = s.clock.now()
   return s.db.read(function* (q): Steps<Prospect> {
-    return (yield* readConversion(q, s, { uuid, changer, code, at })).conversion
+    return (yield* readConversion(q, s, { uuid, changer, wanted, at })).conversion
   })
 }
 

@@ -1,6 +1,6 @@
 /** A subscription changed by an admin: how long it lasts, by days or to a time, on which node, and with which group. */
 
-import type { Query, Reading, TxBody } from '#db/engine/database.ts'
+import type { Query, ReadBody, Reading, TxBody } from '#db/engine/database.ts'
 import { readNodesOf } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
 import { putQuota, type Quota, quotaOf } from '#db/quotas.ts'
@@ -16,7 +16,7 @@ import {
 import { type Actor, audit } from '#src/domain/audit.ts'
 import type { NodeClient } from '#src/domain/customers/users.ts'
 import { countsFrom, isWaiting, stretchIn } from '#src/domain/delayed-start.ts'
-import { putChanged } from '#src/domain/notify/quota-notices.ts'
+import { tellLimited } from '#src/domain/notify/quota-notices.ts'
 import {
   countedFrom,
   edited,
@@ -92,7 +92,7 @@ interface Edition {
 }
 
 /** Throws 400 for a home or a group that there is not, or that can't be together. */
-function* checkPlace(tx: Query, row: Subscription, { node, nodeGroup }: Edition) {
+function* checkPlace(tx: Reading, row: Subscription, { node, nodeGroup }: Edition) {
   const home = yield* readNode(tx, node ?? row.node)
   if (node !== undefined && !home) throw refusal('unknown-node')
   const group = nodeGroup === undefined ? row.nodeGroup : nodeGroup
@@ -105,7 +105,7 @@ const changed = <T>(value: T | undefined, present: T): T | undefined =>
   value === present ? undefined : value
 
 /** What of an edition is another value than the present one. Throws 400 for what the subscription can't have. */
-function* changesOf(tx: Query, row: Subscription, edition: Edition) {
+function* changesOf(tx: Reading, row: Subscription, edition: Edition) {
   const changes = omitUndefined({
     expiresAt: changed(edition.expiresAt, row.expiresAt),
     node: changed(edition.node, row.node),
@@ -162,8 +162,9 @@ function* editIn(
   const { expiresAt, node, nodeGroup } = yield* changesOf(tx, found.row, edition)
   if (node !== undefined) yield* moveHomes(tx, [uuid], node)
   if (nodeGroup !== undefined) yield* setGroup(tx, uuid, nodeGroup)
-  if (quota) yield* putChanged(tx, s, formatTimestamp(moment.at), found.row, quota)
+  if (quota) yield* putQuota(tx, uuid, quota)
   if (expiresAt !== undefined) yield* setEnd(tx, { ...found.row, ...quota }, expiresAt, moment)
+  if (quota) yield* tellLimited(tx, s, formatTimestamp(moment.at), found.row)
   const details = [
     ...(expiresAt === undefined ? [] : [`expires_at=${expiresAt}`]),
     ...(node === undefined ? [] : [`node=${node}`]),
@@ -216,7 +217,7 @@ export function* nodesLeft(
   return left.map(({ code }) => code)
 }
 
-function* readKnown(tx: Query, uuid: string) {
+function* readKnown(tx: Reading, uuid: string) {
   const found = yield* readSubscription(tx, uuid)
   if (!found) throw refusal('subscription-not-found')
   return found
@@ -234,11 +235,11 @@ interface Changed<T> {
  */
 export async function changePlaced<T extends ListedSubscription>(
   s: Deps,
-  readLeft: TxBody<string[]> | null,
+  readLeft: ReadBody<string[]> | null,
   change: TxBody<Changed<T>>,
 ): Promise<T> {
   const startedMs = s.clock.monotonicMs()
-  if (readLeft) await readBeforeMove(s, await s.db.tx(readLeft))
+  if (readLeft) await readBeforeMove(s, await s.db.read(readLeft))
   const { found, next } = await s.db.tx(change)
   if (next === found) return next
   s.nudge('messages')
@@ -262,9 +263,9 @@ export async function editSubscription(
 ): Promise<ListedSubscription> {
   const moment = momentOf(s)
   const mayMove = edition.node !== undefined || edition.nodeGroup !== undefined
-  const readLeft = function* (tx: Query) {
-    const { row } = yield* readKnown(tx, uuid)
-    return yield* nodesLeft(tx, row, yield* changesOf(tx, row, edition))
+  const readLeft = function* (q: Reading) {
+    const { row } = yield* readKnown(q, uuid)
+    return yield* nodesLeft(q, row, yield* changesOf(q, row, edition))
   }
   return changePlaced(s, mayMove ? readLeft : null, function* (tx) {
     const found = yield* readKnown(tx, uuid)

@@ -23,7 +23,7 @@ import {
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { GB } from '#src/lib/sizes.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
-import { flag, integer, plainText, timestamp, timestampText } from '#src/lib/values.ts'
+import { flag, integer, plainText, timestamp, timestampText, wantedDays } from '#src/lib/values.ts'
 import { paged } from '../answers.ts'
 import { whileHeard } from '../context.ts'
 import { adminOperations, operation } from '../operation.ts'
@@ -61,7 +61,11 @@ const listing = v.object({
 
 const extension = v.object({ days: integer(1, 3650) })
 
-const change = v.object({ plan: plainText(64), preview: v.optional(flag) })
+const change = v.object({
+  plan: plainText(64),
+  days: v.optional(wantedDays),
+  preview: v.optional(flag),
+})
 
 const edition = v.object({
   expires_at: v.optional(timestamp),
@@ -173,9 +177,9 @@ export const subscriptionOperations = adminOperations('Subscriptions', [
       refusals: [429],
     },
     async ({ s, actor, params, body }) => {
-      const { plan, preview } = await body()
-      if (preview) return prospectView(await previewPlan(s, 'admin', params.uuid, plan))
-      const changed = await changeToPlan(s, actor, 'admin', params.uuid, plan)
+      const { preview, ...wanted } = await body()
+      if (preview) return prospectView(await previewPlan(s, 'admin', params.uuid, wanted))
+      const changed = await changeToPlan(s, actor, 'admin', params.uuid, wanted)
       return subscriptionView(changed, s.clock.now(), groupLabels(s)(changed.row))
     },
   ),

@@ -34,7 +34,7 @@ function render(account: CabinetAnswer): void {
   const guest = find('guest-note')
   if (guest) guest.hidden = !own.shop.guest
   note('device-note', '')
-  note('change-note', '')
+  if (find('change-note')) note('change-note', '')
   note('buy-fault', '')
   showShop()
   showDevices()

@@ -1,5 +1,6 @@
 /** What a restore makes of payments, and how they come right by themselves. */
 import { expect, test } from 'vitest'
+import { connectTelegram, createConnectLink } from '#src/domain/customers/linking.ts'
 import { reconcilePayments } from '#src/domain/payments/reconcile.ts'
 import { upload } from '#test/support/archives/archives.ts'
 import { archiveOf, logInTo, restoreInto } from '#test/support/calls/restores.ts'
@@ -238,6 +239,32 @@ test('who has bought after the backup keeps their link', async () => {
     { tg_id: -2 },
     { tg_id: -1 },
   ])
+  expect(w.faults()).toEqual([])
+  w.close()
+})
+
+test('what a guest bought stays theirs by their link when they have connected to a customer of the backup', async () => {
+  const { gateways, a } = createFakeGateways()
+  const environment = { ...SHOP_ENVIRONMENT, GUEST_SALES: 'true' }
+  const w = await createFileWorld({ gateways, environment })
+  addUser(w, 1)
+  const archive = (await w.admin('/admin/api/backup')).bytes
+  const { token } = (await w.call('/api/guest', { method: 'POST' })).json
+  const body = { node: 'de1', plan: '1m', provider: 'provider_a' }
+  const { id } = (await w.call(`/api/cabinet/${token}/payments`, { body })).json
+  a.pay(a.externalIdOf(id))
+  await w.admin(`/admin/api/payments/${id}/check`, { body: {} })
+  await w.s.background.idle()
+  const code = (await createConnectLink(w.s, token))?.split('link_')[1] as string
+  const contact = { tgId: 1, username: null, lang: 'en' } as const
+  await connectTelegram(w.s, { admin: null, ip: 'bot' }, code, contact as never)
+  const read = () => w.call(`/api/cabinet/${token}/shop`)
+  expect((await read()).json.subscriptions).toHaveLength(1)
+  await restoreInto(w, archive)
+  await reconcilePayments(w.s)
+  const { status, json } = await read()
+  expect([status, json.subscriptions]).toMatchObject([200, [{ plan_label: expect.any(String) }]])
+  expect(w.rows('select tg_id from subscriptions')).toEqual([{ tg_id: 1 }])
   expect(w.faults()).toEqual([])
   w.close()
 })

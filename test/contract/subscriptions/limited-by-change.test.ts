@@ -82,6 +82,28 @@ test('a refund of a renewal that brought traffic says so', async () => {
   expect(told()).toMatchObject([{ subscription: renews, used: 100 }])
 })
 
+test('a refund that ends a subscription does not say so', async () => {
+  shop.w.change("update plans set quota_gb = 10 where code = '1m'")
+  const renews = shop.limited({ expires_at: inSeconds(shop.w, DAY) })
+  const { id } = await shop.buy({ renews })
+  await shop.api(`payments/${id}/grant`, {})
+  shop.w.clock.advance(3 * DAY * 1000)
+  await shop.api(`payments/${id}/refunded`, { revoke: true })
+  expect(shop.quota(renews)).toMatchObject({ limited_at: expect.any(String) })
+  expect([...told(), ...limited()]).toEqual([])
+})
+
+test('an edit that also ends one does not say so, one that brings it back does', async () => {
+  const uuid = shop.limited({ ...OPEN, quota_bytes: 20 * GB })
+  await patch(uuid, { quota_gb: 10, expires_at: inSeconds(shop.w, -60) })
+  expect(shop.quota(uuid)).toMatchObject({ limited_at: expect.any(String) })
+  expect([...told(), ...limited()]).toEqual([])
+  await patch(uuid, { quota_gb: 20 })
+  await patch(uuid, { quota_gb: 10, expires_at: inSeconds(shop.w, DAY) })
+  expect(told()).toMatchObject([{ subscription: uuid, used: 100 }])
+  expect(limited()).toHaveLength(1)
+})
+
 test('of what has ended nobody hears', async () => {
   const uuid = shop.limited({ ...OPEN, quota_bytes: 20 * GB, expires_at: inSeconds(shop.w, -DAY) })
   await patch(uuid, { quota_gb: 10 })

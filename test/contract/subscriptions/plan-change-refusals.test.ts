@@ -153,6 +153,7 @@ test('bodies that say nothing of use, and paths of nobody', async () => {
     [{}, 'give either the node or the plan'],
     [{ node: 'nl1', plan: '3m' }, 'give either the node or the plan'],
     [{ plan: 7 }, /^plan /],
+    [{ plan: '3m', days: 0 }, /^days /],
     [{ plan: '3m', preview: 'yes' }, 'preview must be true or false'],
     [{ plan: 'x'.repeat(65) }, /^plan /],
   ]

@@ -57,6 +57,26 @@ describe('days of one server become days of all', () => {
     expect(auditOf(w).at(-1)).toBe('subscription.change')
   })
 
+  test('of which there are other days than were shown is refused, as a change and as a preview', async () => {
+    const uuid = await shop.basic()
+    const shown = {
+      plan: '3m',
+      days: (await shop.change(uuid, { plan: '3m', preview: true })).json.days,
+    }
+    expect(shown.days).toBe(15)
+    await shop.setPlan('3m', { price: 3600 })
+    const before = w.dump()
+    for (const ask of [shop.change, admin]) {
+      for (const more of [{}, { preview: true }]) {
+        const { status, json } = await ask(uuid, { ...shown, ...more })
+        expect([status, json]).toEqual([400, { error: 'the offer is another one by now' }])
+      }
+    }
+    expect(w.dump()).toBe(before)
+    expect((await admin(uuid, { plan: '3m', days: 7, preview: true })).json.days).toBe(7)
+    expect((await shop.change(uuid, { plan: '3m', days: 7 })).json.days).toBe(7)
+  })
+
   test('an admin may also while nothing is sold', async () => {
     const uuid = await shop.basic()
     await shop.api('payments/plan-settings', { payments_enabled: false })
@@ -213,85 +233,6 @@ describe('what a day is worth', () => {
   })
 })
 
-describe('what goes with a plan', () => {
-  const quotaOf = (uuid: string) => {
-    const { quota_bytes, quota_period, used_bytes, extra_bytes, limited_at, resets_at } =
-      shop.all(uuid)
-    return { quota_bytes, quota_period, used_bytes, extra_bytes, limited_at, resets_at }
-  }
-  const used = (more = {}) =>
-    shop.basic({
-      ...{ quota_bytes: 10 * GB, quota_period: 'month', used_bytes: 10 * GB, extra_bytes: GB },
-      ...{ resets_at: '2026-04-01T00:00:00', ...more },
-    })
-
-  test('is its quota; what was used of the period and bought beside it stays', async () => {
-    await shop.setPlan('3m', { quota_gb: 20, quota_period: 'month' })
-    const uuid = await used()
-    expect((await shop.change(uuid, { plan: '3m' })).status).toBe(200)
-    expect(quotaOf(uuid)).toEqual({
-      ...{ quota_bytes: 20 * GB, quota_period: 'month', used_bytes: 10 * GB, extra_bytes: GB },
-      ...{ limited_at: null, resets_at: '2026-04-01T00:00:00' },
-    })
-  })
-
-  test('lets a limited one run again by a larger quota, and limits one that has used more than a smaller', async () => {
-    await shop.setPlan('3m', { quota_gb: 20, quota_period: 'month' })
-    const limited = await used({
-      limited_at: '2026-03-01T11:00:00',
-      used_bytes: 11 * GB,
-      quota_notice: 100,
-    })
-    expect(shop.holders(limited)).toEqual([])
-    await shop.change(limited, { plan: '3m' })
-    expect(quotaOf(limited).limited_at).toBeNull()
-    expect(shop.holders(limited)).toEqual(['de1', 'nl1', 'us1'])
-    await shop.setPlan('3m', { quota_gb: 5 })
-    const free = await used()
-    await shop.change(free, { plan: '3m' })
-    expect(quotaOf(free)).toMatchObject({ used_bytes: 10 * GB, quota_bytes: 5 * GB })
-    expect(quotaOf(free).limited_at).not.toBeNull()
-    expect(shop.holders(free)).toEqual([])
-  })
-
-  test('begins with nothing used where nothing was counted, and counts nothing without a quota', async () => {
-    await shop.setPlan('3m', { quota_gb: 20, quota_period: 'rolling' })
-    const counted = await shop.basic()
-    await shop.change(counted, { plan: '3m' })
-    expect(quotaOf(counted)).toMatchObject({
-      quota_bytes: 20 * GB,
-      used_bytes: 0,
-      resets_at: '2026-04-01T12:00:00',
-    })
-    const uncounted = await shop.basic({
-      plan: '3m',
-      node_group: 'all',
-      quota_bytes: 5,
-      used_bytes: 5,
-      limited_at: '2026-03-01T11:00:00',
-      quota_notice: 100,
-    })
-    await shop.change(uncounted, { plan: '1m' })
-    expect(quotaOf(uncounted)).toMatchObject({ quota_bytes: null, used_bytes: 0, limited_at: null })
-    expect(shop.holders(uncounted)).toEqual(['de1'])
-  })
-
-  test('is the number of devices, which is the plan’s now', async () => {
-    await shop.api('hwid-settings', { enabled: true, fallback_limit: 3 })
-    await shop.setPlan('3m', { hwid_limit: 7 })
-    const uuid = await shop.basic()
-    await shop.change(uuid, { plan: '3m' })
-    const { devices } = (await w.call(`/api/cabinet/${shop.token}/shop`)).json
-    expect(devices.limit).toBe(7)
-  })
-
-  test('reminders of the new end that are past are not sent', async () => {
-    const uuid = await shop.basic({ expires_at: inSeconds(w, 5 * DAY) })
-    await shop.change(uuid, { plan: '3m' })
-    expect(shop.all(uuid)).toMatchObject({ reminded: 1, expires_at: inSeconds(w, 2 * DAY) })
-  })
-})
-
 describe('payments', () => {
   test('a renewal that was ordered before lengthens what there is, or is a subscription of its own', async () => {
     const uuid = await shop.basic()
@@ -327,7 +268,9 @@ describe('payments', () => {
     for (let i = 0; i < 2; i++) await shop.api(`payments/${renewal.id}/refunded`, { revoke: true })
     // 30 of 60 days of one server are 15 of 30 of all; a second more, as what is left of one counts for the shop.
     expect(shop.all(uuid)).toMatchObject({
-      ...{ expires_at: inSeconds(w, 15 * DAY - 1), node_group: 'all', quota_bytes: 50 * GB },
+      ...{ expires_at: inSeconds(w, 15 * DAY - 1), node_group: 'all' },
+      // 50 GB are for 90 days; what 30 of them brought stays.
+      quota_bytes: Math.floor((50 * GB) / 3),
     })
     await shop.api(`payments/${first.id}/refunded`, { revoke: true })
     expect(shop.all(uuid).active).toBe(0)

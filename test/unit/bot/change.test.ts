@@ -154,6 +154,22 @@ describe('another plan', () => {
     expect(ada.buttons()).not.toContain(t.changePlan)
   })
 
+  test('whose days are others in the moment of the change is not taken', async () => {
+    await openCard()
+    await ada.tap(t.changePlan)
+    await ada.tap('All servers · 15 days')
+    const { db } = shop.w.s
+    const { tx } = db
+    db.tx = (body) => {
+      db.tx = tx
+      shop.w.change("update plans set price = 3600 where code = '3m'")
+      return tx.call(db, body) as never
+    }
+    await ada.tap(t.changeDo)
+    expect(ada.notice()).toBe(t.anotherOffer)
+    expect([row().plan, changes()]).toEqual(['1m', []])
+  })
+
   test('two taps at once change once', async () => {
     await openCard()
     await ada.tap(t.changePlan)

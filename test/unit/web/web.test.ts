@@ -248,6 +248,8 @@ describe('the scripts of the pages', () => {
     })
     expect(bare).not.toMatch(/<(?:no)?script/)
     expect(bare).toContain(stringsOf('en').cabinetNoScript)
+    // Where nothing is offered nothing is there to change by.
+    expect(bare).not.toMatch(/change|Change/)
   })
 
   test('are named by their content, and there are none before all are built', () => {

@@ -12,6 +12,7 @@ interface Parts {
   'buy-form': HTMLFormElement
   'buy-title': HTMLElement
   cabinet: HTMLElement
+  /** Only where there is something to change to, as all of its parts. */
   change: HTMLDialogElement
   'change-note': HTMLElement
   'change-text': HTMLElement

@@ -1,7 +1,7 @@
 /** The subscriptions of the account, each with a button that brings the shop to its renewal. */
 import { own, type Subscription } from './account.ts'
 import { showRenewal, showShop } from './buying.ts'
-import { askToChange, mayChange } from './change.ts'
+import { showChange } from './change.ts'
 import { plain, signOf } from './node-names.ts'
 import { byId, made, within } from './parts.ts'
 import { showTraffic } from './traffic.ts'
@@ -53,10 +53,7 @@ function subscriptionRow(subscription: Subscription): HTMLElement {
     byId('buy').scrollIntoView()
     byId('buy-title').focus({ preventScroll: true })
   })
-  const change = within(row, '[data-change]')
-  change.hidden = !mayChange(subscription)
-  change.setAttribute('aria-label', fill(texts.changeTitle, { name }))
-  change.addEventListener('click', () => void askToChange(subscription, name, showAgain))
+  showChange(row, subscription, name, showAgain)
   return row
 }
 
