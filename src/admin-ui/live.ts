@@ -24,8 +24,8 @@ const READ_MS = 10_000
 const REST_MS = 1000
 /** Sales that come close after each other are told as one. */
 const GATHER_MS = 2000
-/** The service tells at most 50 again to whoever comes back. */
-const MOST_SALES = 200
+/** Of so many it is known that they were told: whoever comes back is told those of the last minutes again. */
+const MOST_SALES = 2000
 
 const now = createStore<Now>({})
 /** How many sales this page was told. */

@@ -74,13 +74,6 @@ export const allowanceOf = ({ quotaBytes, extraBytes }: Pick<Quota, 'quotaBytes'
 export const leftOf = (quota: Pick<Quota, 'quotaBytes' | 'extraBytes' | 'usedBytes'>): number =>
   Math.max(0, allowanceOf(quota) - quota.usedBytes)
 
-/** What is left of the quota itself, without what was bought beside it; null: there is none. */
-export const ownLeftOf = ({
-  quotaBytes,
-  usedBytes,
-}: Pick<Quota, 'quotaBytes' | 'usedBytes'>): number | null =>
-  quotaBytes === null ? null : Math.max(0, quotaBytes - usedBytes)
-
 /** The shares of the allowance of which owners are told, in %. */
 export const NOTICES = [80, 95, 100] as const
 export type Notice = (typeof NOTICES)[number]
@@ -218,17 +211,15 @@ export function edited(quota: Quota, edition: QuotaEdition, moment: Moment): Quo
 }
 
 /**
- * What a change of plan makes of a quota, by what goes with its days. What was used stays used: of traffic for all days their number tells,
- * what was used of a period is the same part of it.
+ * What an admin's change to a plan with another quota makes of one. What is used stays used, of the quota: what was bought beside it is less by
+ * what was used of that, and waits where there is no quota. Of traffic for all days nothing says how much is used of a period.
  */
 export function replaced(quota: Quota, sold: SoldQuota, moment: Moment): Quota {
-  if (sold.quotaBytes === null) return unlimited(extraLeft(quota))
-  if (quota.quotaBytes === null || sold.quotaPeriod !== 'none') return edited(quota, sold, moment)
-  const part = quota.quotaPeriod === 'none' ? 0 : Math.min(1, quota.usedBytes / quota.quotaBytes)
   const extraBytes = extraLeft(quota)
-  const usedBytes = Math.ceil(sold.quotaBytes * part)
-  const next = { ...quota, ...sold, extraBytes, usedBytes, usedRest: 0 }
-  return settled(countedFrom(next, moment), moment.at)
+  if (sold.quotaBytes === null) return unlimited(extraBytes)
+  const isOfAllDays = quota.quotaPeriod === 'none' && sold.quotaPeriod !== 'none'
+  const usedBytes = isOfAllDays ? 0 : Math.min(quota.usedBytes, quota.quotaBytes ?? 0)
+  return edited({ ...quota, extraBytes, usedBytes }, sold, moment)
 }
 
 /** Nothing used in this period any more. */

@@ -21,7 +21,7 @@ const COUNT_MS = 10 * SECOND_MS
 /** Below the silence after which proxies, and the server itself, give a connection up. */
 const HEARTBEAT_MS = 15 * SECOND_MS
 /** A payment is committed some time after the moment that it names. */
-const OVERLAP_MS = 10 * SECOND_MS
+const OVERLAP_MS = 120 * SECOND_MS
 /** What a browser that comes back is told at most. */
 const MISSED_MS = 10 * 60 * SECOND_MS
 /** So many are read at a time. */

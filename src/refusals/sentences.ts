@@ -35,6 +35,7 @@ export const OF_THE_PANEL = {
     'has-node-group': 'subscription has several servers',
     'too-little-left': 'too little is left for a day of that plan: renew instead',
     'another-offer': 'the offer is another one by now',
+    'other-traffic': 'that plan has other traffic: renew with it instead',
     'unknown-node': 'unknown node',
     'unknown-plan': 'unknown plan',
     'unknown-node-group': 'unknown node group',

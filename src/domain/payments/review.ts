@@ -103,8 +103,8 @@ function* takeBack(
     detail: `tg_id=${tgId} days=${days}${givenSeconds === null ? '' : ` seconds=${seconds}`}`,
   })
   yield* stretchIn(tx, given, at, -days)
+  yield* takeBackQuota(tx, at, payment, given)
   // What another plan has taken the place of is this payment's no more.
-  if (givenSeconds === null) yield* takeBackQuota(tx, at, payment, given)
   const losesGroup = givenSeconds === null && (yield* isGroupOf(tx, payment, given))
   yield* moveExpiry(tx, uuid, formatTimestamp(new Date(Math.max(shortened, earliest))))
   yield* tellLimited(tx, s, now, given)

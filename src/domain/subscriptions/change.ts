@@ -16,7 +16,7 @@ import {
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { isWaiting } from '#src/domain/delayed-start.ts'
 import { tellLimited } from '#src/domain/notify/quota-notices.ts'
-import { momentOf, ownLeftOf, quotaOfPlan, replaced } from '#src/domain/quotas.ts'
+import { momentOf, quotaOfPlan, replaced } from '#src/domain/quotas.ts'
 import { readSettings, readSettingsIn, type Settings } from '#src/domain/settings.ts'
 import { ApiError, tooMany } from '#src/lib/errors.ts'
 import {
@@ -40,6 +40,7 @@ import {
   dearestLike,
   givenAfter,
   givesTheSame,
+  hasSameTraffic,
   secondsLeft,
 } from './conversion.ts'
 import { changePlaced, nodesLeft } from './expiry.ts'
@@ -197,9 +198,7 @@ function* readTerms(q: Reading, s: Reads, row: Subscription, at: Date): Steps<Te
   if (!plan) throw refusal('own-plan-not-for-sale')
   const { currency } = s.config
   const paid = yield* readPaidDays(q, row)
-  const { dayWorth, quotaPeriod } = row
-  const traffic = quotaPeriod === 'none' ? ownLeftOf(row) : null
-  const own = { plan, seconds: secondsLeft(row, at), paid, dayWorth, currency, traffic }
+  const own = { plan, seconds: secondsLeft(row, at), paid, dayWorth: row.dayWorth, currency }
   return { own, sold }
 }
 
@@ -230,7 +229,18 @@ function* readHome(q: Reading, row: Subscription, { nodeGroup }: Plan): Steps<No
 interface Conversion extends Converted, Prospect {
   plan: Plan
   home: Node
+  /** Whether its traffic stays as it is. */
+  keepsTraffic: boolean
 }
+
+/**
+ * Whether a plan is sold with the traffic that a subscription has, so that nothing of it changes: what is used, and paid for in days, of one
+ * quota can't be told in another one.
+ */
+const keepsTraffic = (row: Subscription, own: Plan, plan: Plan): boolean =>
+  hasSameTraffic(own, plan) &&
+  row.quotaPeriod === plan.quotaPeriod &&
+  (row.quotaBytes === null) === (plan.quotaGb === null)
 
 /** Throws 400 for a plan that is not sold, of which there would be less than a day, or more than a date can say. */
 function* conversionTo(
@@ -242,12 +252,13 @@ function* conversionTo(
 ): Steps<Conversion> {
   const plan = yield* readSold(q, sold, code, row.plan)
   const home = yield* readHome(q, row, plan)
-  const { days, worth, bytes } = converted(own, plan, sold)
+  const { days, worth } = converted(own, plan, sold)
   if (days === 0) throw refusal('too-little-left')
   const end = addDays(at, days)
   if (!(end < parseTimestamp(ENDLESS))) throw fieldRefusal('expires_at', 'too-late')
   const expiresAt = formatTimestamp(end)
-  return { days, worth, bytes, expiresAt, planLabel: plan.label, plan, home }
+  const keeps = keepsTraffic(row, own.plan, plan)
+  return { days, worth, expiresAt, planLabel: plan.label, plan, home, keepsTraffic: keeps }
 }
 
 /** What a subscription becomes by another plan. Throws 404, 400, 429. */
@@ -258,6 +269,7 @@ function* readConversion(q: Reading, s: Reads, { uuid, changer, wanted, at }: Pl
   }
   const terms = yield* readTerms(q, s, found.row, at)
   const conversion = yield* conversionTo(q, found.row, terms, wanted.plan, at)
+  if (changer !== 'admin' && !conversion.keepsTraffic) throw refusal('other-traffic')
   requireTurn(nextAt(found.row.planChangedAt, PLAN_EVERY_MS, at), at)
   if ((wanted.days ?? conversion.days) !== conversion.days) throw refusal('another-offer')
   return { found, own: terms.own, conversion }
@@ -288,7 +300,7 @@ function* convertIn(
   }: { found: ListedSubscription; own: Days; conversion: Conversion },
   at: Date,
 ) {
-  const { plan, home, days, worth, bytes, expiresAt } = conversion
+  const { plan, home, days, worth, expiresAt } = conversion
   const { uuid } = row
   const now = formatTimestamp(at)
   if (home.code !== row.node) yield* moveHomes(tx, [uuid], home.code)
@@ -300,11 +312,10 @@ function* convertIn(
     planChangedAt: now,
     dayWorth: dayWorthOf(worth),
   })
-  const listed = quotaOfPlan(plan)
-  const sold = { ...listed, quotaBytes: bytes ?? listed.quotaBytes }
-  const quota = replaced(quotaOf(row), sold, { ...momentOf(s), at })
-  yield* putQuota(tx, uuid, quota)
-  yield* tellLimited(tx, s, now, row)
+  if (!conversion.keepsTraffic) {
+    yield* putQuota(tx, uuid, replaced(quotaOf(row), quotaOfPlan(plan), { ...momentOf(s), at }))
+    yield* tellLimited(tx, s, now, row)
+  }
   for (const payment of own.paid) {
     yield* updatePayment(tx, payment.id, { givenSeconds: givenAfter(payment, own.seconds, days) })
   }
@@ -321,9 +332,11 @@ export interface ConvertedSubscription extends ListedSubscription {
 }
 
 /**
- * Gives a subscription the days of another plan that its own are worth, with that plan's servers and quota; what it has used stays used.
+ * Gives a subscription the days of another plan that its own are worth, with that plan's servers. Its traffic stays as it is; an admin may change it
+ * to a plan with other traffic, whose quota it then has, and what it has used stays used.
  * The same client, on its home where the plan has that. Throws 404, 429 for a second time within 24 hours, or 400 where it does not run, has
- * no end or has not begun, one of both plans is not sold, less than a day would be left, or it is another number of days than is wanted.
+ * no end or has not begun, one of both plans is not sold, the traffic is another one, less than a day would be left, or it is another number of days
+ * than is wanted.
  */
 export async function changeToPlan(
   s: Deps,
@@ -389,7 +402,7 @@ function* listPlansFor(q: Reading, s: Reads, row: Subscription, at: Date) {
     if (known.some((one) => givesTheSame(one, plan))) continue
     const { code } = dearestLike(plan, sold)
     const conversion = yield* unlessRefused(conversionTo(q, row, terms, code, at))
-    if (conversion) plans.push(conversion)
+    if (conversion?.keepsTraffic) plans.push(conversion)
   }
   return plans
 }
@@ -427,6 +440,8 @@ export function changesOffered({
   const enabled = [...nodes.values()].filter((node) => node.enabled)
   return {
     servers: nodeEveryMs(settings.int('NODE_CHANGE_HOURS')) > 0 && enabled.length > 1,
-    plans: sold.some((plan) => sold.some((other) => !givesTheSame(plan, other))),
+    plans: sold.some((plan) =>
+      sold.some((other) => hasSameTraffic(plan, other) && !givesTheSame(plan, other)),
+    ),
   }
 }

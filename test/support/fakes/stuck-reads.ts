@@ -20,9 +20,14 @@ const SAMPLE = 500_000
 async function readLong(): Promise<void> {
   const { default: Sqlite } = await import('better-sqlite3')
   const count = new Sqlite(':memory:').prepare(COUNT)
-  const begun = performance.now()
-  count.get(SAMPLE)
-  count.get(Math.ceil((SAMPLE * LONG_MS) / (performance.now() - begun)))
+  const sample = () => {
+    const begun = performance.now()
+    count.get(SAMPLE)
+    return performance.now() - begun
+  }
+  // The quickest of some: one that was held up would make the statement too short.
+  const ms = Math.min(...Array.from({ length: 5 }, sample))
+  count.get(Math.ceil((SAMPLE * LONG_MS) / ms))
 }
 
 port.on('message', (word: ReadWord) => {

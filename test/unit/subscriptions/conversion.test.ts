@@ -10,7 +10,6 @@ import {
   type Rate,
   worthOf,
 } from '#src/domain/subscriptions/conversion.ts'
-import { GB } from '#src/lib/sizes.ts'
 import { seeded } from '#test/support/drivers/torture.ts'
 
 const DAY = 86_400
@@ -26,7 +25,7 @@ const paid = (amount: number, days: number, more: Partial<PaidDays> = {}): PaidD
   ...more,
 })
 const own = (of: Plan, days: number, more: Partial<Days> = {}): Days => ({
-  ...{ plan: of, seconds: days * DAY, paid: [], dayWorth: null, currency: 'RUB', traffic: null },
+  ...{ plan: of, seconds: days * DAY, paid: [], dayWorth: null, currency: 'RUB' },
   ...more,
 })
 
@@ -111,7 +110,7 @@ const whole = (least: number, most: number) => least + Math.floor(random() * (mo
 /** Of all sizes: 1 to 10 as often as 100 to 1000. */
 const price = () => Math.ceil(10 ** (random() * whole(1, 9)))
 const group = () => (random() < 0.5 ? null : 'all')
-const anyPlan = () => plan(price(), whole(1, 3650), { nodeGroup: group(), quotaGb: whole(1, 3) })
+const anyPlan = () => plan(price(), whole(1, 3650), { nodeGroup: group(), hwidLimit: whole(1, 3) })
 
 /** Whether so many seconds by a rate are worth more than others by theirs, exactly. */
 const isMore = (seconds: number, by: Rate, others: number, byTheirs: Rate): boolean =>
@@ -172,99 +171,6 @@ test('long walks among plans, with renewals between them, end with no more than 
     const { price: worth, days: per } = worthOf(days)
     expect((days.seconds / DAY) * (worth / per)).toBeLessThanOrEqual(money * (1 + 1e-9))
   }
-})
-
-describe('traffic for all days at once', () => {
-  const small = plan(300, 30, { quotaGb: 100 })
-  const large = plan(600, 30, { quotaGb: 1000, nodeGroup: 'all' })
-  const free = plan(600, 30, { nodeGroup: 'free' })
-  const sold = [small, large, free]
-  test.each([
-    ['is its share of the new days', small, 2, 100 / 15, large, 1, 1000 / 30],
-    ['is less of less time where more than the share is used', small, 30, 50, large, 7, 7000 / 30],
-    ['is no time where all is used, also for a plan without', small, 30, 0, free, 0, null],
-    ['is more by what was not used, worth the same', large, 15, 1000, small, 30, 100 + 100],
-    ['which is never more than it was', small, 15, 100, large, 7, 7000 / 30 + 50],
-    ['of renewals is all carried over', small, 60, 200, large, 30, 1000],
-    ['is new where none was counted', free, 2, null, large, 2, 2000 / 30],
-  ] as const)('%s', (_, from, left, gb, to, days, bytes) => {
-    const traffic = gb === null ? null : Math.ceil(gb * GB)
-    const is = converted(own(from, left, { traffic }), to, sold)
-    expect(is.days).toBe(days)
-    if (bytes === null || is.bytes === null) expect(is.bytes).toBe(bytes)
-    else expect(Math.abs(is.bytes / GB - bytes)).toBeLessThan(1e-6)
-  })
-
-  test('counts as much as it was paid with, where the list has less by now', () => {
-    const payment = paid(300, 30, { quotaBytes: 1000 * GB })
-    const days = own(small, 30, { traffic: 100 * GB, paid: [payment] })
-    expect(converted(days, free, sold).days).toBe(1)
-  })
-})
-
-/** A subscription on a walk, with what was paid for it and what the traffic was worth that is used. */
-interface Walk {
-  days: Days
-  money: number
-  usedWorth: number
-}
-
-const bytesOf = ({ quotaGb }: Plan) => (quotaGb === null ? null : quotaGb * GB)
-const trafficWorth = (of: Plan, bytes: number) =>
-  (bytes / (bytesOf(of) ?? Number.POSITIVE_INFINITY)) * of.price
-
-function bought(of: Plan, { days, money, usedWorth }: Walk): Walk {
-  const brought = bytesOf(of)
-  const payment = paid(of.price, of.days, { quotaBytes: brought })
-  const after = {
-    seconds: days.seconds + of.days * DAY,
-    traffic: brought === null ? null : brought + (days.traffic ?? 0),
-  }
-  return {
-    days: { ...days, ...after, paid: [payment, ...days.paid] },
-    money: money + of.price,
-    usedWorth,
-  }
-}
-
-function spent({ days, money, usedWorth }: Walk): Walk {
-  const seconds = Math.max(DAY, days.seconds - whole(0, 3 * DAY))
-  if (days.traffic === null) return { days: { ...days, seconds }, money, usedWorth }
-  const used = Math.floor(days.traffic * random())
-  const after = { ...days, seconds, traffic: days.traffic - used }
-  return { days: after, money, usedWorth: usedWorth + trafficWorth(days.plan, used) }
-}
-
-function changed(to: Plan, sold: Plan[], walk: Walk): Walk {
-  const next = converted(walk.days, to, sold)
-  if (to === walk.days.plan || next.days === 0) return walk
-  const before = walk.days.paid.map((one) => ({ ...one, givenSeconds: 1 }))
-  const after = { seconds: next.days * DAY, dayWorth: dayWorthOf(next.worth), traffic: next.bytes }
-  return { ...walk, days: { ...walk.days, ...after, plan: to, paid: before } }
-}
-
-test('long walks among plans with traffic and without: all that was used and is left was paid for', () => {
-  let moved = 0
-  for (let i = 0; i < 1000; i++) {
-    const sold = ['a', 'b', 'c'].map((nodeGroup) => {
-      const quotaGb = random() < 0.3 ? null : whole(1, 1000)
-      return plan(whole(100, 1000), whole(10, 90), { nodeGroup, quotaGb })
-    })
-    const pick = () => sold[whole(0, 2)] as Plan
-    const first = pick()
-    let walk = bought(first, { days: own(first, 0), money: 0, usedWorth: 0 })
-    for (let step = 0; step < 20; step++) {
-      const kind = random()
-      const at = walk.days.plan
-      if (kind < 0.2) walk = bought(at, walk)
-      else walk = kind < 0.6 ? spent(walk) : changed(pick(), sold, walk)
-      if (walk.days.plan !== at) moved++
-    }
-    const { days, money, usedWorth } = walk
-    const left = trafficWorth(days.plan, days.traffic ?? 0)
-    expect(usedWorth + left).toBeLessThanOrEqual(money * (1 + 1e-6))
-  }
-  expect(moved).toBeGreaterThan(1000)
 })
 
 test('what a payment stands for after a change is never less than its share', () => {

@@ -59,9 +59,7 @@ const saveOrder = (codes: string[]) => ok(api.nodes.reorder.$post({ json: { code
 function useChanges(nodes: LiveNode[] | undefined) {
   const seen = useRef('')
   const told = nodes
-    ? JSON.stringify(
-        nodes.map((node) => [node.code, node.state, node.last_error, node.last_seen_at]),
-      )
+    ? JSON.stringify(nodes.map((node) => [node.code, node.state, node.last_error]))
     : ''
   useEffect(() => {
     if (seen.current !== '' && told !== '') invalidate('nodes')

@@ -97,6 +97,8 @@ export function NodeLine(p: {
   const { turn, check, remove } = useNodeActions(node)
   const [moving, setMoving] = useState(false)
   const open = () => setQuery({ node: node.code })
+  // The list is not asked for again with every pass.
+  const seenAt = live?.last_seen_at ?? node.last_seen_at
   return (
     <div class="node-row">
       <span class="node-code mono">{node.code}</span>
@@ -115,9 +117,7 @@ export function NodeLine(p: {
       <span class="node-state">
         <NodeBadge node={node} />
         {node.kind !== 'external' && (
-          <small class="muted">
-            {node.last_seen_at === null ? t.neverSeen : t.seen(relative(node.last_seen_at))}
-          </small>
+          <small class="muted">{seenAt === null ? t.neverSeen : t.seen(relative(seenAt))}</small>
         )}
       </span>
       <label class="switch" title={isOwn(node) ? t.ownSwitch : undefined}>
