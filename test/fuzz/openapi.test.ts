@@ -12,7 +12,7 @@ import { runSchemathesis } from './schemathesis.ts'
 
 const area = useAreas()
 
-/** These would end the session of the run, or put other data in place. */
+/** These would end the session of the run, put other data in place, or have an answer without an end. */
 const LEFT_OUT = [
   'post_logout',
   'post_password',
@@ -20,6 +20,7 @@ const LEFT_OUT = [
   'delete_sessions',
   'delete_sessions_session_id',
   'delete_admins_admin_id',
+  'get_live',
 ]
 
 /** Where nobody listens, as an address that a setting takes, and that is refused when it is sent to. */
