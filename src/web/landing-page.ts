@@ -19,6 +19,8 @@ export interface LandingPlan {
   sold: boolean
   /** `100 GB a month`; null where it has no limit. */
   traffic?: string | null
+  /** The group of servers that it is sold with; null for one server. */
+  nodeGroup?: string | null
   /** How many devices it serves, where it says so itself and they are counted. */
   devices?: number | null
 }
@@ -107,10 +109,13 @@ function planLimits({ t, input, plans }: Landing, { traffic, devices }: LandingP
 
 const MONTH_DAYS = 30
 
-/** What a plan saves against the dearest one per day, in whole percent. */
-function savingOf(plan: LandingPlan, plans: LandingPlan[]): number {
+/** What a plan saves against the dearest one per day that differs in length alone, in whole percent. */
+function savingOf({ input, plans }: Landing, plan: LandingPlan): number {
   const perDay = (one: LandingPlan) => one.price / Math.max(one.days, 1)
-  const most = Math.max(...plans.map(perDay))
+  const given = ({ nodeGroup = null, traffic = null, devices }: LandingPlan) =>
+    JSON.stringify([nodeGroup, traffic, devices ?? input.deviceLimit])
+  const alike = plans.filter((one) => given(one) === given(plan))
+  const most = Math.max(...alike.map(perDay))
   return Math.floor((1 - perDay(plan) / most) * 100)
 }
 
@@ -131,7 +136,7 @@ function planButton({ t, input, bot, account }: Landing, plan: LandingPlan, best
 function plansGrid(landing: Landing): Markup {
   const { t, input, plans } = landing
   if (plans.length === 0) return html`<p class="muted center">${t.plansEmpty}</p>`
-  const savings = plans.map((plan) => savingOf(plan, plans))
+  const savings = plans.map((plan) => savingOf(landing, plan))
   // The first that saves something is what most should look at.
   const best = savings.findIndex((saving) => saving > 0)
   const money = (price: number) => formatPrice(price, input.currency, input.lang)
