@@ -123,7 +123,7 @@ ${askCard(t, input)}
 <section class="card stack ask" id="state" hidden><h1>${t.cabinet}</h1><p class="note bad" id="state-text" role="alert"></p><div class="row"><button class="btn small" id="again" type="button">${icon('refresh')}${t.cabinetAgain}</button></div></section>
 <section class="card stack ask" id="loading" hidden><h1>${t.cabinet}</h1><p class="muted" role="status">${t.cabinetLoading}</p></section>
 <div id="account" hidden><div class="row section-head"><h1 id="owner" data-title="${t.cabinet}">${t.cabinet}</h1><a class="btn small" href="#">${t.cabinetOther}</a></div>
-<div class="cols"><div class="stack main">${subscriptionsCard(t, mayOffer(input))}${buyCard(t, input)}</div>${connectCard(t, input.guests)}${input.botUrl === null ? null : telegramCard(t)}${devicesCard(t)}</div></div>
+<div class="cols"><div class="stack main">${subscriptionsCard(t, mayOffer(input))}${buyCard(t, input)}</div>${connectCard(t, input)}${input.botUrl === null ? null : telegramCard(t)}${devicesCard(t)}</div></div>
 ${removeDialog(t)}${mayOffer(input) && changeDialog(t)}${flagSheet}</div>`
   return page({
     ...input,
@@ -156,8 +156,8 @@ function buyCard(t: Strings, input: CabinetPageInput): Markup {
 <template id="choice"><label class="choice"><input type="radio" required><span data-name></span><b data-price></b></label></template></section>`
 }
 
-function connectCard(t: Strings, guests: boolean): Markup {
-  return html`<section class="card stack" id="connect"><h2>${t.cabinetConnect}</h2><a class="btn pri wide" id="open-link">${icon('devices')}${t.cabinetOpen}</a><h3>${t.subLink}</h3>${linkBox(t, '')}<p class="muted">${t.keepSecret}</p>${guests && html`<p class="note" id="guest-note" hidden>${icon('alert')}<span>${t.guestLink}</span></p>`}</section>`
+function connectCard(t: Strings, { guests, botUrl }: CabinetPageInput): Markup {
+  return html`<section class="card stack" id="connect"><h2>${t.cabinetConnect}</h2><a class="btn pri wide" id="open-link">${icon('devices')}${t.cabinetOpen}</a><h3>${t.subLink}</h3>${linkBox(t, '')}<p class="muted">${t.keepSecret}</p>${guests && html`<p class="note" id="guest-note" hidden>${icon('alert')}<span>${botUrl === null ? t.guestLinkNoBot : t.guestLink}</span></p>`}</section>`
 }
 
 /** Only for who has no Telegram account yet. */

@@ -34,6 +34,8 @@ async function buy(plan: string) {
   return { page, link, payment, back: payment?.confirmation?.return_url ?? '' }
 }
 
+const STILL_TO_COME = /As soon as the payment is confirmed/
+
 const told = (event: string, id: string) =>
   site.server.call('/payments/webhook/provider_a', { body: site.gateway.notice(event, id) })
 
@@ -43,11 +45,13 @@ test('has the link in front of them before and after paying, in another browser 
   // Some gateways write their own words behind the address.
   await other.goto(`${back}?status=succeeded`)
   await other.getByText('Waiting for the payment').waitFor()
+  expect(await other.getByText(STILL_TO_COME).isVisible()).toBe(true)
   expect(await other.locator('#paid-link').isVisible()).toBe(false)
   const { id = '' } = payment ?? {}
   site.gateway.pay(id)
   await told('payment.succeeded', id)
   await other.getByText('This is your personal link').waitFor()
+  expect(await other.getByText(STILL_TO_COME).isVisible()).toBe(false)
   expect(await other.locator('#sub-link').innerText()).toBe(link)
   const size = Number((await other.locator('#qr').getAttribute('viewBox'))?.split(' ').at(-1))
   const path = (await other.locator('#qr path').getAttribute('d')) ?? ''
@@ -76,6 +80,7 @@ test('a payment that fails is said to have failed', async () => {
   await told('payment.canceled', id)
   await page.goto(back)
   await page.getByText('The payment did not go through').waitFor()
+  expect(await page.getByText(STILL_TO_COME).isVisible()).toBe(false)
 })
 
 test('a way back without a key says what it always said', async () => {

@@ -31,8 +31,15 @@ async function ask(key: string): Promise<PayStateAnswer | null | undefined> {
   }
 }
 
+/** Takes back what the page says of a payment that is still to come, which stands above. */
+function settle(message: string): void {
+  const { previousElementSibling: before } = byId('paid')
+  if (before instanceof HTMLElement) before.hidden = true
+  say(message)
+}
+
 function showLink(link: string, connects: boolean, code: PayStateAnswer['qr']): void {
-  say(texts.paid)
+  settle(texts.paid)
   if (code) {
     byId('qr').setAttribute('viewBox', `0 0 ${code.size} ${code.size}`)
     byId('qr').querySelector('path')?.setAttribute('d', code.path)
@@ -60,7 +67,7 @@ async function watch(key: string): Promise<void> {
     if (state?.sub_link !== undefined) {
       return showLink(state.sub_link, state.connect_telegram === true, state.qr)
     }
-    if (state?.status === 'failed') return say(texts.failed)
+    if (state?.status === 'failed') return settle(texts.failed)
     if (state?.status === 'paid') break
     await pause(EVERY_MS)
   }

@@ -188,6 +188,8 @@ export const en = {
   buyAsGuest: 'Buy without an account',
   guestLink:
     'This is your personal link: it is your key. Save it now, or connect Telegram; without it nobody can find what you have bought.',
+  guestLinkNoBot:
+    'This is your personal link: it is your key. Save it now: without it nobody can find what you have bought.',
   buyFor: 'For',
   buyRenew: 'Renew {name}',
   buyNew: 'A new subscription',

@@ -4,8 +4,8 @@ import { FILE_APPS } from '#src/domain/lists/apps.ts'
 import { cabinetPage } from '#src/web/cabinet-page.ts'
 import { errorPage } from '#src/web/error-page.ts'
 import { expiredPage } from '#src/web/expired-page.ts'
-import { type LandingPageInput, landingPage } from '#src/web/landing-page.ts'
-import type { Lang } from '#src/web/lang.ts'
+import { type LandingPageInput, type LandingPlan, landingPage } from '#src/web/landing-page.ts'
+import { LANGS, type Lang } from '#src/web/lang.ts'
 import { stringsOf } from '#src/web/strings.ts'
 import { openPage, subPage } from '#src/web/sub-page.ts'
 import { BOT, FRAME, HUE, SUB_URL } from '#test/support/page-frame.ts'
@@ -66,6 +66,26 @@ describe('the landing page', () => {
     const month = { ...plan, days: 30, price: 199 }
     const page = shown({ lang, plans: [month, { ...plan, days: 90, price: 549 }] })
     expect(page).toContain(`<span class="pill rec">${saving}</span>`)
+  })
+
+  test.each([
+    ['servers', { nodeGroup: 'all' }],
+    ['traffic', { traffic: '100 GB a month' }],
+    ['devices', { devices: 10 }],
+  ])('compares no plans that differ in %s', (_what, given) => {
+    const plan = { code: 'x', label: 'x', days: 30, price: 199, sold: true }
+    const dear = { ...plan, ...given, price: 300 }
+    const savings = (...some: LandingPlan[]) =>
+      [...shown({ plans: some, deviceLimit: 5 }).matchAll(/class="pill rec">([^<]*)</g)].map(
+        ([, text]) => text,
+      )
+    expect(savings(plan, dear)).toEqual([])
+    const long = { days: 60, price: 300 }
+    expect(savings(plan, dear, { ...plan, ...long }, { ...dear, ...long })).toEqual([
+      '−24%',
+      '−50%',
+    ])
+    expect(savings(plan, { ...plan, ...long, devices: 5 })).toEqual(['−24%'])
   })
 
   test('does without plans, servers and a bot', () => {
@@ -157,15 +177,25 @@ describe('where guests are sold to', () => {
     lang: 'en' as const,
   }
 
+  const cabinet = (guests: boolean, botUrl: string | null, lang: Lang = 'en') =>
+    cabinetPage({
+      ...base,
+      lang,
+      guests,
+      botUrl,
+      changes: { servers: false, plans: false },
+      timezone: 'UTC',
+    })
+
+  test.each(LANGS)('the cabinet names no Telegram to guests where there is no bot, %s', (lang) => {
+    const noteOf = (botUrl: string | null) =>
+      /id="guest-note".*?<span>(.*?)<\/span>/.exec(cabinet(true, botUrl, lang))?.[1]
+    expect(noteOf('https://t.me/aurora_bot')).toContain('Telegram')
+    expect(noteOf(null)).toMatch(/Save it now|Сохраните её сейчас/)
+    expect(noteOf(null)).not.toContain('Telegram')
+  })
+
   test('the cabinet says what guests can do while there are too many, where there is a bot', () => {
-    const cabinet = (guests: boolean, botUrl: string | null) =>
-      cabinetPage({
-        ...base,
-        guests,
-        botUrl,
-        changes: { servers: false, plans: false },
-        timezone: 'UTC',
-      })
     expect(cabinet(true, 'https://t.me/aurora_bot')).toContain('Log in with Telegram')
     expect(cabinet(true, null)).not.toContain('guestsLater')
     expect(cabinet(false, 'https://t.me/aurora_bot')).not.toContain('guestsLater')
