@@ -12,7 +12,7 @@ import {
   tokenOf,
   waitText,
 } from './cabinet/account.ts'
-import { pay, showChoices, showPrice, showRenewal, showShop } from './cabinet/buying.ts'
+import { pay, showChoices, showPlan, showRenewal, showShop } from './cabinet/buying.ts'
 import { showDevices } from './cabinet/devices.ts'
 import { byId, find, note, show } from './cabinet/parts.ts'
 import { showSubscriptions } from './cabinet/subscriptions.ts'
@@ -109,12 +109,15 @@ byId('buy-form').addEventListener('submit', (event) => {
 })
 byId('buy-form').addEventListener('change', ({ target }) => {
   const { name } = target as HTMLInputElement
-  if (name === 'plans') showPrice()
+  if (name === 'plans') showPlan()
   else if (name === 'renews') showRenewal()
   else showChoices()
 })
 byId('again').addEventListener('click', () => void load())
-addEventListener('hashchange', () => void load())
+addEventListener('hashchange', () => {
+  own.wanted = undefined
+  void load()
+})
 // Back from the payment page: what it has changed, and a button that works again.
 window.addEventListener('pageshow', ({ persisted }) => {
   if (persisted) void load()

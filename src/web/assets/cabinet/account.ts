@@ -7,7 +7,7 @@ export type Subscription = ShopAnswer['subscriptions'][number]
 
 interface Account {
   token: string
-  /** The plan that they came to buy, until it is chosen. */
+  /** The plan that they came to buy, until they choose one themselves: nothing else is chosen for them. */
   wanted?: string | undefined
   shop: ShopAnswer
 }

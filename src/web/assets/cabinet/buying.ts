@@ -17,9 +17,9 @@ interface Choice {
   price?: string
 }
 
-/** Radio buttons of one name; the chosen one stays chosen while it is there. */
-function fillChoices(id: 'plans' | 'providers', choices: Choice[]): void {
-  const before = chosen().get(id)
+/** Radio buttons of one name; the chosen one stays chosen while it is there. What is wished for is chosen, or nothing. */
+function fillChoices(id: 'plans' | 'providers', choices: Choice[], wish?: string): void {
+  const before = wish ?? chosen().get(id)
   const rows = choices.map(({ value, name, price = '' }) => {
     const row = made('choice', { name, price })
     const input = within<HTMLInputElement>(row, 'input')
@@ -29,7 +29,8 @@ function fillChoices(id: 'plans' | 'providers', choices: Choice[]): void {
   })
   byId(id).replaceChildren(...rows)
   const inputs = inputsOf(id)
-  const again = inputs.find(({ value }) => value === before) ?? inputs[0]
+  const again =
+    inputs.find(({ value }) => value === before) ?? (wish === undefined ? inputs[0] : undefined)
   if (again) again.checked = true
 }
 
@@ -45,6 +46,10 @@ function priceAt(
 /** A group's code stands behind an `@`, which no node's has. */
 const placeOf = (group: string | undefined) => (group === undefined ? '' : `@${group}`)
 
+/** Whether a plan is sold at a place: one without a group at each single node. */
+const isSoldAt = ({ node_group }: Plan, place: string) =>
+  placeOf(node_group) === (place.startsWith('@') ? place : '')
+
 /** Whether a plan is for what is chosen: its group or any single node, or the subscription that is renewed. */
 function fits(plan: Plan): boolean {
   const { shop } = own
@@ -55,8 +60,7 @@ function fits(plan: Plan): boolean {
     const { node_group, plan_label } = renewed
     return !node_group || node_group === plan.node_group || plan_label === plan.label
   }
-  const place = byId('node').value
-  return placeOf(plan.node_group) === (place.startsWith('@') ? place : '')
+  return isSoldAt(plan, byId('node').value)
 }
 
 const renewedNow = () => own.shop.subscriptions.find(({ uuid }) => uuid === byId('renews').value)
@@ -93,28 +97,48 @@ export function showChoices(): void {
     const price = priceAt(priced, provider)
     return price === '' ? [] : [{ value, name, price }]
   })
-  fillChoices('plans', goods)
+  fillChoices('plans', goods, own.wanted)
   byId('node-part').hidden = byId('renews').value !== '' || byId('node').options.length < 2
   showPrice()
 }
 
-/** The same for another subscription, beginning with the plan that it has. */
+/** The same for another subscription, beginning with the plan that it has, unless they came to buy one. */
 export function showRenewal(): void {
   showChoices()
   const renewed = renewedNow()
   const plan = own.shop.plans.find(({ label }) => label === renewed?.plan_label)
   const input = inputsOf('plans').find(({ value }) => value === plan?.code)
-  if (input) input.checked = true
+  if (input && own.wanted === undefined) input.checked = true
   byId('renews-held').hidden = renewed?.state !== 'held'
   showPrice()
 }
 
-export function showPrice(): void {
+function showPrice(): void {
   const order = chosen()
   const goods = goodsNow().find(({ value }) => value === order.get('plans'))
   const price = goods ? priceAt(goods.priced, order.get('providers')) : ''
   payText().textContent = price ? fill(texts.payPrice, { price }) : texts.pay
   byId('pay').disabled = price === ''
+}
+
+/** A plan is chosen: the one that they came to buy, or another. */
+export function showPlan(): void {
+  own.wanted = undefined
+  note('buy-fault', '')
+  showPrice()
+}
+
+/** Brings the form to where they get the plan that they came to buy: what is renewed if that takes it, else the first place that sells it, and a way to pay for it. */
+function seekWanted(): void {
+  const { nodes, plans } = own.shop
+  const plan = plans.find(({ code }) => code === own.wanted)
+  if (!plan) return
+  const places = [...byId('node').options]
+  const place = places.find(({ value }) => isSoldAt(plan, value))
+  if (place && !isSoldAt(plan, byId('node').value)) place.selected = true
+  if (!fits(plan) && nodes.length > 0) byId('renews').value = ''
+  const ways = inputsOf('providers').filter(({ value }) => priceAt(plan, value) !== '')
+  if (ways[0] && !ways.some(({ checked }) => checked)) ways[0].checked = true
 }
 
 const option = (value: string, label: string) => new Option(label, value)
@@ -144,27 +168,24 @@ export function showShop(): void {
   const known = subscriptions.find(({ uuid }) => uuid === before) ?? due
   if (known) byId('renews').value = known.uuid
   byId('renews-part').hidden = renewable.length === 0
-  const offered = places?.map((place) =>
-    'node' in place
-      ? option(place.node, plain(place.label))
-      : option(placeOf(place.node_group), `🌍 ${plain(place.label)} · ${place.servers}`),
-  )
-  byId('node').replaceChildren(
-    ...(offered ?? nodes.map(({ code, label }) => option(code, plain(label)))),
-  )
-  const wantedPlan = plans.find(({ code }) => code === own.wanted)
-  if (wantedPlan?.node_group) byId('node').value = placeOf(wantedPlan.node_group)
+  const offered =
+    places?.map((place) =>
+      'node' in place
+        ? option(place.node, plain(place.label))
+        : option(placeOf(place.node_group), `🌍 ${plain(place.label)} · ${place.servers}`),
+    ) ?? nodes.map(({ code, label }) => option(code, plain(label)))
+  const again = offered.find(({ value }) => value === byId('node').value)
+  byId('node').replaceChildren(...offered)
+  if (again) again.selected = true
   fillChoices(
     'providers',
     providers.map(({ id, label }) => ({ value: id, name: label })),
   )
   byId('providers-part').hidden = providers.length < 2
+  seekWanted()
   showRenewal()
-  const wanted = inputsOf('plans').find(({ value }) => value === own.wanted)
-  if (!wanted) return
-  wanted.checked = true
-  own.wanted = undefined
-  showPrice()
+  const isMissing = own.wanted !== undefined && chosen().get('plans') === null
+  if (isMissing) note('buy-fault', refusalText('plan-not-for-sale'))
 }
 
 /** The page's words for a refusal that a buyer can do something about. */
