@@ -4,7 +4,10 @@
  */
 import type { Trigger } from './trigger.ts'
 
-/** Columns of a node that a connection list or a public page shows, and its pinned keys; health columns change every minute and do not count. */
+/**
+ * Columns of a node that a connection list or a public page goes by, and its pinned keys; health columns change every minute and do not
+ * count. Whether it was set up changes with its status alone.
+ */
 const NODE_COLUMNS = [
   'code',
   'label',
@@ -24,6 +27,7 @@ const NODE_COLUMNS = [
   'hysteria_hopping',
   'core_version',
   'enabled',
+  'status',
   'sort_order',
   'host_key',
   'down_since',

@@ -151,3 +151,7 @@ export type KnownHost = typeof knownHosts.$inferSelect
 /** Whether a server has been set up as this managed node: there is nothing to drive otherwise. One that is set up again goes on until then. */
 export const isSetUp = ({ status, lastSeenAt }: Pick<Node, 'status' | 'lastSeenAt'>): boolean =>
   status === 'active' || lastSeenAt !== null
+
+/** Whether a server is sold, offered and given as a home: one that is switched on, once somebody can connect to it. */
+export const isSoldNode = (node: Pick<Node, 'enabled' | 'status' | 'lastSeenAt'>): boolean =>
+  node.enabled && isSetUp(node)

@@ -11,7 +11,14 @@ import {
 import { keptHosts } from '#db/node-hosts.ts'
 import { keptNodes } from '#db/nodes.ts'
 import { listPlans } from '#db/plans.ts'
-import type { Node, NodeGroup, NodeHost, Plan, TrafficPack } from '#db/schema/index.ts'
+import {
+  isSetUp,
+  type Node,
+  type NodeGroup,
+  type NodeHost,
+  type Plan,
+  type TrafficPack,
+} from '#db/schema/index.ts'
 import { listPacks } from '#db/traffic-packs.ts'
 import {
   type Sound,
@@ -112,7 +119,13 @@ function listedHosts(s: Deps): Catalogue['hostsOf'] {
 /** A member that has been down for so long leaves lists where its group hides such. */
 const HIDDEN_AFTER_MS = 10 * MINUTE_MS
 
-/** The nodes of subscriptions as lists have them: without members that are hidden, unless all are. */
+/** Those of which something holds; all where it holds of none. */
+function unlessNone(codes: readonly string[], holds: (code: string) => boolean) {
+  const found = codes.filter(holds)
+  return found.length === 0 ? codes : found
+}
+
+/** The nodes of subscriptions as lists have them: without members that were never set up or are hidden, unless all are. */
 function listedNodes(
   nodes: Map<string, Node>,
   groups: Map<string, NodeGroup>,
@@ -120,14 +133,17 @@ function listedNodes(
 ): Catalogue['nodesOf'] {
   return (subscription, now) => {
     const own = nodesOf(members, subscription)
-    if (own.length === 1 || !groups.get(subscription.nodeGroup ?? '')?.hideDown) return own
+    if (own.length === 1) return own
+    const setUp = unlessNone(own, (code) => {
+      const node = nodes.get(code)
+      return node === undefined || isSetUp(node)
+    })
+    if (!groups.get(subscription.nodeGroup ?? '')?.hideDown) return setUp
     const since = timestampBefore(now, HIDDEN_AFTER_MS)
-    const isUp = (code: string) => {
+    return unlessNone(setUp, (code) => {
       const downSince = nodes.get(code)?.downSince ?? null
       return downSince === null || downSince > since
-    }
-    const up = own.filter(isUp)
-    return up.length === 0 ? own : up
+    })
   }
 }
 

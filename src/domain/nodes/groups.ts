@@ -17,7 +17,7 @@ import {
   updateNodeGroup,
 } from '#db/node-groups.ts'
 import { listNodes, noteBehindIn } from '#db/nodes.ts'
-import type { NodeGroup } from '#db/schema/index.ts'
+import { isSoldNode, type NodeGroup } from '#db/schema/index.ts'
 import { type Actor, audit } from '#src/domain/audit.ts'
 import { requireRoom } from '#src/domain/room.ts'
 import { nextTurn } from '#src/lib/event-loop.ts'
@@ -133,7 +133,7 @@ function* readEdition(tx: Query, code: string, nodes: string[] | undefined, now:
   return {
     added: added.map((node) => node.code),
     removed: removed.map((node) => node.code),
-    heir: (heirs.find(({ enabled }) => enabled) ?? heirs[0])?.code,
+    heir: (heirs.find(isSoldNode) ?? heirs[0])?.code,
   } as Edition
 }
 

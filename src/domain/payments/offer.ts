@@ -1,5 +1,11 @@
 /** What is offered to a customer, on the site and in the bot: servers, plans, ways to pay. */
-import type { Plan, Subscription, TrafficPack, User } from '#db/schema/index.ts'
+import {
+  isSoldNode,
+  type Plan,
+  type Subscription,
+  type TrafficPack,
+  type User,
+} from '#db/schema/index.ts'
 import type { Catalogue } from '#src/domain/lists/catalogue.ts'
 import { soldPacks } from '#src/domain/traffic-packs.ts'
 import { ENDLESS } from '#src/lib/time.ts'
@@ -51,7 +57,10 @@ export interface Shop {
 /** The groups with a server that is sold. */
 const groupPlaces = ({ groups, members, nodes }: Sold): Place[] =>
   [...groups.values()].flatMap(({ code, label }) => {
-    const servers = (members.get(code) ?? []).filter((node) => nodes.get(node)?.enabled).length
+    const servers = (members.get(code) ?? []).filter((member) => {
+      const node = nodes.get(member)
+      return node && isSoldNode(node)
+    }).length
     return servers > 0 ? [{ code: `@${code}`, label, nodeGroup: code, servers }] : []
   })
 
@@ -80,9 +89,9 @@ export function readShop(
   user: Pick<User, 'bannedAt'>,
 ): Shop {
   const { settings } = catalogue
-  const nodes = [...catalogue.nodes.values()].flatMap(({ enabled, code, label }) =>
-    enabled ? [{ code, label }] : [],
-  )
+  const nodes = [...catalogue.nodes.values()]
+    .filter(isSoldNode)
+    .map(({ code, label }) => ({ code, label }))
   const places = [
     ...groupPlaces(catalogue),
     ...nodes.map((node) => ({ ...node, nodeGroup: null, servers: 1 })),

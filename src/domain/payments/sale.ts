@@ -5,7 +5,13 @@ import { readGroupsOfNode } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
 import type { SameOrder } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
-import type { Payment, Plan, Subscription, User } from '#db/schema/index.ts'
+import {
+  isSoldNode,
+  type Payment,
+  type Plan,
+  type Subscription,
+  type User,
+} from '#db/schema/index.ts'
 import { readSubscription } from '#db/subscriptions.ts'
 import { readPack } from '#db/traffic-packs.ts'
 import { placeAndPlan } from '#src/domain/labels.ts'
@@ -98,7 +104,7 @@ function* readHome(
   if (asked && renewed) return asked
   const node = yield* chooseHome(tx, nodeGroup, asked)
   // Who has a subscription on a node that is sold out keeps it.
-  if (!node.enabled) throw refusal('node-not-for-sale')
+  if (!isSoldNode(node)) throw refusal('node-not-for-sale')
   if (nodeGroup === null || request.source === 'admin') return node
   if (!(yield* readGroupsOfNode(tx, node.code)).includes(nodeGroup)) {
     throw refusal('node-not-for-sale')

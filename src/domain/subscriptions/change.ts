@@ -6,7 +6,7 @@ import { noteNodeChange, putPlanDays, readPaidDays, readPricedPlans } from '#db/
 import { updatePayment } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
 import { putQuota, quotaOf } from '#db/quotas.ts'
-import type { Node, Plan, Subscription, User } from '#db/schema/index.ts'
+import { isSoldNode, type Node, type Plan, type Subscription, type User } from '#db/schema/index.ts'
 import {
   type ListedSubscription,
   moveHomes,
@@ -117,7 +117,7 @@ function* readServer(q: Reading, s: Reads, { row }: ListedSubscription, code: st
   const node = yield* readNode(q, code)
   if (!node) throw refusal('unknown-node')
   if (code === row.node) throw fieldRefusal('node', 'same-node')
-  if (!node.enabled) throw refusal('node-not-for-sale')
+  if (!isSoldNode(node)) throw refusal('node-not-for-sale')
   requireTurn(nextAt(row.nodeChangedAt, everyMs, at), at)
   return node
 }
@@ -219,8 +219,8 @@ function* readSold(q: Reading, sold: readonly Plan[], code: string, own: string)
 function* readHome(q: Reading, row: Subscription, { nodeGroup }: Plan): Steps<Node> {
   const among = nodeGroup === null ? yield* readNodesOf(q, row) : yield* readMembers(q, nodeGroup)
   const own = among.find(({ code }) => code === row.node)
-  const isKept = own && (own.enabled || nodeGroup !== null)
-  const home = isKept ? own : (among.find(({ enabled }) => enabled) ?? own)
+  const isKept = own && (isSoldNode(own) || nodeGroup !== null)
+  const home = isKept ? own : (among.find(isSoldNode) ?? own)
   if (!home) throw refusal('unknown-node')
   return home
 }
@@ -417,7 +417,7 @@ export function readChoices(s: Reads, owner: Pick<User, 'tgId'>, uuid: string): 
     const moves = everyMs > 0 && row.nodeGroup === null && RUNNING.has(stateOf(row, at))
     return {
       nodes: moves
-        ? keptNodes(s.db).filter(({ code, enabled }) => enabled && code !== row.node)
+        ? keptNodes(s.db).filter((node) => isSoldNode(node) && node.code !== row.node)
         : [],
       nodesFrom: nextAt(row.nodeChangedAt, everyMs, at),
       plans: settings.flag('PAYMENTS_ENABLED') ? yield* listPlansFor(q, s, row, at) : [],
@@ -437,9 +437,9 @@ export function changesOffered({
   settings: Settings
 }): { servers: boolean; plans: boolean } {
   const sold = [...plans.values()].filter(hasPrice)
-  const enabled = [...nodes.values()].filter((node) => node.enabled)
+  const servers = [...nodes.values()].filter(isSoldNode)
   return {
-    servers: nodeEveryMs(settings.int('NODE_CHANGE_HOURS')) > 0 && enabled.length > 1,
+    servers: nodeEveryMs(settings.int('NODE_CHANGE_HOURS')) > 0 && servers.length > 1,
     plans: sold.some((plan) =>
       sold.some((other) => hasSameTraffic(plan, other) && !givesTheSame(plan, other)),
     ),

@@ -2,7 +2,7 @@
 
 import type { Reading, Steps } from '#db/engine/database.ts'
 import { readMembers, readNodeGroup } from '#db/node-groups.ts'
-import type { Node, NodeGroup } from '#db/schema/index.ts'
+import { isSoldNode, type Node, type NodeGroup } from '#db/schema/index.ts'
 import { refusal } from '#src/refusals/index.ts'
 
 /** The member of a group, other than `home`, that this machine's core serves as well: a client has one value there. */
@@ -21,7 +21,7 @@ export function* requireGroup(tx: Reading, nodeGroup: string | null): Steps<void
 export function* requireSoldGroup(tx: Reading, nodeGroup: string | null): Steps<void> {
   yield* requireGroup(tx, nodeGroup)
   if (nodeGroup === null) return
-  if (!(yield* readMembers(tx, nodeGroup)).some(({ enabled }) => enabled)) {
+  if (!(yield* readMembers(tx, nodeGroup)).some(isSoldNode)) {
     throw refusal('group-without-nodes')
   }
 }
@@ -34,7 +34,7 @@ export function* requireOneLocal(tx: Reading, home: Node, nodeGroup: string | nu
 
 /**
  * The home of what is granted or sold with a group, or with none: the node that was asked for, in the group or not, else the group's
- * first enabled one. Throws 400.
+ * first that is sold. Throws 400.
  */
 export function* chooseHome(
   tx: Reading,
@@ -46,7 +46,7 @@ export function* chooseHome(
     return asked
   }
   const members = nodeGroup === null ? [] : yield* readMembers(tx, nodeGroup)
-  const home = members.find(({ enabled }) => enabled)
+  const home = members.find(isSoldNode)
   if (!home) throw refusal('group-without-nodes')
   return home
 }

@@ -34,8 +34,9 @@ export const nodesChanged = () => invalidate('nodes', 'node-groups', 'stats')
 export const groupsChanged = () =>
   invalidate('node-groups', 'nodes', 'plans', 'user ', 'subscriptions')
 
-/** Whether a node can be sold. */
-export const isSoldNode = ({ enabled, status }: NodeRow) => enabled && status === 'active'
+/** Whether a node is sold: switched on, and set up. */
+export const isSoldNode = ({ enabled, status, last_seen_at }: NodeRow) =>
+  enabled && (status === 'active' || last_seen_at !== null)
 
 /** Whether its clients must be added elsewhere; with a shared client whoever has its id gets in. */
 export const isForeign = ({ kind, shared_uuid }: NodeRow) => kind === 'external' && !shared_uuid
