@@ -24,6 +24,7 @@ import { nextTurn } from '#src/lib/event-loop.ts'
 import { omitUndefined } from '#src/lib/omit-undefined.ts'
 import { randomHex } from '#src/lib/random.ts'
 import type { RoutingPreset } from '#src/lib/routing-presets.ts'
+import { slugOf } from '#src/lib/slug.ts'
 import { formatTimestamp } from '#src/lib/time.ts'
 import type { NodeSyncResult } from '#src/ports/node-sync.ts'
 import { refusal } from '#src/refusals/index.ts'
@@ -40,14 +41,8 @@ const PORTION = 50
 
 const MOST_CODE = 32
 
-/** A code made of a label: its letters and digits of ASCII; of those that have none four bytes by chance. */
-export function codeOfLabel(label: string): string {
-  const words = label
-    .normalize('NFKD')
-    .toLowerCase()
-    .match(/[a-z0-9]+/g)
-  return words?.join('-').slice(0, MOST_CODE).replace(/-$/, '') ?? `group-${randomHex(4)}`
-}
+/** A code made of a label, as those of nodes are; of one that leaves nothing four bytes by chance. */
+const codeOfLabel = (label: string): string => slugOf(label, MOST_CODE) || `group-${randomHex(4)}`
 
 export interface GroupFields {
   label: string

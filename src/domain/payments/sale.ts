@@ -1,7 +1,7 @@
 /** What is sold to whom, for how much, and what the provider is asked for. */
 
 import type { Query } from '#db/engine/database.ts'
-import { readGroupsOfNode } from '#db/node-groups.ts'
+import { readGroupsOfNode, readNodeGroup } from '#db/node-groups.ts'
 import { readNode } from '#db/nodes.ts'
 import type { SameOrder } from '#db/payments.ts'
 import { readPlan } from '#db/plans.ts'
@@ -155,7 +155,9 @@ function* readAccess(
     pack: null,
     extraBytes: null,
   }
-  return { goods, labels: [node.label, plan.label], price } as Priced
+  const given = renewed?.nodeGroup ?? nodeGroup
+  const group = given === null ? undefined : yield* readNodeGroup(tx, given)
+  return { goods, labels: [group?.label ?? node.label, plan.label], price } as Priced
 }
 
 /** A traffic pack as it is sold, to a subscription with a quota that has not ended. Throws 400. */
@@ -210,15 +212,22 @@ function noticePath(settings: Settings, provider: string): string {
   return `/payments/webhook/${gateway?.noticeName?.(gateway.shop(settings.ofGateway)) ?? provider}`
 }
 
+/** What is bought, as a buyer reads it at the provider: of a pack that it is traffic, whatever it is called. */
+function wordsOf({ goods, labels: [place, what] }: Sale, lang: string): string[] {
+  if (goods.kind === 'access') return [place, what]
+  return [place, `${lang === 'ru' ? 'трафик' : 'traffic'}: ${what}`]
+}
+
 /** The order as it goes to the provider, and goes again if need be; `returnPath`: where on the site it sends the buyer back to. */
 export function orderOf(s: Deps, settings: Settings, sale: Sale, returnPath: string): SaleOrder {
   const { publicScheme, domains, defaultLang } = s.config
   const site = `${publicScheme}://${domains.site}`
-  const words = [settings.text('BRAND_NAME'), ...sale.labels]
+  const lang = sale.user.lang ?? defaultLang
+  const words = [settings.text('BRAND_NAME'), ...wordsOf(sale, lang)]
   return {
     description: words.join(', '),
     username: sale.user.username,
-    lang: sale.user.lang ?? defaultLang,
+    lang,
     returnUrl: site + returnPath,
     noticeUrl: site + noticePath(settings, sale.provider),
     receipt: receiptOf(settings),

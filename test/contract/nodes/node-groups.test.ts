@@ -96,13 +96,23 @@ scenarios('POST /admin/api/node-groups', [
     },
   },
   {
-    name: '200 for a label without letters of ASCII, with its own place',
-    request: { path: GROUPS, body: { label: 'Все', nodes: [], sort_order: 9, hide_down: true } },
-    status: 200,
-    effects: (_w, _given, { json }) => {
-      expect(json).toMatchObject({ label: 'Все', nodes: [], sort_order: 9, hide_down: true })
-      expect(json.code).toMatch(/^group-[0-9a-f]{8}$/)
+    name: '200 for a label in Russian, with its own place',
+    request: {
+      path: GROUPS,
+      body: { label: 'Все серверы', nodes: [], sort_order: 9, hide_down: true },
     },
+    status: 200,
+    effects: (_w, _given, { json }) =>
+      expect(json).toMatchObject({
+        ...{ code: 'vse-servery', label: 'Все серверы' },
+        ...{ nodes: [], sort_order: 9, hide_down: true },
+      }),
+  },
+  {
+    name: '200 for a label of whose letters no code is made',
+    request: { path: GROUPS, body: { label: '🌍', nodes: [] } },
+    status: 200,
+    effects: (_w, _given, { json }) => expect(json.code).toMatch(/^group-[0-9a-f]{8}$/),
   },
   refusesGroup({}, /^label /),
   refusesGroup({ label: ' ', nodes: [] }, /^label /),

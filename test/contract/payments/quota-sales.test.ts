@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { BOT_ACTOR } from '#src/domain/audit.ts'
 import { connectTelegram, createConnectLink } from '#src/domain/customers/linking.ts'
+import { creationsOf } from '#test/support/calls/cabinet-orders.ts'
 import { addDevice, addSubscription, addUser, putSettings } from '#test/support/rows/records.ts'
 import { createGroupShop, type GroupShop } from '#test/support/worlds/group-shop.ts'
 import type { World } from '#test/support/worlds/world.ts'
@@ -38,6 +39,18 @@ test('a renewal by a plan with more devices brings them, one with as many leaves
   expect(rowOf(uuid).plan).toBe('1m')
   await renew(uuid, '6m')
   expect(rowOf(uuid).plan).toBe('6m')
+})
+
+test('the gateway is told the group, of an order and of a renewal, else the server', async () => {
+  const order = { tg_id: 1, provider: 'provider_a' }
+  await shop.api('payments', { ...order, plan: '3m' })
+  await shop.api('payments', { ...order, plan: '1m', node: 'nl1' })
+  await renew(addSubscription(w, 1, { plan: '1m', node_group: 'all' }), '1m')
+  expect(creationsOf(shop).map((made) => made.order?.description)).toEqual([
+    'Subpanel, Label of all, 90 days',
+    'Subpanel, Label of nl1, 30 days',
+    'Subpanel, Label of all, 30 days',
+  ])
 })
 
 test('a refunded renewal takes back the traffic that it added, and no more', async () => {

@@ -25,13 +25,19 @@ describe('POST /api/cabinet/{token}/payments {kind: "traffic"}', () => {
     })
     expect(creationsOf(shop)[0]?.order).toMatchObject({
       amount: 99,
-      description: 'Subpanel, Local, 50 GB',
+      description: 'Subpanel, Local, traffic: 50 GB',
     })
     const [audit] = shop.w.rows('select action, detail from audit_log')
     expect(audit).toEqual({
       action: 'payment.create',
       detail: `tg_id=1 subscription=${uuid} pack=50gb provider=provider_a`,
     })
+  })
+
+  test('200: who reads Russian is told so in Russian', async () => {
+    shop.w.change("update users set lang = 'ru'")
+    await shop.bought(uuid)
+    expect(creationsOf(shop)[0]?.order?.description).toBe('Subpanel, Local, трафик: 50 GB')
   })
 
   test('200 for a subscription by the id that its owner knows', async () => {

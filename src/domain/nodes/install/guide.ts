@@ -11,6 +11,7 @@ import { requireRoom } from '#src/domain/room.ts'
 import { hostNameOf } from '#src/lib/host-name.ts'
 import { randomHex, randomToken } from '#src/lib/random.ts'
 import { shellQuote } from '#src/lib/shell-quote.ts'
+import { slugOf } from '#src/lib/slug.ts'
 import { DAY_MS, formatTimestamp, later } from '#src/lib/time.ts'
 import { fieldRefusal, refusal } from '#src/refusals/index.ts'
 import type { Services } from '#src/services.ts'
@@ -60,21 +61,6 @@ function installCommand(s: Pick<Services, 'config'>, token: string): string {
   const fetching =
     '{ apt-get update -q; apt-get install -yq --no-install-recommends curl ca-certificates; } </dev/null'
   return `command -v curl >/dev/null || ${fetching}; echo ${url} | curl -fsSLK- | bash`
-}
-
-/** Cyrillic letters without marks and their Latin ones; what has none here goes. */
-const LATIN = new Map(
-  'аa бb вv гg дd еe жzh зz иi кk лl мm нn оo пp рr сs тt уu фf хkh цts чch шsh щshch ыy эe юyu яya іi єye ъ ь'
-    .split(' ')
-    .map((pair) => [pair.charAt(0), pair.slice(1)]),
-)
-
-/** `a-z0-9-` of a label, at most 24 characters, Cyrillic in Latin letters; `node` when nothing is left. */
-export function slugOf(label: string): string {
-  const plain = label.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-  const latin = plain.replace(/\p{Script=Cyrillic}/gu, (letter) => LATIN.get(letter) ?? letter)
-  const slug = latin.replace(/[^a-z0-9]+/g, '-').replace(/^-+/, '')
-  return slug.slice(0, CODE_LENGTH).replace(/-+$/, '') || 'node'
 }
 
 /** The first of `slug`, `slug-2`, `slug-3`… that no node has, and never the local node's. */
@@ -133,7 +119,7 @@ export async function guideNode(s: Deps, actor: Actor, guide: Guide): Promise<In
     yield* requireRoom(tx, 'nodes')
     const taken = new Set([...(yield* readNodeCodes(tx)).map(lowerCase), LOCAL_NODE])
     const node = yield* insertNode(tx, {
-      code: freeCode(slugOf(label), taken),
+      code: freeCode(slugOf(label, CODE_LENGTH) || 'node', taken),
       ...{ label, address, port, sni, ...keys, ...token, ...hysteria },
       kind: 'managed',
       status: 'pending',
