@@ -96,7 +96,7 @@ test('each script of the pages is one classic script, light, beside its compress
     ...['link.js', 'link.js.br', 'link.js.gz'],
     ...['paid.js', 'paid.js.br', 'paid.js.gz', 'sources.sha256'],
   ])
-  const weights = { 'cabinet.js': 5800, 'link.js': 650, 'paid.js': 700 }
+  const weights = { 'cabinet.js': 6000, 'link.js': 650, 'paid.js': 750 }
   for (const [name, most] of Object.entries(weights)) {
     const text = String(readBuilt(name))
     // What it declares would be shared with the other script of its page.
