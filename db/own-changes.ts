@@ -11,17 +11,14 @@ import {
 } from './schema/index.ts'
 
 /** What gave a subscription days. */
-export type PaidDays = Pick<
-  Payment,
-  'id' | 'amount' | 'currency' | 'days' | 'givenSeconds' | 'quotaBytes' | 'quotaPeriod'
->
+export type PaidDays = Pick<Payment, 'id' | 'amount' | 'currency' | 'days' | 'givenSeconds'>
 
 /** The payments that gave a subscription the days that it has, newest first: not those whose days were taken back. */
 export function* readPaidDays(
   q: Reading,
   { uuid, paymentId }: Pick<Subscription, 'uuid' | 'paymentId'>,
 ) {
-  const { id, amount, currency, days, givenSeconds, quotaBytes, quotaPeriod } = payments
+  const { id, amount, currency, days, givenSeconds } = payments
   const { subscriptionUuid, status, kind } = payments
   const first = paymentId === null ? undefined : eq(id, paymentId)
   const gaveIt = and(
@@ -32,7 +29,7 @@ export function* readPaidDays(
   )
   const rows = yield* run(
     q
-      .select({ id, amount, currency, days, givenSeconds, quotaBytes, quotaPeriod })
+      .select({ id, amount, currency, days, givenSeconds })
       .from(payments)
       .where(gaveIt)
       .orderBy(desc(payments.paidAt), desc(payments.seq)),

@@ -21,7 +21,6 @@ const plan = (price: number, days: number, more: Partial<Plan> = {}): Plan => ({
 })
 const paid = (amount: number, days: number, more: Partial<PaidDays> = {}): PaidDays => ({
   ...{ id: '', amount, days, currency: 'RUB', givenSeconds: null },
-  ...{ quotaBytes: null, quotaPeriod: 'none' as const },
   ...more,
 })
 const own = (of: Plan, days: number, more: Partial<Days> = {}): Days => ({
